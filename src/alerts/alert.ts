@@ -11,11 +11,11 @@ export type AlertKind = (typeof ALERT_KINDS)[number]
 export const CHANNEL_TYPES = ["webhook", "slack", "email"] as const
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 
-/** An alert as it is recorded. `data` has the fields of the API. Instants are epoch milliseconds. */
+/** A recorded alert. `data` has the fields of the API. Instants are epoch milliseconds. */
 export type Alert = {
   id: string
   organizationId: string
-  /** Null for what concerns the whole organization. */
+  /** Null for alerts about the complete organization. */
   workspaceId: string | null
   kind: AlertKind
   message: string

@@ -58,7 +58,7 @@ const create = createRoute({
     "response only.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewChannel) },
-  responses: { 201: ok(One, "The channel, its secrets masked."), ...FAILURES, ...BODY_FAILURES },
+  responses: { 201: ok(One, "The channel, with masked secrets."), ...FAILURES, ...BODY_FAILURES },
 })
 
 const get = createRoute({
@@ -89,7 +89,7 @@ const remove = createRoute({
   operationId: "deleteAlertChannel",
   tags,
   summary: "Delete an alert channel",
-  description: "With its secrets and what waits for it.",
+  description: "Deletes its secrets and pending deliveries too.",
   middleware: [requireManagement] as const,
   request: { params },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...FAILURES },
@@ -98,7 +98,7 @@ const remove = createRoute({
 const Tested = z
   .object({
     ok: z.boolean(),
-    status: z.int().nullable().meta({ description: "Of the receiver; null without a response." }),
+    status: z.int().nullable().meta({ description: "Status of the receiver; null without a response." }),
     message: z.string(),
   })
   .meta({ id: "AlertChannelTest" })
@@ -205,11 +205,11 @@ function missingSecretOf(type: ChannelType, config: Readonly<Record<string, unkn
   return type === "webhook" && config["signing_secret"] === undefined ? { signing_secret: newSigningSecret() } : {}
 }
 
-/** The key of one mailer is not sent to another one, or to another host. */
+/** The key of one mail provider is not sent to another one, or to another host. */
 function requireKeyAgain({ type, config }: ChannelRow, read: Readonly<Record<string, unknown>>, isSent: boolean): void {
   const isMoved = ["provider", "base_url"].some((name) => read[name] !== config[name])
   if (type !== "email" || isSent || !isMoved) return
-  throw new GatewayError("invalid_request", "config.api_key: is sent to another host now. Send the value itself.")
+  throw new GatewayError("invalid_request", "config.api_key: would be sent to another host. Send the value itself.")
 }
 
 /** The sent configuration; masked and omitted secrets keep their value. */
@@ -227,7 +227,7 @@ async function changedConfig(c: Context<App>, before: ChannelRow, sent: Readonly
 
 type Scope = Pick<ChannelRow, "id" | "organizationId" | "workspaceId" | "type">
 
-/** The version of the sealed part is authenticated, so that an older one cannot be put back. */
+/** The version is authenticated with the sealed part, so that an older one cannot be restored. */
 async function toSealed(
   c: Context<App>,
   scope: Scope,

@@ -6,7 +6,7 @@ import { openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { alertChannels, type ChannelRow } from "./table.ts"
 
-/** Each takes a request for every alert. */
+/** Every alert costs a request for each channel. */
 export const MAX_CHANNELS = 50
 
 const ofOrganization = (organizationId: string, id: string) =>
@@ -43,7 +43,7 @@ export async function findChannel(
   return row
 }
 
-/** False where the workspace was deleted or the organization has MAX_CHANNELS. */
+/** False if the workspace was deleted or the organization has MAX_CHANNELS. */
 export async function insertChannel(binding: D1Database, row: ChannelRow, entry: AuditEntry): Promise<boolean> {
   const db = openDb(binding)
   const hasRoom = sql`EXISTS (SELECT 1 FROM workspaces
@@ -69,7 +69,7 @@ export async function updateChannel(
   return meta.changes > 0
 }
 
-/** Deletes its deliveries as well. */
+/** Also deletes its deliveries. */
 export async function deleteChannel(
   binding: D1Database,
   organizationId: string,

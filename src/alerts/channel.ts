@@ -78,13 +78,13 @@ export async function openSecrets(row: ChannelRow, env: Env): Promise<Config | u
   return plain === undefined ? undefined : parseStored<Config>(plain)
 }
 
-/** `message`: for people, without secrets and without text of the receiver. */
+/** `message`: shown to users, without secrets and without text from the receiver. */
 export type Outcome = { isTaken: boolean; status: number | null; message: string; retryAfterMs: number }
 
 /** Attempts one delivery. Secrets are decrypted only here. */
 export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: number): Promise<Outcome> {
   const secret = await openSecrets(row, env)
-  if (!secret) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")
+  if (!secret) return refused("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
   const configured = { type: row.type, config: { ...row.config, ...secret } } as Configured
   try {
     const outbound = await toOutbound(configured, alert, { deliveryId: `${alert.id}.${row.id}`, now })
@@ -94,13 +94,13 @@ export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: numb
     const isTaken = status >= 200 && status < 300
     return { isTaken, status, message: `the receiver answered ${status}`, retryAfterMs: retryAfterMs ?? 0 }
   } catch (cause) {
-    // Only the name of the error: its message may quote secrets.
+    // Only the name of the error: its message may contain secrets.
     logError(
       "an alert could not be sent",
       { channel: row.id, type: row.type },
       cause instanceof Error ? cause.name : "",
     )
-    return refused("the request could not be made of its configuration")
+    return refused("the request could not be built from its configuration")
   }
 }
 

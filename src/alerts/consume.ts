@@ -11,7 +11,7 @@ const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = HOUR_MS
 const AFTER_A_BUG_MS = 30_000
 
-/** Delivers alerts, each by its own message, so that a failure does not block others. */
+/** Delivers alerts, each with a separate message, so that a failure does not block others. */
 export async function consumeAlerts(messages: readonly Message<AlertMessage>[], env: Env): Promise<void> {
   await Promise.all(
     messages.map(async (message) => {

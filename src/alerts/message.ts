@@ -21,13 +21,13 @@ const LIMIT_NAMES = {
   schedule: "limit",
 } as const
 
-/** Kinds of limits whose names are unique in a workspace only. */
+/** Kinds of limits whose names are unique only within a workspace. */
 const OF_A_WORKSPACE: ReadonlySet<string> = new Set(["key", "guardrail", "schedule"])
 
 type Names = {
-  /** Of the key, workspace, guardrail or provider; null where it was deleted, and for the balance and schedules. */
+  /** Of the key, workspace, guardrail or provider; null if it was deleted, and for the balance and schedules. */
   name: string | null
-  /** Of the workspace of the call; null where it was deleted. */
+  /** Of the workspace of the call; null if it was deleted. */
   workspace: string | null
 }
 
@@ -40,7 +40,7 @@ export function toLimitAlert(alert: LimitAlert, { name, workspace }: Names): Ale
   const amounts = `${formatUsd(spentNano)} of ${formatUsd(limitNano)} USD`
   const message =
     threshold === null
-      ? `${subject} refused a call: it needed at least ${formatUsd(neededNano ?? 0)} USD, and ${amounts} of its ${limit} are spent.`
+      ? `${subject} rejected a call: it needed at least ${formatUsd(neededNano ?? 0)} USD, and ${amounts} of its ${limit} are spent.`
       : `${subject} reached ${threshold} % of its ${limit}: ${amounts} are spent.`
   return {
     id: alert.id,

@@ -8,7 +8,7 @@ import { type Delivery, insertAlerts, listOverdue, listPending, namesOf } from "
 
 type AlertEnv = Pick<Env, "DB" | "BROADCAST">
 
-/** Records alerts, once for an id, and queues their deliveries. */
+/** Records alerts, once per id, and queues their deliveries. */
 export async function recordAlerts(env: AlertEnv, alerts: readonly Alert[]): Promise<void> {
   if (alerts.length === 0) return
   await insertAlerts(env.DB, alerts)
@@ -21,7 +21,7 @@ export async function recordAlerts(env: AlertEnv, alerts: readonly Alert[]): Pro
   )
 }
 
-/** The alerts of one ledger, with the names of what they are about. */
+/** Records the alerts of one ledger, with the names of their subjects. */
 export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAlert[]): Promise<void> {
   const [first] = alerts
   if (!first) return
@@ -36,13 +36,13 @@ export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAle
   )
 }
 
-/** A provider is known by its slug. */
+/** A provider's name is its slug. */
 function nameOf({ scope }: LimitAlert, names: ReadonlyMap<string, string>): string | null {
   const { kind, id } = parseScope(scope)
   return names.get(id) ?? (kind === "provider" ? id : null)
 }
 
-/** A delivery that is overdue by this much has lost its message of the queue. */
+/** A delivery that is overdue by this much has lost its queue message. */
 const LOST_AFTER_MS = 15 * 60_000
 const MAX_REQUEUED = 500
 
@@ -51,7 +51,7 @@ export async function requeueAlerts(env: AlertEnv, now: number): Promise<void> {
   await queue(env, await listOverdue(env.DB, now - LOST_AFTER_MS, MAX_REQUEUED))
 }
 
-/** Messages of one request to the queue. */
+/** Maximum messages per request to the queue. */
 const MAX_BATCH = 100
 
 async function queue(env: AlertEnv, deliveries: readonly Delivery[]): Promise<void> {

@@ -20,7 +20,7 @@ const list = createRoute({
   operationId: "listAlerts",
   tags,
   summary: "List alerts",
-  description: "Of the organization, newest first, with their deliveries.",
+  description: "Alerts of the organization, newest first, with their deliveries.",
   middleware: [requireManagement] as const,
   request: { query: AlertsQuery },
   responses: { 200: ok(z.object({ data: z.array(AlertRecord), total_count: z.int() })), ...FAILURES },

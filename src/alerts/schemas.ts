@@ -11,7 +11,7 @@ const line = z
   .trim()
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
-  // Not a pattern: its flag would stand in the document.
+  // Not a regex: its flag would appear in the OpenAPI document.
   .refine((given) => !/\p{Cc}/u.test(given), "must be on one line")
 const name = line.max(128, "must be at most 128 characters")
 const address = z.email("must be an e-mail address")
@@ -45,20 +45,20 @@ export const CONFIGS = {
         .meta({ description: "The sending domain; Mailgun needs it." }),
       base_url: line
         .optional()
-        .meta({ description: "Another address of the mailer's API, such as that of its EU region." }),
+        .meta({ description: "Another address of the mail provider's API, such as its EU region." }),
     })
     .refine(({ provider, domain }) => provider !== "mailgun" || domain !== undefined, {
       path: ["domain"],
       message: "is required with mailgun",
     }),
 } as const
-/** Sealed fields of each type. The address of a Slack webhook is its credential. */
+/** Sealed fields of each type. The URL of a Slack webhook is its credential. */
 export const CHANNEL_SECRETS: Record<keyof typeof CONFIGS, readonly string[]> = {
   webhook: ["signing_secret"],
   slack: ["url"],
   email: ["api_key"],
 }
-/** What a response shows in the place of a secret. A change that sends it back keeps the secret. */
+/** Shown in responses instead of a secret. A change that sends it back keeps the secret. */
 export const MASK = "..."
 
 export type ConfigOf<T extends keyof typeof CONFIGS> = z.infer<(typeof CONFIGS)[T]>
@@ -74,7 +74,7 @@ export const NewChannel = z
         "`webhook`: `url` and, optionally, `signing_secret`. `slack`: `url` of an incoming webhook. `email`: `provider` " +
         `(${MAILERS.join(", ")}), \`api_key\`, \`from\`, \`to\` and, where needed, \`domain\` and \`base_url\`.`,
     }),
-    workspace_id: workspace.meta({ description: "The default workspace where it is omitted." }),
+    workspace_id: workspace.meta({ description: "If omitted, the default workspace." }),
     all_workspaces: z.boolean().optional().meta({ description: "Alerts of every workspace. Default: false." }),
     kinds: kinds.nullish().meta({ description: "Null for all." }),
     enabled: z.boolean().optional(),
@@ -86,7 +86,7 @@ export const ChannelChange = z
     name: name.optional(),
     config: config
       .optional()
-      .meta({ description: "Replaces the configuration. Masked values that are sent back stay." }),
+      .meta({ description: "Replaces the configuration. Masked values that are sent back are kept." }),
     all_workspaces: z.boolean().optional(),
     kinds: kinds.nullish(),
     enabled: z.boolean().optional(),
@@ -115,13 +115,13 @@ export const Channel = z
 export const AlertRecord = z
   .object({
     id: z.uuid(),
-    workspace_id: z.string().nullable().meta({ description: "Null for what concerns the whole organization." }),
+    workspace_id: z.string().nullable().meta({ description: "Null for alerts about the complete organization." }),
     kind: z.enum(ALERT_KINDS),
     message: z.string(),
     data: z.record(z.string(), z.unknown()).meta({
       description:
         "Of a limit: `scope` (`balance`, `key`, `budget`, `guardrail`, `provider`, `schedule`), `id`, `name`, `interval`, `limit_usd`, `spent_usd` and " +
-        "`threshold` in percent, or `needed_usd` of the refused call. Otherwise what was measured.",
+        "`threshold` in percent, or `needed_usd` of the rejected call. Otherwise the measured values.",
     }),
     created_at: z.iso.datetime(),
     deliveries: z.array(

@@ -12,8 +12,8 @@ import { alertDeliveries, alerts, type AlertRow } from "./table.ts"
 export type Delivery = typeof alertDeliveries.$inferSelect
 
 /**
- * Inserts alerts that do not exist yet, each with a delivery for every channel that takes it. Alerts without a workspace
- * go to the channels of the default workspace and to those of all workspaces.
+ * Inserts alerts that do not exist yet, each with a delivery for every matching channel. Alerts without a workspace go
+ * to the channels of the default workspace and to those of all workspaces.
  */
 export async function insertAlerts(binding: D1Database, given: readonly Alert[]): Promise<void> {
   await binding.batch([
@@ -54,7 +54,7 @@ export async function namesOf(binding: D1Database, organizationId: string, ids: 
   return new Map(results.map(({ id, name }) => [id, name]))
 }
 
-/** Deliveries of these alerts that wait. */
+/** Pending deliveries of these alerts. */
 export async function listPending(binding: D1Database, ids: readonly string[]): Promise<Delivery[]> {
   return openDb(binding)
     .select()
@@ -62,7 +62,7 @@ export async function listPending(binding: D1Database, ids: readonly string[]): 
     .where(and(inArray(alertDeliveries.alertId, [...ids]), eq(alertDeliveries.state, "pending")))
 }
 
-/** Deliveries that are overdue: their queue message was lost. */
+/** Overdue deliveries, whose queue message was lost. */
 export async function listOverdue(binding: D1Database, before: number, limit: number): Promise<Delivery[]> {
   return openDb(binding)
     .select()
@@ -160,7 +160,7 @@ export async function saveSettings(
   ])
 }
 
-/** Deletes alerts that are older, with their deliveries. */
+/** Deletes alerts from before `before`, with their deliveries. */
 export async function pruneAlerts(binding: D1Database, before: number): Promise<void> {
   await openDb(binding).delete(alerts).where(lt(alerts.createdAt, before))
 }

@@ -1,12 +1,12 @@
 import { dayOf, startOf } from "../support/day.ts"
 import { DAY_MS } from "../support/time.ts"
 
-/** `statuses`: how many attempts failed with each, as JSON; `0` where nothing was answered. */
+/** `statuses`: failed attempts per status, as JSON; `0` without a response. */
 export type Outage = { organization_id: string; provider: string; attempts: number; failed: number; statuses: string }
 
 /**
- * Providers of which at least half of the attempts since `from` failed, per organization. A request that the provider
- * refused for its content is no failure of the provider.
+ * Providers with at least half of the attempts since `from` failed, per organization. A request rejected for its
+ * content is not a failure of the provider.
  */
 export async function listOutages(db: D1Database, from: number, leastAttempts: number): Promise<Outage[]> {
   const { results } = await db
@@ -42,7 +42,7 @@ export type FailingDestination = {
   backlog: number
 }
 
-/** Destinations that have failed for as long as since `before`, with no success in between. */
+/** Destinations that have failed since `before` or longer, without a success in between. */
 export async function listFailingDestinations(
   db: D1Database,
   before: number,
@@ -62,7 +62,7 @@ export async function listFailingDestinations(
   return results
 }
 
-/** Nano-USD of a workspace: today, and of the days before with spend: the average, the most and how many. */
+/** Nano-USD of a workspace: today, and for earlier days with spend: average, maximum and number of days. */
 export type Spend = {
   organization_id: string
   workspace_id: string

@@ -9,12 +9,15 @@ import type { Alert } from "./alert.ts"
 import { recordAlerts } from "./record.ts"
 import { listFailingDestinations, listOutages, listUnusualSpend } from "./watch-store.ts"
 
-/** Alerts that no single charge shows. Ids are derived, so that each is recorded once however often it is found. */
+/**
+ * Alerts that do not follow from a single charge. Ids are derived, so that each is recorded once however often it is
+ * found.
+ */
 
 const OUTAGE_WINDOW_MS = 10 * 60_000
 const LEAST_ATTEMPTS = 20
 
-/** Providers that fail at least half of the attempts of the last ten minutes; again each hour while it lasts. */
+/** Providers that fail at least half of the attempts of the last ten minutes; repeated each hour while it lasts. */
 export async function watchProviders(env: Env, now: number): Promise<void> {
   const outages = await listOutages(env.DB, now - OUTAGE_WINDOW_MS, LEAST_ATTEMPTS)
   await recordAlerts(
@@ -35,7 +38,7 @@ export async function watchProviders(env: Env, now: number): Promise<void> {
   )
 }
 
-/** Status null: nothing was answered. */
+/** Status null: no response. */
 type Failures = { status: number | null; attempts: number }[]
 
 /** By status, the most frequent one first. */
@@ -58,14 +61,14 @@ function describeFailures(failures: Failures): string {
 
 const FAILING_FOR_MS = 15 * 60_000
 
-/** Destinations that have taken nothing for 15 minutes, once until they take something again. */
+/** Destinations without a success for 15 minutes, once per outage. */
 export async function watchDestinations(env: Env, now: number): Promise<void> {
   const failing = await listFailingDestinations(env.DB, now - FAILING_FOR_MS, FAILURES_TO_OPEN)
   await recordAlerts(
     env,
     failing.map((row): Alert => {
       const since = row.last_success_at ?? 0
-      const last = since === 0 ? "It has taken nothing yet" : `It last took something at ${toTimestamp(since)}`
+      const last = since === 0 ? "It has never succeeded" : `Its last success was at ${toTimestamp(since)}`
       const reason = row.last_error === null ? "" : `; ${row.last_error}`
       return {
         id: derivedIdAt(since, "destination failing", row.id, String(since)),
@@ -88,7 +91,7 @@ const LEAST_NANO = 1_000_000_000
 
 /**
  * Workspaces that spent more today than on any of the last 28 days and at least three times their average, once a day.
- * It takes five days with spend to compare with.
+ * At least five days with spend are needed for comparison.
  */
 export async function watchSpend(env: Env, now: number): Promise<void> {
   const found = await listUnusualSpend(env.DB, now, COMPARED_DAYS)

@@ -89,10 +89,10 @@ import { vault } from "../interns/vault-routes.ts"
 import { apiBaseOf, destroyInternsOf } from "../interns/open-intern.ts"
 import { workspaceRoutes } from "../workspaces/routes.ts"
 
-/** The table of contents. */
+/** All routes of the API, by authentication. */
 export const api = newRouter()
 
-// Without a key: what can be called, and what no longer can; and what takes the token of an intern's daemon.
+// Without an API key: public routes, redemptions, and routes with the token of an intern's daemon.
 for (const router of [
   publicModels,
   mediaModels,
@@ -106,7 +106,7 @@ for (const router of [
 ])
   api.route("/", router)
 
-// With a key.
+// With an API key.
 for (const router of [
   inference,
   media,
@@ -173,7 +173,7 @@ for (const router of [
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
 const sessions = consoleSessions(rightsOver(api, authenticate))
-// They are in the document of the API, and outside of its path.
+// They are in the OpenAPI document, but outside of the API's base path.
 for (const definition of [...sessions.openAPIRegistry.definitions, ...oidcSignIn.openAPIRegistry.definitions]) {
   if (definition.type === "route") api.openAPIRegistry.registerPath(definition.route)
 }
@@ -186,7 +186,7 @@ const identify: MiddlewareHandler<App> = async function identify(c, next) {
   addBaseHeaders(c.res.headers, c.var.requestId)
 }
 
-/** At the hostnames of interns, where nothing else of the gateway is. */
+/** Hostnames of interns serve only their sites. */
 const sites = new Hono<App>()
   .use(identify, requireConfiguration, keepJurisdiction)
   .route("/", internSite)
@@ -200,7 +200,7 @@ app.use(async function serveSites(c, next) {
   return sites.fetch(c.req.raw, c.env, c.executionCtx)
 })
 app.use(identify)
-// Keys travel in a header, never in a cookie, so any page may call with the key it was given.
+// Keys are sent in a header, never in a cookie, so a page of any origin may call with a key it has.
 app.use(`${BASE_PATH}/*`, cors({ origin: "*", exposeHeaders: EXPOSED_HEADERS, maxAge: 86_400 }))
 app.use(serverTiming)
 app.get("/health", healthHandler)
@@ -215,7 +215,7 @@ app.get(
   metricsByKey,
 )
 app.use(`${BASE_PATH}/*`, requireConfiguration)
-// Daemons have tokens of their own.
+// Daemons authenticate with separate tokens.
 app.use(`${BASE_PATH}/interns/:internId/daemon/*`, keepJurisdiction)
 for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
   app.use(`${BASE_PATH}${path}`, refuseRegional)
@@ -235,5 +235,5 @@ app.onError(recordingRejections)
 const notFound = onNotFound((method, path) =>
   app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
 )
-// Last, so that no request of the API waits for it.
+// Last, so that no API request waits for it.
 app.notFound(async (c) => (await serveConsole(c.req.raw, c.env)) ?? notFound(c))

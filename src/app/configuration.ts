@@ -20,7 +20,8 @@ const MIN_BOOTSTRAP_LENGTH = 32
 const checked = new WeakMap<Env, GatewayError | undefined>()
 
 /**
- * A deployment with a wrong or missing variable serves nothing: there is no default secret. Checked once an isolate.
+ * A deployment with an invalid or missing variable serves nothing: there is no default secret. Checked once per
+ * isolate.
  */
 export const requireConfiguration: MiddlewareHandler<App> = async function requireConfiguration(c, next) {
   const error = configError(c.env)
@@ -28,15 +29,15 @@ export const requireConfiguration: MiddlewareHandler<App> = async function requi
   return next()
 }
 
-/** Before an object is opened for a request without an API key; with one, authentication does the same. */
+/**
+ * Checked before a Durable Object is opened for a request without an API key; with a key, authentication does the same.
+ */
 export const keepJurisdiction: MiddlewareHandler<App> = async function keepJurisdiction(c, next) {
   await requireJurisdiction(c.env)
   return next()
 }
 
-/**
- * Everything that keeps a deployment from serving, as one error that quotes no secret; undefined where nothing does.
- */
+/** All configuration faults as one error without secrets; undefined if there are none. */
 export function configError(env: Env): GatewayError | undefined {
   if (!checked.has(env)) checked.set(env, toError(configFaults(env)))
   return checked.get(env)

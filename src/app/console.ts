@@ -3,8 +3,8 @@ import { BASE_PATH } from "../http/paths.ts"
 import { SERVICE_PATH } from "../scim/directory.ts"
 
 /**
- * Scripts, styles and requests of this origin only. Nothing in the console writes HTML from a string, so the policy
- * can require trusted types and allow no policy that makes them.
+ * Scripts, styles and requests of this origin only. The console never writes HTML from a string, so the policy can
+ * require trusted types and allow no policy that creates them.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -28,12 +28,12 @@ const PAGE_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 }
 
-/** Pages of the console, whose routes are in src/console/routes.ts. Any path below one of them is a page, too. */
+/** Pages of the console, whose routes are in src/console/routes.ts. Any path below one of them is also a page. */
 const PAGES = new Set(
   `playground calls batches interns models providers keys mcp-servers passthrough-services guardrails presets team budgets destinations directories files audit
    settings docs console`.split(/\s+/),
 )
-/** Paths of the API: the console never answers for them. */
+/** Paths of the API, for which the console is never served. */
 const API_PATHS = [
   BASE_PATH,
   SERVICE_PATH,
@@ -48,21 +48,21 @@ const HASHED = "/assets/"
 /** The program that redeems a link to connect an agent (src/dev/connect/script.ts). */
 const SCRIPT = "/connect.js"
 
-/** The console's response to a request that no route of the API takes; undefined if it is not for the console. */
+/** The console's response to a request that no API route handles; undefined if it is not for the console. */
 export async function serveConsole(request: Request, { ASSETS: assets }: Env): Promise<Response | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined
   const { pathname, origin } = new URL(request.url)
   if (API_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`))) return undefined
   const isAsset = pathname.startsWith(HASHED) || pathname === SCRIPT
   const isKnown = isAsset || isPage(pathname)
-  // A person who mistypes an address sees a page that says so, not JSON.
+  // A person who mistypes an address gets an error page, not JSON.
   if (!isKnown && !request.headers.get("accept")?.includes("text/html")) return undefined
   const missing = () => (isAsset || !isKnown ? undefined : missingBuild(request.method))
   if (!assets) return missing()
   const { method, headers } = request
   const found = await assets.fetch(new Request(isAsset ? request.url : `${origin}/`, { method, headers }))
   if (found.status === 404) return missing()
-  // A page has no version of its own to compare with: every load gets the current names of the hashed files.
+  // A page has no version to compare with: every load gets the current names of the hashed files.
   const cacheControl = pathname.startsWith(HASHED) ? "public, max-age=31536000, immutable" : "no-store"
   return withHeaders(found, { ...PAGE_HEADERS, "cache-control": cacheControl }, isKnown ? found.status : 404)
 }

@@ -12,7 +12,9 @@ import { valueWithin } from "../support/time.ts"
 import { configError } from "./configuration.ts"
 import { LATEST_MIGRATION } from "./schema-version.ts"
 
-/** Liveness: the isolate runs and its configuration parses. Calls nothing, so a failing dependency restarts nobody. */
+/**
+ * Liveness: the isolate runs and its configuration parses. Calls nothing, so a failing dependency causes no restart.
+ */
 export const healthHandler: Handler<App> = async (c) => {
   if (c.req.query("deep") !== undefined) return readyHandler(c, async () => {})
   const fault = configError(c.env)?.message
@@ -22,22 +24,22 @@ export const healthHandler: Handler<App> = async (c) => {
 
 type State = "ok" | "unavailable" | "absent" | "behind"
 
-/** What a monitor may know without a key. Contains no secret. */
+/** Readiness details that need no key. Contains no secret. */
 type Readiness = {
   status: "ready" | "unconfigured" | "not_ready"
-  /** What keeps calls from succeeding, for the operator. */
+  /** Why calls cannot succeed, for the operator. */
   fault?: string
   components: Record<string, State>
 }
 
 /** Needs no key, so a flood of requests must not reach the dependencies. */
 const CACHE_MS = 5_000
-/** Failures are cached for less, so that a recovery shows at once. */
+/** Failures are cached for a shorter time, so that a recovery shows quickly. */
 const FAILURE_CACHE_MS = 500
 const TIMEOUT_MS = 2_000
 const cache = new ExpiringMap<Env, Readiness>(1)
 
-/** Readiness: whether a call would succeed. Every dependency of a call is read once. */
+/** Readiness: whether a call would succeed. Reads every dependency of a call once. */
 export const readyHandler: Handler<App> = async (c) => {
   const now = Date.now()
   const cached = cache.get(c.env, now)
@@ -59,7 +61,7 @@ async function probe(env: Env): Promise<Readiness> {
       await env.FILES.head("readiness")
       return "ok"
     }),
-    // The schema probe reports a database that does not answer, or has no such table yet.
+    // The schema probe reports a database that does not respond, or has no such table yet.
     valueWithin(jurisdictionFault(env), TIMEOUT_MS).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")

@@ -27,9 +27,9 @@ const CHAT_PATH = `${BASE_PATH}/chat/completions`
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 
 /**
- * Every request of the Worker. A plain chat call with a cached key goes to the pipeline at once, anything else through
- * the router and the schema: those cost more than the rest of a short call. Both give the same answer to the same
- * request, which test/app/hot-path.worker.test.ts holds.
+ * Entry point of the Worker. A plain chat call with a cached key goes directly to the pipeline, anything else through
+ * the router and the schema, which cost more than the rest of a short call. Both return the same response to the same
+ * request, which test/app/hot-path.worker.test.ts checks.
  */
 export async function handleRequest(request: Request, env: Env, executionCtx: ExecutionContext): Promise<Response> {
   const address = isPlainHead(request) ? chatAddress(request, env) : undefined
@@ -39,7 +39,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
     await drain(request)
     return response
   }
-  // A body that breaks off is not valid JSON, which the router answers.
+  // An incomplete body is not valid JSON, for which the router returns the error.
   const text = await request.text().catch(() => "")
   const body = parseJson(text)
   if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
@@ -65,7 +65,7 @@ async function answer(incoming: IncomingCall, body: ChatRequest): Promise<Respon
   return callTargets({ request: chatRequest(body, bodyBytes), meta, caller, targets: [target] }, deps)
 }
 
-/** Whether the head of a request promises a plain call: a JSON body of declared length, no option of timing. */
+/** Whether the headers allow a plain call: a JSON body of declared length, no timing option. */
 function isPlainHead({ method, headers }: Request): boolean {
   if (method !== "POST") return false
   const length = Number(headers.get("content-length") ?? 0)
@@ -73,14 +73,14 @@ function isPlainHead({ method, headers }: Request): boolean {
   return !headers.has(TIMING_HEADER)
 }
 
-/** A URL of chat completions, with the region of its hostname. */
+/** A chat completions URL, with the region of its hostname. */
 type ChatAddress = Pick<IncomingCall, "region">
 
-/** A deployment has few: what a URL says is read once. */
+/** A deployment has few: each URL is parsed once. */
 const MAX_ADDRESSES = 16
 const addresses = new WeakMap<Env, Map<string, ChatAddress>>()
 
-/** Undefined for any other URL, and where the deployment serves nothing. */
+/** Undefined for any other URL, and if the configuration is invalid. */
 function chatAddress(request: Request, env: Env): ChatAddress | undefined {
   const { url } = request
   const known = addresses.get(env)?.get(url)

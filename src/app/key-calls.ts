@@ -17,7 +17,7 @@ const identify: MiddlewareHandler<App> = async function identify(c, next) {
   c.res.headers.set("x-request-id", c.var.requestId)
 }
 
-/** The routes of inference for requests that carry no key, because the gateway itself sends them with a stored one. */
+/** Inference routes for requests without a key, which the gateway itself sends for a stored one. */
 const calls = new Hono<App>()
   .use(identify)
   .use(async function authenticateStored(c, next) {
@@ -33,8 +33,8 @@ calls.onError(recordingRejections)
 type StoredCall = { keyHash: string; request: Request; env: Env; executionCtx: ExecutionContext }
 
 /**
- * An inference call of a stored key, through the same routes as the calls of clients. The key is looked up now: a key
- * that is disabled, deleted or expired is answered with 401.
+ * An inference call of a stored key, through the same routes as the calls of clients. The key is looked up at this
+ * time: a disabled, deleted or expired key fails with 401.
  */
 export async function callWithKey({ keyHash, request, env, executionCtx }: StoredCall): Promise<Response> {
   keys.set(request, keyHash)

@@ -6,10 +6,10 @@ import { sessionPrincipal } from "../sessions/session.ts"
 
 /** Every keyed route takes an API key, or a session of the console. */
 export const authenticate = authenticateWith(sessionPrincipal)
-/** For routes that clients of other vendors call. */
+/** For routes that clients of other vendors' APIs call. */
 export const authenticateVendorClient = authenticateWith(sessionPrincipal, vendorCredentialOf)
 
-/** Mounts a router whose every route needs a valid key. The key is checked before anything else that the route does. */
+/** Mounts a router whose every route needs a valid key, which is checked first. */
 export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>, handler = authenticate): void {
   const routes = new Set(router.routes.map(({ method, path }) => `${method} ${path}`))
   for (const route of routes) {

@@ -4,7 +4,7 @@ import type { AlertMessage, BroadcastMessage, CallMessage } from "../config/mess
 import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { consumeBroadcasts } from "../observability/delivery/consume.ts"
 
-/** Calls to destinations and alerts to channels share a queue. */
+/** Exported calls and alerts share a queue. */
 export async function consumeQueue({ queue, messages }: MessageBatch<BroadcastMessage>, env: Env): Promise<void> {
   await requireJurisdiction(env)
   const alerts = messages.filter((message): message is Message<AlertMessage> => message.body.kind === "alert")

@@ -22,7 +22,7 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/realtime/client_secrets": "realtime",
 }
 
-/** Answers an error. That of an inference call is logged and, with a valid key, recorded, so that GET /calls finds it. */
+/** Responds to an error. An error of an inference call is logged and, with a valid key, recorded for GET /calls. */
 export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
   const apiType = apiTypeOf(c.req.method, c.req.path.slice(BASE_PATH.length))
   if (apiType !== undefined) {
@@ -43,12 +43,12 @@ async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["
   recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await namedBy(c) })
 }
 
-/** What names the model: the body, or the query of a WebSocket. */
+/** The part of a request that names the model: the body, or the query of a WebSocket. */
 async function namedBy(c: Context<App>): Promise<unknown> {
   return c.req.method === "GET" ? { model: c.req.query("model"), stream: true } : parsedBody(c)
 }
 
-/** The body where a validator has read it. Hono keeps it with the request; a body that was not read is not read now. */
+/** The parsed body, if a validator has read it. A body that was not read is not read for this. */
 async function parsedBody(c: Context<App>): Promise<unknown> {
   return Object.keys(c.req.bodyCache).length > 0 ? c.req.json().catch(() => undefined) : undefined
 }

@@ -7,7 +7,7 @@ type Right = { name: string; handlers: object[] }
 
 /**
  * The rights of a principal over the routes of a router: `<area>:read` for the GET routes of an area and `<area>:write`
- * for the others, each where no guard of these routes refuses. `authenticate`: what routes with a key have.
+ * for the others, unless a guard of these routes rejects it. `authenticate`: the handler of routes with a key.
  */
 export function rightsOver<E extends HonoEnv>(router: Hono<E>, authenticate: object): (p: Principal) => string[] {
   let rights: readonly Right[] | undefined
@@ -37,7 +37,7 @@ export function rightOf({ method, path }: Route): string {
   return `${areaOf(path)}:${method === "GET" ? "read" : "write"}`
 }
 
-/** The first segment of a path. What belongs to workspaces and organizations has an area of its own. */
+/** The first segment of a path. Resources of workspaces and organizations have separate areas. */
 function areaOf(path: string): string {
   const [first = "", second] = path.split("/").filter((segment) => segment !== "" && !segment.startsWith(":"))
   return (first === "workspaces" || first === "organization") && second !== undefined ? second : first

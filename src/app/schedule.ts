@@ -23,7 +23,7 @@ import { DAY_MS } from "../support/time.ts"
 import { generationRetentionDays } from "../usage/retention.ts"
 import { pruneGenerations, sumDays } from "../usage/store.ts"
 
-/** What runs by the clock: the crons of wrangler.toml. One job that fails does not keep the others from running. */
+/** Jobs of the cron triggers in wrangler.toml. A failing job does not stop the others. */
 const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now: number) => Promise<unknown> }[]>> = {
   "0 2 * * *": [
     { name: "sum-days", run: (env, now) => sumDays(env.DB, now) },
@@ -60,14 +60,14 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "watch-providers", run: (env, now) => watchProviders(env, now) },
     { name: "watch-destinations", run: (env, now) => watchDestinations(env, now) },
     { name: "requeue-alerts", run: (env, now) => requeueAlerts(env, now) },
-    // They have sealed secrets, which no longer serve anything.
+    // They contain sealed secrets that are no longer needed.
     { name: "prune-connect-links", run: (env, now) => pruneLinks(env.DB, now) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],
   "0 3 * * 1": [{ name: "session-cost", run: (env, now) => refreshSessionCost(env.DB, now) }],
 }
 
-/** `cron`: the expression that fired; an empty one, as a hand gives it, runs every job. */
+/** `cron`: the expression that fired; an empty one, from a manual run, runs every job. */
 export async function runSchedule(cron: string, env: Env, now: number): Promise<void> {
   await requireJurisdiction(env)
   const jobs = cron === "" ? Object.values(JOBS).flat() : (JOBS[cron] ?? [])

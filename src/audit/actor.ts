@@ -8,13 +8,13 @@ import { GatewayError } from "../errors/errors.ts"
 const MAX_USER_AGENT_LENGTH = 256
 const MAX_IP_LENGTH = 64
 
-/** The caller of a request as the audit log knows it. */
+/** The principal of a request as an actor of the audit log. */
 export function actorOf(c: Context<App>): Actor {
   const { organizationId, keyHash, label, creatorUserId } = c.var.principal
   return { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
 }
 
-/** From where and when a request comes, of whomever. */
+/** Address, time and id of a request. */
 export function originOf(request: Request, requestId: string): Pick<Actor, "ip" | "userAgent" | "requestId" | "at"> {
   const { headers } = request
   return {
@@ -30,7 +30,7 @@ export function entryOf(c: Context<App>, event: AuditEvent): AuditEntry {
   return newEntry(actorOf(c), event)
 }
 
-/** Records that a key was denied a route. The route by its pattern: the path itself may hold anything. */
+/** Records that a key was denied a route. Only the route's pattern: a path may contain anything. */
 function recordDenied(c: Context<App>): void {
   const resourceId = `${c.req.method} ${routePath(c)}`
   const entry = entryOf(c, { action: "denied", resourceId, workspaceId: c.var.principal.workspaceId })

@@ -7,11 +7,11 @@ import { insertAudit } from "./store.ts"
 export const DENIALS_PER_MINUTE = 10
 const MAX_KEYS = 10_000
 
-/** Counts refusals by key within the minute. */
+/** Counts denials by key within the minute. */
 export class DenialGate {
   readonly #gate = new MinuteGate(DENIALS_PER_MINUTE, MAX_KEYS)
 
-  /** Whether one more refusal of this key is kept. */
+  /** Whether one more denial of this key is recorded. */
   take(keyHash: string, now: number): boolean {
     const count = this.#gate.take(keyHash, now)
     if (count === DENIALS_PER_MINUTE) logWarning("denials of a key are no longer recorded this minute", { keyHash })
@@ -21,7 +21,7 @@ export class DenialGate {
 
 const gate = new DenialGate()
 
-/** Records a denial after the response: `later` is the runtime's waitUntil. */
+/** Records a denial after the response. `later`: the runtime's waitUntil. */
 export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
   if (!gate.take(entry.keyHash, entry.createdAt)) return
   later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))

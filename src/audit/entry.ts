@@ -17,10 +17,10 @@ export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "cr
 }
 
 export type AuditEvent = {
-  /** What was done to what kind of thing: `api_key.create`. */
+  /** Type of resource and action: `api_key.create`. */
   action: `${string}.${string}` | "denied"
   resourceId: string
-  /** Null for what belongs to no workspace. */
+  /** Null for resources outside of workspaces. */
   workspaceId: string | null
   changed?: Changed
 }
@@ -30,7 +30,7 @@ export type Changed = { fields: readonly string[]; values: Readonly<Record<strin
 
 export const DENIED_RESOURCE = "route"
 
-/** A deed of an actor as the audit log keeps it. */
+/** An entry of the audit log for an actor's event. */
 export function newEntry(actor: Actor, { action, resourceId, workspaceId, changed }: AuditEvent): AuditEntry {
   const [resourceType = ""] = action.split(".")
   return {

@@ -1,7 +1,7 @@
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 
-/** Days that the audit log is kept. */
+/** Retention of the audit log in days. */
 export function auditRetentionDays(env: Env): number {
   return configOf(env).AUDIT_RETENTION_DAYS
 }

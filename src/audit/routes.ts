@@ -12,7 +12,7 @@ const list = createRoute({
   operationId: "listAudit",
   tags: ["Audit"],
   summary: "List audit entries",
-  description: "Who changed what, and what was refused, newest first.",
+  description: "Changes and denials, newest first.",
   middleware: [requireManagement] as const,
   request: { query: AuditQuery },
   responses: {

@@ -12,10 +12,10 @@ export const AuditQuery = PageQuery.extend({
     .string()
     .regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them")
     .optional()
-    .meta({ description: "The key that did it." }),
+    .meta({ description: "The key that made the change." }),
   workspace_id: z.uuid("must be the UUID of a workspace").optional(),
-  from: instant.optional().meta({ description: "Start of the range, included." }),
-  to: instant.optional().meta({ description: "End of the range, not included." }),
+  from: instant.optional().meta({ description: "Start of the range, inclusive." }),
+  to: instant.optional().meta({ description: "End of the range, exclusive." }),
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
@@ -33,7 +33,7 @@ export const AuditRecord = z
     user_agent: z.string().nullable(),
     request_id: z.string().meta({ description: "The `X-Request-Id` of the answer." }),
     changed_fields: z.array(z.string()),
-    changes: z.record(z.string(), z.unknown()).meta({ description: "New values, of fields that hold no secret." }),
+    changes: z.record(z.string(), z.unknown()).meta({ description: "New values of fields without secrets." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "AuditRecord" })

@@ -18,8 +18,8 @@ export function auditStatement(db: D1Database | Db, entry: AuditEntry) {
 }
 
 /**
- * The same where the change settles a race in its own WHERE: the entry is written if the statement just before it in
- * the batch changed a row. A batch is one transaction on one connection, whose `changes()` is that statement's.
+ * The same for a change that resolves a race in its WHERE: the entry is written if the preceding statement of the batch
+ * changed a row. A batch is one transaction on one connection, whose `changes()` refers to that statement.
  */
 export function auditIfChanged(db: D1Database, entry: AuditEntry): D1PreparedStatement
 export function auditIfChanged(db: Db, entry: AuditEntry): ReturnType<typeof insertIfChanged>
@@ -68,7 +68,7 @@ export async function listAudit(
 }
 
 const PRUNE_BATCH = 500
-/** What one run removes at most; the rest waits for the next day. */
+/** Limit of one run; the rest is left for the next day. */
 const PRUNE_BATCHES = 100
 
 /** Deletes entries of all organizations that are older than the retention. Returns how many. */

@@ -8,7 +8,7 @@ const PATH = "/messages/batches"
 const PAGE = 100
 const MAX_PAGES = 20
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
-/** Between the clock of the provider and that of the gateway. */
+/** Between the clocks of the provider and the gateway. */
 const CLOCK_SKEW_MS = 300_000
 const LINE_FEED = 0x0a
 const COMMA = 0x2c
@@ -28,8 +28,8 @@ const STATUSES: Readonly<Record<string, number>> = {
 }
 
 /**
- * Message batches of Anthropic. A batch is made with its requests and has no name or metadata of ours: the `custom_id` of
- * each request has the id of the gateway's batch, and results show it once the batch has ended.
+ * Message batches of Anthropic. A batch is created with its requests and has no name or metadata: the `custom_id` of
+ * each request contains the id of the gateway's batch, and results show it once the batch has ended.
  */
 export class AnthropicBatches implements ProviderBatches {
   readonly #client: ProviderClient
@@ -56,8 +56,8 @@ export class AnthropicBatches implements ProviderBatches {
   }
 
   /**
-   * One that has not ended and may be this one says nothing about its requests: the search fails until it has ended, so
-   * that no request is sent twice and no batch of another program is taken.
+   * A batch that has not ended does not list its requests: if it may be this one, the search fails until it has ended,
+   * so that no request is sent twice and no batch of another program is taken.
    */
   async find(source: BatchSource): Promise<ProviderBatch | undefined> {
     const [lines, taken] = [source.lines(), source.taken()]
@@ -69,7 +69,7 @@ export class AnthropicBatches implements ProviderBatches {
       else if (await this.#isOf(found.outputFileId, lines)) return found
     }
     if (!isUnsure) return undefined
-    throw new ProviderBatchError("A batch at the provider may be this one. It is known once that batch has ended.")
+    throw new ProviderBatchError("A batch at the provider may be this one. It can be checked once that has ended.")
   }
 
   async retrieve(id: string): Promise<ProviderBatch> {
@@ -136,7 +136,7 @@ export class AnthropicBatches implements ProviderBatches {
   }
 }
 
-/** Requests of a batch of the provider, in every state. */
+/** Requests of a batch at the provider, in every state. */
 function countOf({ request_counts: counts }: Json): number {
   return Object.values(isObject(counts) ? counts : {}).reduce<number>((all, one) => all + (isCount(one) ? one : 0), 0)
 }

@@ -19,7 +19,7 @@ export const UNFINISHED_STATUSES = [
   "cancelling",
 ] as const satisfies BatchStatus[]
 
-/** Statuses that never change again. */
+/** Final statuses. */
 export type FinalStatus = "failed" | "completed" | "expired" | "cancelled"
 const FINAL: ReadonlySet<BatchStatus> = new Set<FinalStatus>(["failed", "completed", "expired", "cancelled"])
 
@@ -36,22 +36,22 @@ export const MAX_UNFINISHED = 50
 
 /** The endpoints of requests in a batch, without the prefix of the API. */
 export const BATCH_PATHS = ["/chat/completions", "/responses", "/messages", "/embeddings"] as const
-/** As clients of the OpenAI API write them, and with the path of this API. */
+/** As clients of the OpenAI API send them, and with the path of this API. */
 export const BATCH_ENDPOINTS = BATCH_PATHS.flatMap((path) => [`/v1${path}` as const, `/api/v1${path}` as const])
 
-/** The path below the root of the API; the URL itself where it is not one of the API. */
+/** The path below the root of the API; unknown URLs unchanged. */
 export function pathOfEndpoint(endpoint: string): string {
   return endpoint.replace(/^(?:\/api)?\/v1(?=\/)/, "")
 }
 
 export type BatchError = { code: string; message: string; param: string | null; line: number | null }
 
-/** Where the batch was created: the host decides on the region of its requests; headers are recorded with them. */
+/** Where the batch was created: the host determines the region of its requests; the headers are recorded with them. */
 export type BatchOrigin = {
   host: string
   region: string | null
   headers: Readonly<Record<string, string>>
-  /** Slug of the provider in whose batches the requests run; absent where each is an ordinary call. */
+  /** Slug of the provider in whose batches the requests run; absent if each is an ordinary call. */
   provider?: string
   actor: { label: string; creatorUserId: string | null; requestId: string }
 }

@@ -4,8 +4,8 @@ import { generations } from "../generations/table.ts"
 import type { BatchRow } from "./table.ts"
 
 /**
- * What the calls of batches were charged, in nano-USD: calls of the batch's key with the batch as their session. A call
- * whose body names another session is not in it, nor is one of another key that names the batch as its session.
+ * Charges of the calls of batches, in nano-USD: calls with the batch's key and the batch as their session. Calls whose
+ * body names another session are not included, nor are calls of another key that name the batch as their session.
  */
 export async function costsOf(
   binding: D1Database,

@@ -2,12 +2,12 @@ import { concat } from "../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../support/json.ts"
 import { type BatchError, MAX_LINE_BYTES, MAX_LINES, pathOfEndpoint } from "./batch.ts"
 
-/** A request of the input file: its number, counted from 1, and where its bytes are. */
+/** A request of the input file: its number, counted from 1, and the position of its bytes. */
 export type InputLine = { line: number; customId: string; offset: number; length: number }
 
 export type ParsedInput = { lines: InputLine[]; errors: BatchError[] }
 
-/** Errors beyond this many are not listed. */
+/** Maximum number of errors that are listed. */
 const MAX_ERRORS = 50
 const MAX_CUSTOM_ID_LENGTH = 512
 const LINE_END = 10

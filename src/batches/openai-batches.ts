@@ -5,7 +5,7 @@ import { type BatchAccount, ProviderClient } from "./provider-client.ts"
 const PAGE = 100
 const MAX_PAGES = 20
 
-/** Batches in the form of the OpenAI API: `/files` and `/batches`. */
+/** Batches in the OpenAI API format: `/files` and `/batches`. */
 export class OpenAiBatches implements ProviderBatches {
   readonly #client: ProviderClient
   readonly #batchId: string

@@ -3,7 +3,7 @@ import { openDb } from "../support/db.ts"
 import { type BatchProgress, type BatchStatus, UNFINISHED_STATUSES } from "./batch.ts"
 import { batches, type BatchRow } from "./table.ts"
 
-/** What the object of a batch reads and writes of its row. Only the object moves a batch on, a cancellation apart. */
+/** Reads and writes of the object to its batch's row. Apart from a cancellation, only the object changes the status. */
 
 export async function readBatch(db: D1Database, id: string): Promise<BatchRow | undefined> {
   const [row] = await openDb(db).select().from(batches).where(eq(batches.id, id))
@@ -12,7 +12,7 @@ export async function readBatch(db: D1Database, id: string): Promise<BatchRow | 
 
 type Step = Partial<Pick<BatchRow, "outputFileId" | "errorFileId" | "errors" | "progress">>
 
-/** Moves a batch to a status, from any of these; undefined where it has another one. */
+/** Moves a batch to a status from one of these; undefined if it has another status. */
 export async function moveBatch(
   db: D1Database,
   id: string,
@@ -44,7 +44,7 @@ export async function saveProgress(
   return row
 }
 
-/** Batches of all organizations that should have moved since `before`. */
+/** Batches of all organizations without progress since `before`. */
 export async function listStalledBatches(db: D1Database, before: number, limit: number): Promise<string[]> {
   const rows = await openDb(db)
     .select({ id: batches.id })

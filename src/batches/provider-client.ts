@@ -8,7 +8,7 @@ import { isObject, type Json, parseJson } from "../support/json.ts"
 type Fault = {
   /** The same request would fail again. */
   isFinal?: boolean
-  /** The key is at fault, or the account behind it. */
+  /** The key or its account is at fault. */
   blamesKey?: boolean
   retryAfterMs?: number
 }
@@ -27,13 +27,13 @@ export class ProviderBatchError extends Error {
   }
 }
 
-/** A provider with the key that its batches are made with. `isByok`: a key of the workspace. */
+/** A provider with the key for its batches. `isByok`: the key is the workspace's. */
 export type BatchAccount = { provider: Provider; isByok: boolean }
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** Statuses below 500 of faults that pass. */
+/** Statuses below 500 of temporary failures. */
 const PASSING = new Set([408, 409, 425, 429])
 
 type More = { body?: BodyInit; headers?: Readonly<Record<string, string>> }
@@ -64,7 +64,7 @@ export class ProviderClient {
   }
 
   broken(): ProviderBatchError {
-    return new ProviderBatchError(`${this.#provider.name} sent a response that is no batch.`)
+    return new ProviderBatchError(`${this.#provider.name} sent a response that is not a batch.`)
   }
 
   async #ask<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
@@ -76,7 +76,7 @@ export class ProviderClient {
       ...credentialHeader(this.#provider),
     }
     const abort = new AbortController()
-    // A timer that is left keeps the object in memory.
+    // A pending timer would keep the object in memory.
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS)
     try {
       const init = { method, redirect: "manual", signal: abort.signal, ...more, headers } as const

@@ -6,7 +6,7 @@ import type { BatchRow } from "./table.ts"
 
 const toSeconds = (ms: number) => Math.floor(ms / 1_000)
 
-/** `costNano`: where it was requested. */
+/** `costNano`: if the client requested it. */
 export function toBatchRecord(row: BatchRow, costNano?: number): z.infer<typeof BatchRecord> {
   const { reached } = row
   const progress = { ...NO_PROGRESS, ...row.progress }

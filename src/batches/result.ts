@@ -1,19 +1,19 @@
 import { isCount, isObject, type Json, parseJson } from "../support/json.ts"
 import { NO_PROGRESS, type BatchProgress } from "./batch.ts"
 
-/** The outcome of one run of a request. `retryAfterMs`: undefined where another run would have the same outcome. */
+/** The result of one run of a request. `retryAfterMs`: undefined if another run would have the same result. */
 export type LineResult = {
   isSuccess: boolean
   response: { status_code: number; request_id: string; body: unknown } | null
   error: { code: string; message: string } | null
   retryAfterMs?: number
-  /** The request waits for its turn in a batch of its provider. */
+  /** The request waits to be sent in a batch of its provider. */
   isDeferred?: true
-  /** A rate limit of the key, workspace or a guardrail was reached: it holds for the whole batch. */
+  /** A rate limit of the key, workspace or a guardrail was reached: it applies to the whole batch. */
   isRateLimited?: true
 }
 
-/** Statuses of faults that pass. */
+/** Statuses of temporary failures. */
 const RETRYABLE = new Set([408, 429, 500, 502, 503, 504, 524, 529])
 
 export function toLineResult(status: number, headers: Headers, text: string): LineResult {
@@ -31,12 +31,12 @@ export function toLineResult(status: number, headers: Headers, text: string): Li
   }
 }
 
-/** A request that has no response. */
+/** The result of a request without a response. */
 export function withoutResponse(code: string, message: string): LineResult {
   return { isSuccess: false, response: null, error: { code, message } }
 }
 
-/** Reasons of the gateway's own limits. */
+/** Reasons of the gateway's rate limits. */
 const RATE_LIMITS: ReadonlySet<unknown> = new Set(["key_rate_limit", "workspace_rate_limit", "guardrail_rate_limit"])
 
 function metadataOf(body: unknown): Json {
@@ -50,14 +50,14 @@ function retryDelayOf(status: number, headers: Headers, metadata: Json): number 
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0
 }
 
-/** A line of an output or error file, in the form of the OpenAI API. */
+/** A line of an output or error file, in the OpenAI format. */
 export function toOutputLine(id: string, customId: string, { response, error }: LineResult): string {
   return JSON.stringify({ id, custom_id: customId, response, error })
 }
 
 type Tokens = Omit<BatchProgress, "total" | "completed" | "failed">
 
-/** Tokens of a response, by the names of any of the API formats. */
+/** Tokens of a response, by the field names of any of the API formats. */
 export function tokensOf({ response }: LineResult): Tokens {
   const { total: _total, completed: _completed, failed: _failed, ...none } = NO_PROGRESS
   const body = response?.body

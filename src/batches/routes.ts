@@ -47,11 +47,11 @@ const create = createRoute({
   summary: "Create a batch",
   description:
     'Runs the requests of a JSONL file in the background, with this key. Each line is `{custom_id, method: "POST", url, body}`; `url` equals `endpoint`. Each request is one call with its ' +
-    "own hold and charge. Responses are a file: `output_file_id`, at `GET /files/{file_id}/content`.",
+    "separate hold and charge. Responses are a file: `output_file_id`, at `GET /files/{file_id}/content`.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewBatch) },
   responses: {
-    200: ok(BatchRecord, "The batch, which is validated next."),
+    200: ok(BatchRecord, "The batch, before its validation."),
     ...FAILURES,
     ...failures("payload_too_large", "unsupported_media_type", "rate_limited"),
   },
@@ -84,7 +84,7 @@ const cancel = createRoute({
   operationId: "cancelBatch",
   tags,
   summary: "Cancel a batch",
-  description: "No further request starts. Requests in flight end, and what is done is in the output.",
+  description: "Starts no further request. Requests in flight finish, and the output has all results so far.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: BatchPath, query: WorkspaceQuery, body: { content: json(NoFields) } },
   responses: {
@@ -156,7 +156,7 @@ export const batches = newRouter()
     return c.json(toBatchRecord(row), 200)
   })
 
-/** Of the gateway's providers, and of those that a credential of the workspace opens to this key. */
+/** Checks the gateway's providers, and those that a credential of the workspace gives this key access to. */
 function requireBatches(env: Env, caller: Caller, slug: string): void {
   const credentialed = new Set(usableCredentials(caller).map(({ provider }) => provider))
   const opened = [...reachableProviders(env).values()].filter((provider) => credentialed.has(provider.slug))
@@ -185,12 +185,12 @@ async function find(c: Context<App>, scope: BatchScope, id: string): Promise<Bat
   return row
 }
 
-/** The row is written: an object that cannot be reached now is woken by the clock. */
+/** The row is written: if the object cannot be reached now, the cron trigger wakes it. */
 async function wake(c: Context<App>, id: string): Promise<void> {
   await wakeBatch(c.env, id).catch((cause: unknown) => logError("batch was not woken", { batch: id }, cause))
 }
 
-/** Headers that are recorded with every call of the batch, or that change what its requests mean. */
+/** Headers that are recorded with every call of the batch, or that change the meaning of its requests. */
 const RECORDED_HEADERS = ["http-referer", "referer", "x-title", "user-agent", "anthropic-beta"]
 const MAX_HEADER_LENGTH = 512
 

@@ -2,23 +2,23 @@ import { type LineResult, withoutResponse } from "./result.ts"
 import type { InputLine } from "./input.ts"
 
 export const CONCURRENCY = 4
-/** Runs of a request, those included whose isolate died. */
+/** Runs of a request, including those whose isolate died. */
 export const MAX_ATTEMPTS = 5
 const FIRST_BACKOFF_MS = 1_000
 const BACKOFF_FACTOR = 4
 
-/** `attempt`: which run of the request this is, from 1. */
+/** `attempt`: number of the run of this request, from 1. */
 export type LineRun = InputLine & { attempt: number }
 
-/** The requests of a batch. Each method is one durable step: what it wrote holds after a crash. */
+/** The requests of a batch. Each method is one durable step: its writes survive a crash. */
 export type LineQueue = {
   /** Marks a due line as running. */
   take: (now: number) => LineRun | undefined
   retry: (line: LineRun, dueAt: number) => void
-  /** The same, and this run does not count as an attempt. */
+  /** Like `retry`, but this run does not count as an attempt. */
   defer: (line: LineRun, dueAt: number) => void
   finish: (line: InputLine, result: LineResult) => void
-  /** Lines that were marked as running by an isolate that died. */
+  /** Lines that an isolate that died had marked as running. */
   interrupted: () => LineRun[]
 }
 
@@ -28,15 +28,15 @@ export type RunPorts = {
   now: () => number
   /** False once no further line may start. */
   mayStart: () => boolean
-  /** Called after each line. Resolves once other work of the runtime had its turn. */
+  /** Called after each line. Resolves once other work of the runtime has run. */
   onStep: () => Promise<unknown>
   expiresAt: number
 }
 
 /**
  * Runs due lines, at most CONCURRENCY at a time, until none is due or none may start, and waits for those in flight. A
- * line is marked before it runs and finished with its result in one step, so a finished line never runs again; a line
- * that was in flight when the isolate died does. Returns when the next line may start: a rate limit pauses all of them.
+ * line is marked before it runs and finished with its result in one step: a finished line never runs again; one that
+ * was in flight when the isolate died does. Returns when the next line may start: a rate limit pauses all lines.
  */
 export async function runLines(ports: RunPorts): Promise<number> {
   let pausedUntil = 0
@@ -71,7 +71,7 @@ export function backoffMs(attempt: number): number {
   return FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (attempt - 1)
 }
 
-/** Called before the first run of an isolate: a line that it finds running was interrupted. */
+/** Called before the first run of an isolate: lines that are marked as running were interrupted. */
 export function recoverInterrupted(queue: LineQueue, now: number): void {
   for (const line of queue.interrupted()) {
     if (line.attempt < MAX_ATTEMPTS) queue.retry(line, now)

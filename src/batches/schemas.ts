@@ -45,11 +45,10 @@ export const BatchRecord = z
       total_tokens: z.int(),
     }),
     metadata: z.record(z.string(), z.string()).nullable(),
-    provider: z.string().optional().meta({ description: "In whose batches the requests run." }),
-    cost: z
-      .number()
-      .optional()
-      .meta({ description: "With `include_cost`: USD charged for the calls of the batch that are in its session." }),
+    provider: z.string().optional().meta({ description: "Provider in whose batches the requests run." }),
+    cost: z.number().optional().meta({
+      description: "With `include_cost`: USD charged for the calls of the batch that have it as their session.",
+    }),
   })
   .meta({ id: "Batch" })
 
@@ -84,7 +83,7 @@ export const NewBatch = z
     metadata: Metadata.nullish(),
     provider: z.string().min(1).max(128, "must be at most 128 characters").nullish().meta({
       description:
-        "Slug of a provider with batches: the requests run in its batches, at its price for them and when it has room. Left out, each is an ordinary call.",
+        "Slug of a provider with batches: the requests run in its batches, at its batch price and when it has capacity. If omitted, each is an ordinary call.",
     }),
   })
   .meta({ id: "NewBatch" })
@@ -110,14 +109,14 @@ export const BatchQuery = WorkspaceQuery.extend({
   include_cost: z
     .enum(["true", "false"], { error: "must be true or false" })
     .optional()
-    .meta({ description: "Adds `cost`: the sum over the calls so far. Leave it out where you poll." }),
+    .meta({ description: "Adds `cost`: the sum over the calls so far. Omit it when you poll." }),
 })
 
 const LIMIT_RULE = "must be an integer from 1 to 100"
 export const BatchesQuery = BatchQuery.extend({
   status: oneOf([...BATCH_STATUSES, "unfinished"])
     .optional()
-    .meta({ description: "Only batches with this status; `unfinished`: all that have not ended." }),
+    .meta({ description: "Only batches with this status; `unfinished` has all that have not ended." }),
   limit: queryIntegerOr(20, 1, 100, LIMIT_RULE),
   after: z
     .string()
@@ -125,5 +124,5 @@ export const BatchesQuery = BatchQuery.extend({
     .max(256)
     .regex(/^[\w-]+$/, "must be the id of a batch")
     .optional()
-    .meta({ description: "Id of the last batch of the page before." }),
+    .meta({ description: "Id of the last batch of the previous page." }),
 })

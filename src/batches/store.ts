@@ -5,7 +5,7 @@ import { openDb, selectRow } from "../support/db.ts"
 import { type BatchStatus, MAX_UNFINISHED, UNFINISHED_STATUSES } from "./batch.ts"
 import { batches, type BatchRow, type NewBatchRow } from "./table.ts"
 
-/** `internId`: of a key that sees only the batches of its intern; null for every other key. */
+/** `internId`: for an intern's key, which sees only the batches of that intern; null for every other key. */
 export type BatchScope = { organizationId: string; workspaceId: string; internId: string | null }
 
 const inScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
@@ -15,7 +15,7 @@ const inScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
     internId === null ? undefined : eq(batches.internId, internId),
   )
 
-/** False where the workspace no longer exists or has as many unfinished batches as it may have. */
+/** False if the workspace no longer exists or has the maximum number of unfinished batches. */
 export async function insertBatch(binding: D1Database, row: NewBatchRow, entry: AuditEntry): Promise<boolean> {
   const db = openDb(binding)
   const { organizationId, workspaceId } = row
@@ -39,7 +39,7 @@ export async function findBatch(db: D1Database, scope: BatchScope, id: string): 
   return row
 }
 
-/** Newest first; one more than `limit` if there are more. */
+/** Newest first; `limit` + 1 rows if there are more. */
 export async function listBatches(
   db: D1Database,
   scope: BatchScope,
@@ -65,7 +65,7 @@ export async function listBatches(
     .limit(limit + 1)
 }
 
-/** Undefined where the batch is not running. */
+/** Undefined if the batch is not running. */
 export async function cancelBatch(
   binding: D1Database,
   { scope, id, now, entry }: { scope: BatchScope; id: string; now: number; entry: AuditEntry },

@@ -6,10 +6,10 @@ import { toTimestamp } from "../support/time.ts"
 import type { ProviderBudget } from "./provider-schemas.ts"
 import type { ProviderBudgetRow } from "./table.ts"
 
-/** Limits of calls at one provider: with the gateway's keys, and those that count BYOK credentials, too. */
+/** Limits of calls at one provider: with the gateway's keys, and those that also count BYOK credentials. */
 export type ProviderLimits = { gateway: readonly Limit[]; byok: readonly Limit[] }
 
-/** By the slug of a provider; null for an organization without budgets of providers. */
+/** By provider slug; null for an organization without provider budgets. */
 export type ProviderBudgets = ReadonlyMap<string, ProviderLimits> | null
 
 type LimitFields = Pick<ProviderBudgetRow, "provider" | "interval" | "limitNano" | "includeByok">

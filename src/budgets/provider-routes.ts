@@ -26,7 +26,7 @@ const list = createRoute({
   path: PATH,
   operationId: "listProviderBudgets",
   summary: "List the budgets of providers",
-  description: "With what is spent and held in the current window.",
+  description: "With the spent and held amounts of the current window.",
   responses: {
     200: ok(schemas.ProviderBudgetList, "By provider, the longest window first."),
     ...failures("unauthenticated", "forbidden", "internal"),
@@ -40,7 +40,7 @@ const put = createRoute({
   operationId: "setProviderBudget",
   summary: "Set a budget of a provider",
   description:
-    "For all calls of the organization that the provider answers. It counts from the next call on, with what was spent in its window before. Calls that it does not cover go to other providers.",
+    "Limits all calls of the organization at the provider. It applies from the next call on and includes earlier spend in its window. Calls that exceed it go to other providers.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: schemas.ProviderBudgetPath, body: jsonBody(schemas.ProviderBudgetChange) },
   responses: {
@@ -57,7 +57,7 @@ const remove = createRoute({
   operationId: "deleteProviderBudget",
   summary: "Delete a budget of a provider",
   request: { params: schemas.ProviderBudgetPath },
-  responses: { 200: ok(schemas.ProviderBudgetDeleted, "Removed, or not there."), ...FAILURES },
+  responses: { 200: ok(schemas.ProviderBudgetDeleted, "Deleted, or did not exist."), ...FAILURES },
 })
 
 export const providerBudgetRoutes = newRouter()
@@ -111,11 +111,11 @@ function requireProvider(env: Env, provider: string): void {
   throw new GatewayError("not_found", `There is no provider ${provider}. This gateway reaches ${known}.`)
 }
 
-/** With what the ledger counts under each. */
+/** Adds what the ledger counts for each. */
 async function withUse(env: Env, rows: readonly ProviderBudgetRow[]): Promise<schemas.ProviderBudget[]> {
   const [first] = rows
   if (!first) return []
-  // The first of the standings is that of the balance.
+  // The first of the standings is the balance.
   const [, ...standings] = await openLedger(env, first.organizationId).standings(rows.map(toProviderLimit))
   const now = Date.now()
   return rows.map((row, at) => toProviderBudget(row, standings[at], now))

@@ -7,10 +7,9 @@ export const ProviderBudgetPath = BudgetPath.pick({ interval: true }).extend({
 
 export const ProviderBudgetChange = BudgetChange.pick({ limit_usd: true })
   .extend({
-    include_byok: z
-      .boolean({ error: "must be true or false" })
-      .optional()
-      .meta({ description: "Count what calls with own provider keys would cost. `false` for a new budget." }),
+    include_byok: z.boolean({ error: "must be true or false" }).optional().meta({
+      description: "Whether to count the cost of calls with BYOK credentials. Default for a new budget: `false`.",
+    }),
   })
   .meta({ id: "ProviderBudgetChange" })
 
@@ -19,7 +18,7 @@ export const ProviderBudget = z
     provider: z.string(),
     limit_usd: z.number(),
     reset_interval: z.enum(["daily", "weekly", "monthly"]).nullable().meta({ description: "null: lifetime." }),
-    include_byok: z.boolean().meta({ description: "Whether it counts what calls with own provider keys would cost." }),
+    include_byok: z.boolean().meta({ description: "Whether it counts the cost of calls with BYOK credentials." }),
     spent_usd: z.number().meta({ description: "In the current window." }),
     held_usd: z.number().meta({ description: "Reserved for running calls." }),
     resets_at: z.iso.datetime().nullable().meta({ description: "Start of the next window, in UTC." }),

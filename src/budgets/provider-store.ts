@@ -23,7 +23,7 @@ const breaksOrder = ({ organizationId, provider, interval, limitNano }: Provider
     AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
- * Creates or replaces. False, and nothing is written, where the limits of the provider would no longer decrease from the
+ * Creates or replaces a budget. False, without a write, if the provider's limits would no longer decrease from the
  * longest window to the shortest.
  */
 export async function putProviderBudget(

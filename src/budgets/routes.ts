@@ -42,7 +42,7 @@ const put = createRoute({
   path: `${PATH}/{interval}`,
   operationId: "setWorkspaceBudget",
   summary: "Set a budget",
-  description: "It counts from the next call on, with what was spent in its window before.",
+  description: "It applies from the next call on and includes earlier spend in its window.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: BudgetPath, body: jsonBody(BudgetChange) },
   responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES, ...failures("conflict") },
@@ -55,7 +55,7 @@ const remove = createRoute({
   operationId: "deleteWorkspaceBudget",
   summary: "Delete a budget",
   request: { params: BudgetPath },
-  responses: { 200: ok(BudgetDeleted, "Removed, or not there."), ...FAILURES },
+  responses: { 200: ok(BudgetDeleted, "Deleted, or did not exist."), ...FAILURES },
 })
 
 export const budgets = newRouter()
@@ -110,7 +110,7 @@ export const budgets = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** A budget's id is that of one setting of it; its place is what it is known by. */
+/** A budget's id changes with each setting; its workspace and interval identify it. */
 function budgetName(workspaceId: string, interval: string): string {
   return `${workspaceId}/${interval}`
 }

@@ -22,7 +22,7 @@ export const BudgetChange = z
     include_byok_in_budgets: z
       .boolean({ error: "must be true or false" })
       .optional()
-      .meta({ description: "For all budgets of the workspace: count what calls with own provider keys would cost." }),
+      .meta({ description: "For all budgets of the workspace: count the cost of calls with BYOK credentials." }),
   })
   .meta({ id: "WorkspaceBudgetChange" })
 

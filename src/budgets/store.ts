@@ -59,8 +59,8 @@ const breaksOrder = ({ workspaceId, interval, limitNano }: BudgetRow) =>
     AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
- * Creates or replaces; an existing budget keeps its id. `includeByok` is the workspace's own, undefined to leave it.
- * False, and nothing is written, where the limits would no longer decrease from the longest window to the shortest.
+ * Creates or replaces a budget; an existing one keeps its id. `includeByok`: of the workspace, undefined to keep it.
+ * False, without a write, if the limits would no longer decrease from the longest window to the shortest.
  */
 export async function putBudget(
   binding: D1Database,
@@ -129,7 +129,7 @@ export async function findBudgetsOf(
   return toBudgets((await db.prepare(OF_PLACE).bind(workspaceId, organizationId).all<StoredRow>()).results)
 }
 
-/** What applies to calls of a key. */
+/** Budgets that apply to calls of a key. */
 export type CallBudgets = { budgets: WorkspaceBudgets; providerBudgets: ProviderBudgets }
 
 const budgetColumns = {
@@ -139,7 +139,7 @@ const budgetColumns = {
   limitNano: workspaceBudgets.limitNano,
 }
 
-/** Of the rows of `keyBudgetsStatement`. */
+/** Parses the rows of `keyBudgetsStatement`. */
 export function toBudgets(stored: readonly StoredRow[]): CallBudgets {
   const rows = stored.map((row) => readColumns(budgetColumns, row))
   const ofWorkspace = rows.filter(({ provider }) => provider === "")

@@ -14,7 +14,7 @@ export function aboutKey({ id, workspaceId, provider, version }: AboutKey): Abou
 /** Shorter keys are masked completely: their ends would reveal too much. */
 const LEAST_MASKED = 20
 
-/** Enough to recognize a key by, too little to guess it from. */
+/** Enough to recognize a key, too little to guess it. */
 export function toMask(key: string): string {
   return key.length < LEAST_MASKED ? "..." : `${key.slice(0, 3)}...${key.slice(-4)}`
 }

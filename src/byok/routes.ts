@@ -48,7 +48,7 @@ const create = createRoute({
   operationId: "createByokCredential",
   tags,
   summary: "Create a BYOK credential",
-  description: "Your own key for a provider. Calls of the workspace use it, and cost the organization nothing.",
+  description: "Your own key for a provider. Calls of the workspace use it and do not charge the balance.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewByok) },
   responses: {
@@ -171,7 +171,7 @@ export const byok = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** Columns of a key. The version of the sealed key is authenticated, so that an older one cannot be put back. */
+/** Columns of a key. The version is authenticated with the sealed key, so that an older one cannot be restored. */
 async function toSealed(
   c: Context<App>,
   credential: Pick<ByokRow, "id" | "organizationId" | "workspaceId" | "provider">,
@@ -192,7 +192,7 @@ function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokCh
   if (!only || !fallback) return
   throw new GatewayError(
     "invalid_request",
-    "is_byok_only: not together with is_fallback: there would be nothing to fall back from.",
+    "is_byok_only: cannot be combined with is_fallback: there would be no key to fall back from.",
   )
 }
 
@@ -208,7 +208,7 @@ async function refusalOf(c: Context<App>, workspaceId: string): Promise<GatewayE
   if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "invalid_request",
-    `A workspace holds at most ${MAX_CREDENTIALS} credentials. Delete one that is not used any more.`,
+    `A workspace holds at most ${MAX_CREDENTIALS} credentials. Delete one that is no longer used.`,
   )
 }
 

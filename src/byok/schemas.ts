@@ -9,7 +9,7 @@ const name = nameText(128)
 const key = z
   .string({ error: "must be the provider's key, a string" })
   .trim()
-  .regex(/^[\x20-\x7e]+$/, "must be printable ASCII on one line: it travels in a header")
+  .regex(/^[\x20-\x7e]+$/, "must be printable ASCII on one line: it is sent in a header")
   .max(MAX_KEY_LENGTH, `must be at most ${MAX_KEY_LENGTH} characters`)
   .meta({ description: "The provider's key. Write-only: stored encrypted, never returned." })
 const flag = z.boolean()
@@ -31,9 +31,12 @@ const fields = {
   is_fallback: flag.optional().meta({ description: "Tried after the gateway's own key." }),
   is_required: flag.optional().meta({ description: "As is_byok_only, for the models that this credential covers." }),
   sort_order: z.int().min(0).max(1_000_000).optional().meta({
-    description: "Tried in this order, lowest first; equal ones share the calls. Left out at creation: after the last.",
+    description:
+      "Tried in this order, lowest first; equal ones share the calls. If omitted at creation: after the last.",
   }),
-  declared_zdr: flag.nullish().meta({ description: "Whether this account keeps nothing; null: as the provider does." }),
+  declared_zdr: flag
+    .nullish()
+    .meta({ description: "Whether this account has zero data retention; null: as the provider." }),
   allowed_api_key_hashes: list(
     z.string().regex(HASH, "must be 64 hex digits, as GET /keys lists them"),
     "hashes of API keys",

@@ -1,4 +1,4 @@
-/** The upstream providers that clients of this interface family know, whether or not this deployment reaches them. */
+/** The providers that clients of this API know, whether or not this deployment has them. */
 export const PROVIDER_SLUGS: readonly string[] = `
   ai21 aion-labs akashml alibaba amazon-bedrock amazon-bedrock/claude-on-aws amazon-nova ambient anthropic
   anthropic/2 arcee-ai assemblyai atlas-cloud avian azure baidu baseten black-forest-labs byteplus cerebras chutes

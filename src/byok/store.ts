@@ -9,7 +9,7 @@ import { toCountedPage } from "../support/rows.ts"
 import { byokCredentials, type ByokRow, type NewByokRow } from "./table.ts"
 import { type ByokCredential, toByokCredential } from "./usable-credentials.ts"
 
-/** They travel with every key of the workspace. */
+/** Limited because they are loaded with every key of the workspace. */
 export const MAX_CREDENTIALS = 100
 
 type Scope = { organizationId: string; workspaceId: string }
@@ -123,7 +123,7 @@ export async function deleteByok(
   return deleted.meta.changes > 0
 }
 
-/** Of these hashes, those that are keys of the organization. */
+/** The hashes among these that are keys of the organization. */
 export async function findKeyHashes(
   db: D1Database,
   organizationId: string,
@@ -169,7 +169,7 @@ export async function findOwnKeys(db: D1Database, { organizationId, workspaceId 
 
 export type CredentialState = "usable" | "disabled" | "deleted"
 
-/** A credential of the workspace in whatever state it is now; undefined where it never had one with this id. */
+/** A credential of the workspace in its current state; undefined if there never was one with this id. */
 export async function findCredential(
   db: D1Database,
   { organizationId, workspaceId }: Scope,

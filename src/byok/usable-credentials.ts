@@ -4,7 +4,7 @@ import type { WrappedKey } from "../secrets/data-key.ts"
 import type { ByokRow } from "./table.ts"
 import type { Provider } from "../providers/provider.ts"
 
-/** A credential as it travels with the keys of its workspace: all that routing reads, and the key, sealed. */
+/** A credential as loaded with the keys of its workspace: everything that routing reads, and the sealed key. */
 export type ByokCredential = {
   id: string
   workspaceId: string
@@ -46,7 +46,7 @@ export function toByokCredential(
   }
 }
 
-/** The credentials that a caller may use, for whichever models. */
+/** The credentials that a principal may use, for any model. */
 export function usableCredentials({
   byok,
   keyHash,
@@ -59,12 +59,12 @@ export function usableCredentials({
   )
 }
 
-/** For a call that was sent with this credential already: restrictions decide about new calls only. */
+/** For a call that was already sent with this credential: restrictions apply to new calls only. */
 export function unrestricted(credential: ByokCredential): ByokCredential {
   return { ...credential, allowedKeyHashes: null, allowedModels: null, allowedUserIds: null }
 }
 
-/** The ways to one provider: with credentials, in the order they were given, and with the gateway's own key or not. */
+/** The keys for one provider: credentials in their order, and whether the gateway's key is used between them. */
 export type CredentialOrder = { first: ByokCredential[]; shared: boolean; last: ByokCredential[] }
 
 /**
@@ -80,6 +80,6 @@ export function credentialOrder(provider: string, model: string, keys: readonly 
     last: covering.filter(({ isFallback }) => isFallback),
   }
 }
-/** The caller's own keys, and the providers that can be reached with them. */
+/** The principal's credentials, and the providers that can be reached with them. */
 
 export type ByokRoutes = { keys: readonly ByokCredential[]; providers: ReadonlyMap<string, Provider> }

@@ -6,7 +6,7 @@ import type { Call } from "./schemas.ts"
 import type { StoredCall } from "./store.ts"
 
 export function toCall({ generation, at, keyName, keyLabel }: Omit<StoredCall, "value">): z.infer<typeof Call> {
-  // Refused generations of older versions have no tokens.
+  // Rejected generations of earlier versions have no tokens.
   const { prompt, completion, cached, reasoning } = { ...NO_TOKENS, ...generation.tokens }
   const { latencyMs, generationMs } = generation
   return {

@@ -7,16 +7,16 @@ export const LimitInForce = z
     kind: z.enum(["balance", "key", "budget", "guardrail", "provider", "schedule"]),
     id: z.string().meta({
       description:
-        "Of the organization, key, workspace, guardrail or schedule whose limit it is; the slug of a provider.",
+        "Id of the organization, key, workspace, guardrail or schedule with this limit; the slug of a provider.",
     }),
     name: z.string().nullable(),
-    limit: usd("USD. For the balance, everything that was credited."),
+    limit: usd("USD. For the balance, the sum of credits."),
     spent: usd("USD in the current window."),
     held: usd("USD that is reserved for running calls."),
-    left: usd("USD: limit - spent - held. Negative where more was spent than the limit allows now."),
+    left: usd("USD: limit - spent - held. Negative if more was spent than the limit now allows."),
     interval: z.enum(["daily", "weekly", "monthly"]).nullable().meta({ description: "Null: it never resets." }),
     resets_at: z.iso.datetime().nullable().meta({ description: "Start of the next window, in UTC." }),
-    includes_byok: z.boolean().meta({ description: "Calls with the customer's own provider keys count too." }),
+    includes_byok: z.boolean().meta({ description: "Calls with BYOK credentials count too." }),
     binds: z.boolean().meta({
       description:
         "The limit with the least left, which stops the key first. Never one of a provider, which applies only to calls there.",

@@ -14,8 +14,8 @@ import { findNames } from "./store.ts"
 const leftNano = ({ limitNano, spentNano, heldNano }: Standing) => limitNano - spentNano - heldNano
 
 /**
- * Every limit that calls of a key are held against now: the balance, the key and the keys above it, budgets and
- * guardrails. The one with the least left binds.
+ * Every limit that applies to calls of a key now: the balance, the key and its ancestors, budgets and guardrails. The
+ * one with the least left binds.
  */
 export async function limitsInForce(
   db: D1Database,
@@ -27,7 +27,7 @@ export async function limitsInForce(
   const standings = await ledger.standings([...limits, ...allProviderLimits(caller.providerBudgets)])
   const ids = standings.map(({ scope }) => parseScope(scope).id)
   const names = await findNames(db, organizationId, [...ids, organizationId])
-  // A budget of a provider refuses only calls that no other provider can take.
+  // A provider's budget only rejects calls that no other provider can serve.
   const binds = standings.filter(({ scope }) => providerOf(scope) === undefined)
   const least = Math.min(...binds.map(leftNano))
   const binding = binds.find((standing) => leftNano(standing) === least)

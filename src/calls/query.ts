@@ -3,7 +3,7 @@ import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { isArray, parseJson } from "../support/json.ts"
 import { CallsQuery, SORTS } from "./schemas.ts"
 
-/** Values of one field: at least one of `included` where there are any, and none of `excluded`. */
+/** Values of one field: at least one of `included` if there are any, and none of `excluded`. */
 export type Filter = { included: readonly string[]; excluded: readonly string[] }
 
 export const FIELDS = [
@@ -22,11 +22,11 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number]
 export type Sort = (typeof SORTS)[number]
 
-/** Position in a list. `value`: of the order; `to`: end of the range, which does not move while a list is paged. */
+/** Position in a list. `value`: of the order; `to`: end of the range, which is fixed while a list is paged. */
 export type Position = { value: number; id: string; to: number }
 
 export type CallSearch = {
-  /** Epoch milliseconds, end excluded. */
+  /** Epoch milliseconds, end exclusive. */
   from: number
   to: number
   filters: ReadonlyMap<Field, Filter>

@@ -22,10 +22,10 @@ export async function findRejectedCall(
 }
 
 const PRUNE_BATCH = 500
-/** What one run removes at most; the rest waits for the next day. */
+/** Limit of one run; the rest is left for the next day. */
 const PRUNE_BATCHES = 200
 
-/** Deletes rejected calls of all organizations that are older than generations are kept. Returns how many. */
+/** Deletes rejected calls of all organizations that are older than the retention of generations. Returns how many. */
 export async function pruneRejectedCalls(binding: D1Database, now: number, keptDays: number): Promise<number> {
   const db = openDb(binding)
   const oldest = db

@@ -116,14 +116,14 @@ export const calls = newRouter()
     )
   })
 
-/** Up to 50 others. */
+/** Up to 50 other calls of the session. */
 async function sessionCalls(db: D1Database, scope: CallScope, sessionId: string) {
   const filters = new Map([["session_id", { included: [sessionId], excluded: [] }]] as const)
   const search = { ...toSearch(CallsQuery.parse({ limit: "51" }), Date.now()), filters }
   return (await searchCalls(db, scope, search)).calls.slice(0, 51).map(toCall)
 }
 
-/** A fresh call is still with the ledger, an older one in the database. */
+/** A recent call is still in the ledger, an older one in the database. */
 async function find(env: Env, scope: CallScope, id: string): Promise<Generation | undefined> {
   const { organizationId, keyHash } = scope
   if (organizationId === "") return undefined

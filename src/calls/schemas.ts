@@ -29,18 +29,18 @@ const LIMIT = "must be an integer from 1 to 200"
 export const CallsQuery = z.object({
   from: instant("Calls that ended at this time or later."),
   to: instant("Calls that ended before this time."),
-  model: filter("Model that answered, or that was requested where none did."),
+  model: filter("Model that responded; otherwise the requested one."),
   requested_model: filter("Model or alias that was requested."),
   provider: filter("Name of the provider. Empty: no provider was tried."),
   key: filter("Hash of the API key."),
-  app: filter("Title of the app, or its URL where it sent no title."),
+  app: filter("Title of the app; without one, its URL."),
   workspace: filter("Id or slug of the workspace."),
   status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
   session_id: filter("Session of the call."),
   creator_user_id: filter("Id of the member who created the key. Empty: the key has no creator."),
   user: filter("End user that the call named, or that the key was created for."),
   guardrail: filter(
-    "What guardrails did: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector that found something.",
+    "What guardrails did: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector with a finding.",
   ),
   q: z.string().max(200, "must be at most 200 characters").optional().meta({
     description: "Text in the id, request id, model, app, user, session, key, guardrail findings or error of a call.",
@@ -67,14 +67,14 @@ const Failure = z.object({
 export const Call = z
   .object({
     id: z.string().meta({
-      description: "Id of the generation (`gen-`), or of a call that was refused before it was sent (`rej-`).",
+      description: "Id of the generation (`gen-`), or of a call that was rejected before it was sent (`rej-`).",
     }),
     request_id: z.string(),
     created_at: z.iso.datetime().meta({ description: "Start of the call." }),
-    ended_at: z.iso.datetime().meta({ description: "When the call was charged, or refused." }),
-    model: z.string().meta({ description: "Model that answered, or that was requested where none did." }),
+    ended_at: z.iso.datetime().meta({ description: "When the call was charged or rejected." }),
+    model: z.string().meta({ description: "Model that responded; otherwise the requested one." }),
     requested_model: z.string(),
-    provider: text.meta({ description: "Provider that answered, or that was tried last." }),
+    provider: text.meta({ description: "Provider that responded, or that was tried last." }),
     key: z.object({
       hash: z.string(),
       name: text.meta({ description: "Null for the bootstrap key." }),
@@ -96,7 +96,7 @@ export const Call = z
     finish_reason: text,
     tokens: z.object({ prompt: count, completion: count, cached: count, reasoning: count }),
     cost: usd.meta({ description: "USD charged to the balance." }),
-    byok_cost: usd.meta({ description: "USD at the customer's own provider account, by the gateway's prices." }),
+    byok_cost: usd.meta({ description: "USD at the BYOK credential's account, by the gateway's prices." }),
     attempts: count,
     first_token_ms: ms,
     duration_ms: ms,
@@ -127,11 +127,11 @@ export const CallStory = Call.extend({
         key_number: z
           .int()
           .nullable()
-          .meta({ description: "Which of the gateway's keys was sent, from 1; null where it has one." }),
+          .meta({ description: "Number of the gateway's key that was sent, from 1; null if it has only one." }),
         cache: z
           .enum(["hit", "miss"])
           .nullable()
-          .meta({ description: "Whether a stored response answered; null where the cache was not used." }),
+          .meta({ description: "Whether the response came from the cache; null if the cache was not used." }),
         error: Failure.nullable(),
       }),
     )
@@ -146,7 +146,7 @@ export const CallStory = Call.extend({
         patterns: z.array(z.string()).meta({ description: "Names of what was found, never the text." }),
       }),
     )
-    .meta({ description: "Guardrails that found something." }),
+    .meta({ description: "Guardrails with findings." }),
   tokens_by_kind: z.record(z.string(), z.number()),
   arithmetic: z.object({
     lines: z.array(
@@ -177,16 +177,16 @@ export const CallStory = Call.extend({
       ),
     })
     .nullable()
-    .meta({ description: "What was reserved for the call, beside the balance. Null where it is not recorded." }),
+    .meta({ description: "Reservations for the call, except on the balance. Null if not recorded." }),
   times: z
     .object({
       received: z.iso.datetime(),
-      sent: z.iso.datetime().nullable().meta({ description: "To the provider that answered." }),
+      sent: z.iso.datetime().nullable().meta({ description: "Dispatch to the provider that responded." }),
       first_token: z.iso.datetime().nullable(),
       last_token: z.iso.datetime().nullable(),
       settled: z.iso.datetime(),
     })
-    .meta({ description: "Null for what did not happen." }),
+    .meta({ description: "Null for steps that did not happen." }),
   session: z.array(Call).meta({ description: "Up to 50 other calls of the session, the newest first." }),
-  content: GenerationContent.nullable().meta({ description: "Null where the workspace does not log this call." }),
+  content: GenerationContent.nullable().meta({ description: "Null if the workspace does not log this call." }),
 }).meta({ id: "CallStory" })

@@ -6,7 +6,7 @@ import { parseStored } from "../support/json.ts"
 import type { CallSearch, Field, Filter, Sort } from "./query.ts"
 import { rejectedCalls } from "./table.ts"
 
-/** Whose calls: an organization's, or those of one of its keys. */
+/** The organization, or only one of its keys. */
 export type CallScope = { organizationId: string; keyHash: string | null }
 
 export type StoredCall = {
@@ -29,10 +29,10 @@ type Row = {
 }
 type Place = { at: number; id: string }
 
-/** A search that no index answers reads at most this many of the newest calls for one page. */
+/** A search without an index reads at most this many of the newest calls per page. */
 export const MAX_SCANNED = 20_000
 
-/** The two tables that calls are in. */
+/** The two tables with calls. */
 const SOURCES = [
   { table: generations, at: sql`settled_at`, cost: sql`cost_nano + byok_cost_nano` },
   { table: rejectedCalls, at: sql`created_at`, cost: sql`0` },
@@ -41,11 +41,11 @@ type Source = (typeof SOURCES)[number]
 
 export type CallPage = {
   calls: StoredCall[]
-  /** Where the reading stopped before the page was full; undefined where all was read. */
+  /** Where reading stopped before the page was full; undefined if everything was read. */
   cut: Place | undefined
 }
 
-/** A page of calls, and one call more where there is one. */
+/** A page of calls, plus one call if there are more. */
 export async function searchCalls(db: D1Database, scope: CallScope, search: CallSearch): Promise<CallPage> {
   const inner = innerConditions(scope, search)
   const outer = outerConditions(scope, search)
@@ -72,7 +72,7 @@ function toStoredCall({ record, at, sort_value: value, key_name: keyName, key_la
   return { generation: parseStored<Generation>(record), at, value, keyName, keyLabel }
 }
 
-/** Conditions that an index answers, for both tables. */
+/** Conditions that use an index, for both tables. */
 function innerConditions(scope: CallScope, { from, to, sort, filters, after }: CallSearch) {
   const keyHash = scope.keyHash ?? onlyOne(filters.get("key"))
   const session = onlyOne(filters.get("session_id"))
@@ -97,7 +97,7 @@ function scanOf({ table, at, cost }: Source, inner: (at: SQL) => SQL | undefined
     FROM ${table} WHERE ${inner(at)} ORDER BY ${at} DESC, id DESC LIMIT ${limit})`
 }
 
-/** The last call that a scan reads, where it does not read all. */
+/** The last call that a scan reads if it does not read all. */
 function cutOf({ table, at }: Source, inner: (at: SQL) => SQL | undefined): SQL {
   return sql`SELECT id, ${at} AS at FROM ${table} WHERE ${inner(at)}
     ORDER BY ${at} DESC, id DESC LIMIT 1 OFFSET ${MAX_SCANNED - 1}`
@@ -108,7 +108,7 @@ function pageQuery(
   scans: readonly SQL[],
   outer: readonly SQL[],
 ): SQL {
-  // Always descending: an ascending order has the values with the opposite sign.
+  // Always descending: for an ascending order, the values are negated.
   const value = isDescending ? VALUES[sort] : sql`-(${VALUES[sort]})`
   const position =
     sort !== "time" && after
@@ -189,7 +189,7 @@ function containsText(text: string): SQL {
   return sql`instr(lower(${all}), ${text}) > 0`
 }
 
-/** Calls that ended at `since` or later, the oldest first. */
+/** Calls that ended at `since` or later, oldest first. */
 export async function listCallsSince(
   db: D1Database,
   { organizationId, keyHash }: CallScope,

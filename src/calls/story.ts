@@ -13,8 +13,8 @@ const PICO_PER_NANO = 1_000n
 const toPico = (nano: number) => BigInt(nano) * PICO_PER_NANO
 
 /**
- * The cost of a call, kind by kind, at the prices of the time. The lines add up to the total exactly: a fraction of a
- * nano-dollar is rounded up, and what the provider counted above the hold is not charged.
+ * The cost of a call by kind, at the prices at that time. The lines add up to the total exactly: fractions of a
+ * nano-dollar are rounded up, and usage that the provider counted above the hold is not charged.
  */
 export function arithmeticOf(generation: Generation): Story["arithmetic"] {
   const { tokens, pricing, tokensFrom, costNano, byokCostNano } = generation
@@ -41,7 +41,7 @@ export function timesOf(generation: Generation, settledAt: number): Story["times
   const lastAttemptMs = attempts.at(-1)?.latencyMs
   const before = attempts.slice(0, -1).reduce((sum, attempt) => sum + attempt.latencyMs, 0)
   const firstAt = latencyMs === null ? null : createdAt + latencyMs
-  // Of a call that no provider answered, the last attempt began after the others.
+  // Without a successful attempt, the last attempt began after the others.
   const lastSentAt = lastAttemptMs === undefined ? null : createdAt + before
   const sentAt = firstAt === null ? lastSentAt : Math.max(createdAt, firstAt - (lastAttemptMs ?? 0))
   const at = (instant: number | null) => (instant === null ? null : toTimestamp(instant))
@@ -54,7 +54,7 @@ export function timesOf(generation: Generation, settledAt: number): Story["times
   }
 }
 
-/** Ids of the records whose limits a call was held against. */
+/** Ids of the records whose limits applied to a call. */
 export function limitIdsOf({ limits = [] }: Generation): string[] {
   return limits.filter(isLimited).map(({ scope }) => parseScope(scope).id)
 }

@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { Generation } from "../ledger/generation.ts"
 
-/** Calls that were rejected before anything was held. Their record has the shape of a generation that cost nothing. */
+/** Calls that were rejected before a hold. Their record has the shape of a generation without cost. */
 export const rejectedCalls = sqliteTable("rejected_calls", {
   id: text("id").primaryKey(),
   organizationId: text("organization_id").notNull(),

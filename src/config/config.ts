@@ -17,7 +17,7 @@ export function clearConfig(env: Env): void {
   parsed.delete(env)
 }
 
-/** A variable that does not parse has its default here: a deployment with one serves nothing (app/configuration.ts). */
+/** A variable that does not parse has its default here: such a deployment serves nothing (app/configuration.ts). */
 export function configOf(env: Env): Config {
   return parseConfig(env).config
 }

@@ -17,9 +17,9 @@ export interface Bindings {
   BATCH: DurableObjectNamespace
   /** One object per realtime session (inference/realtime). */
   REALTIME: DurableObjectNamespace
-  /** Calls on their way to destinations (observability/delivery). */
+  /** Calls that wait for export to destinations (observability/delivery). */
   BROADCAST: Queue<BroadcastMessage>
-  /** The outer guard against floods (access/flood.ts). */
+  /** The outer rate limit against floods (access/flood.ts). */
   RATE?: RateLimit
   /** A data point for every call (observability/metrics.ts); optional. */
   METRICS?: AnalyticsEngineDataset
@@ -32,7 +32,5 @@ export interface Bindings {
   BOOTSTRAP_MANAGEMENT_KEY?: string
 }
 
-/**
- * What a deployment binds, and its variables (variables.ts). Keys and base URLs of providers have names of their own.
- */
+/** Bindings and variables of a deployment (variables.ts). Keys and base URLs of providers have open-ended names. */
 export interface Env extends Bindings, Partial<Record<keyof typeof variables, string>> {}

@@ -1,8 +1,8 @@
 /** The payload of the queue: ids of rows in D1 and objects in R2, without secrets or call content. */
 export type BroadcastMessage =
   /**
-   * Calls of a workspace that were charged, to be sorted to its destinations. `isKept`: the ledger keeps them until they
-   * are confirmed; absent for turns and in messages of earlier releases.
+   * Settled calls of a workspace, to be sorted to its destinations. `isKept`: the ledger keeps them until they are
+   * confirmed; absent for turns and in messages of earlier releases.
    */
   | {
       kind: "calls"

@@ -8,8 +8,8 @@ type ObjectBinding = {
 }[keyof Env]
 
 /**
- * The object of this name. The only way to an object: a name has another object in each jurisdiction, so all of them
- * are opened in the one that is configured.
+ * The object with this name. All objects are opened here: a name means another object in each jurisdiction, so all of
+ * them are opened in the configured one.
  */
 export function objectNamed<Methods extends Rpc.DurableObjectBranded>(
   env: Env,
@@ -20,7 +20,7 @@ export function objectNamed<Methods extends Rpc.DurableObjectBranded>(
   return namespace.get(namespace.idFromName(name)) as DurableObjectStub<Methods>
 }
 
-/** An object that no name leads to. */
+/** An object without a name. */
 export function newObject(env: Env, binding: ObjectBinding): DurableObjectStub {
   const namespace = namespaceOf(env, binding)
   return namespace.get(namespace.newUniqueId())
@@ -33,7 +33,7 @@ function namespaceOf(env: Env, binding: ObjectBinding): DurableObjectNamespace {
   return jurisdiction === undefined ? namespace : namespace.jurisdiction(jurisdiction)
 }
 
-/** Throws where the runtime has no jurisdictions, as workerd on a machine of one's own. */
+/** Throws if the runtime has no jurisdictions, such as self-hosted workerd. */
 export function checkJurisdiction(env: Env): void {
   const { JURISDICTION: jurisdiction } = configOf(env)
   if (jurisdiction === undefined) return

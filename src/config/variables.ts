@@ -3,7 +3,8 @@ import { Price } from "../money/pricing.ts"
 import { define, DNS_URL, domain, milliseconds, oneOf, text, url, usd, wholeNumber, type Variable } from "./variable.ts"
 
 /**
- * Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is made of it.
+ * Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is generated from
+ * it.
  */
 export const variables = {
   MASTER_KEY_PREVIOUS: define({
@@ -254,7 +255,7 @@ export const variables = {
 /** The parsed variables by name. */
 export type Config = { [Name in keyof typeof variables]: z.infer<(typeof variables)[Name]["schema"]> }
 
-/** With a message for each that does not parse. */
+/** With a message for each variable that does not parse. */
 export type ParsedConfig = { config: Config; faults: readonly string[] }
 
 export function parseVariables(env: object): ParsedConfig {

@@ -1,8 +1,8 @@
 import { type ConfigFile, envFile, jsonFile, secretFile, tomlFile } from "./config-files.ts"
 
-/** The configuration of clients. Runs in Node, where it is written, and in the Worker, which shows it. */
+/** Configuration of clients. Runs in Node, which writes it, and in the Worker, which shows it. */
 
-/** What a client's configuration is made of. `base` ends in /api/v1. */
+/** Input of a client's configuration. `base` ends in /api/v1. */
 export type Connection = { home: string; base: string; key: string; model: string; models: readonly string[] }
 
 export type ClientSetup = { files: ConfigFile[]; steps: string[] }
@@ -10,13 +10,13 @@ export type ClientSetup = { files: ConfigFile[]; steps: string[] }
 export const CLIENTS = ["codex", "claude", "opencode", "qwen", "cursor"] as const
 export type ClientName = (typeof CLIENTS)[number]
 
-/** Most models that a configuration lists. */
+/** Maximum number of models in a configuration. */
 export const MOST_MODELS = 200
 
-/** The family that a client is made for, if the gateway has it. */
+/** The preferred model author of a client, if the gateway has it. */
 const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }
 
-/** The model of a client that none was chosen for; undefined where the key may call none. */
+/** The default model of a client; undefined if the key may call no model. */
 export function defaultModel(client: ClientName, models: readonly string[]): string | undefined {
   const family = PREFERRED[client]
   return models.find((id) => family !== undefined && id.startsWith(family)) ?? models[0]
@@ -31,7 +31,7 @@ export function setupOf(client: ClientName, connection: Connection): ClientSetup
 
 const SETUPS: Record<ClientName, (connection: Connection) => ClientSetup> = { codex, claude, opencode, qwen, cursor }
 
-/** Codex reads ~/.codex/.env at its start; `wire_api` has no other value any more. */
+/** Codex reads ~/.codex/.env at its start; `wire_api` no longer has other values. */
 function codex({ home, base, key, model }: Connection): ClientSetup {
   const folder = `${home}/.codex`
   const root = { model: JSON.stringify(model), model_provider: JSON.stringify(PROVIDER) }
@@ -48,7 +48,7 @@ function codex({ home, base, key, model }: Connection): ClientSetup {
   }
 }
 
-/** Its client adds /v1 itself. A model of each size, so that background work is sent to the gateway's model as well. */
+/** The client adds /v1 itself. Sets a model for each size, so that background work also uses the gateway's model. */
 function claude({ home, base, key, model }: Connection): ClientSetup {
   const env = {
     ANTHROPIC_BASE_URL: base.replace(/\/v1$/, ""),
@@ -61,7 +61,7 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
   }
   return {
     files: [jsonFile(`${home}/.claude/settings.json`, { env })],
-    steps: ["Unset ANTHROPIC_API_KEY: it is sent beside the gateway's key.", "Run: claude"],
+    steps: ["Unset ANTHROPIC_API_KEY: it is sent together with the gateway's key.", "Run: claude"],
   }
 }
 
@@ -94,7 +94,7 @@ function qwen({ home, base, key, model }: Connection): ClientSetup {
   }
 }
 
-/** Cursor keeps these settings in its own database, and its servers send the requests. */
+/** Cursor stores these settings in its database, and its servers send the requests. */
 function cursor({ base, model }: Connection): ClientSetup {
   return {
     files: [],

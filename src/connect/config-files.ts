@@ -1,17 +1,17 @@
 import { isObject, type Json, parseJson } from "../support/json.ts"
 
-/** A file of a client's configuration that has settings of the gateway beside those of the user and the client. */
+/** A configuration file of a client that contains settings of the gateway, the user and the client. */
 export type ConfigFile = {
   path: string
   /** The file with the gateway's settings. `before`: its present text; undefined if it does not exist. */
   edit: (before: string | undefined) => string
-  /** The gateway's settings alone. Equal for two texts: nobody has changed them. */
+  /** Only the gateway's settings. If equal for two texts, they were not changed. */
   settings: (text: string) => string
-  /** `text` with the settings that `before` had in place of the gateway's; undefined if nothing is left of it. */
+  /** `text` with the settings of `before` instead of the gateway's; undefined if nothing remains. */
   restore: (text: string, before: string | undefined) => string | undefined
 }
 
-/** A file that is there and cannot be edited safely. */
+/** The file exists and cannot be edited safely. */
 export class NotEditable extends Error {}
 
 /** `whole`: the name of an object that is replaced, not merged. */
@@ -40,7 +40,7 @@ export function jsonFile(path: string, settings: Json, whole?: string): ConfigFi
 
 function readJson(path: string, text: string | undefined): Json {
   const value = text === undefined || text.trim() === "" ? {} : parseJson(text)
-  if (!isObject(value)) throw new NotEditable(`${path} is not plain JSON, perhaps for its comments.`)
+  if (!isObject(value)) throw new NotEditable(`${path} is not plain JSON; it may contain comments.`)
   return value
 }
 
@@ -68,7 +68,7 @@ function setAt(target: Json, [name = "", ...rest]: readonly string[], value: unk
   }
 }
 
-/** An object that becomes empty goes as well, unless `old` has it. */
+/** An object that becomes empty is removed as well, unless `old` has it. */
 function removeAt(target: Json, [name = "", ...rest]: readonly string[], old: unknown): void {
   const inner = target[name]
   const before = isObject(old) ? old[name] : undefined
@@ -80,7 +80,7 @@ function removeAt(target: Json, [name = "", ...rest]: readonly string[], old: un
   else target[name] = before
 }
 
-/** Lines of the root and one table; every other line stays. */
+/** Edits lines of the root and one table; every other line is unchanged. */
 export function tomlFile(path: string, root: Readonly<Record<string, string>>, table: readonly string[]): ConfigFile {
   const names = Object.keys(root)
   const [title = ""] = table
@@ -108,13 +108,13 @@ export function tomlFile(path: string, root: Readonly<Record<string, string>>, t
 }
 
 function split(toml: string): { head: string[]; rest: string[] } {
-  if (/"""|'''/.test(toml)) throw new NotEditable("config.toml has strings of several lines.")
+  if (/"""|'''/.test(toml)) throw new NotEditable("config.toml has multi-line strings.")
   const lines = toml.split(/\r?\n/)
   const first = lines.findIndex((line) => /^\s*\[/.test(line))
   return first < 0 ? { head: lines, rest: [] } : { head: lines.slice(0, first), rest: lines.slice(first) }
 }
 
-/** Comments before the next table stay: they are about that one. */
+/** Comments before the next table are kept: they belong to that table. */
 function withoutTable(lines: readonly string[], title: string): string[] {
   const start = lines.findIndex((line) => line.trim() === title)
   if (start < 0) return [...lines]
@@ -132,7 +132,7 @@ function tableOf(lines: readonly string[], title: string): string[] {
   return table.slice(0, last + 1)
 }
 
-/** With tables below it, which somebody else wrote. */
+/** Includes the tables below it, which the gateway did not write. */
 function linesOfTables(lines: readonly string[], title: string): string[] {
   const below = `${title.slice(0, -1)}.`
   return [...tableOf(lines, title), ...lines.filter((line) => line.trim().startsWith(below))]
@@ -167,7 +167,7 @@ function sets(line: string, names: readonly string[]): boolean {
   return names.some((name) => new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`).test(line))
 }
 
-/** Each line that sets a name becomes the line that set it before, or goes. */
+/** Restores each line that sets a name to its previous text, or removes it. */
 function restoreLines(lines: readonly string[], before: readonly string[], names: readonly string[]): string[] {
   return lines.flatMap((line) => {
     const name = names.find((one) => sets(line, [one]))
@@ -175,7 +175,7 @@ function restoreLines(lines: readonly string[], before: readonly string[], names
   })
 }
 
-/** A file of the gateway alone. */
+/** A file that only the gateway uses. */
 export function secretFile(path: string, secret: string): ConfigFile {
   return { path, edit: () => secret, settings: (text) => text, restore: (_, before) => before }
 }

@@ -11,7 +11,7 @@ import type { ConnectLinkRow } from "./table.ts"
 const LINK_MS = 15 * 60_000
 /** 256 bits. */
 const TOKEN_BYTES = 32
-/** Unused links that a key may have at a time. */
+/** Maximum unused links per key. */
 export const MOST_LINKS = 20
 
 /** A new link: its token, which is shown once, and the row without the sealed secret. */
@@ -28,9 +28,9 @@ export function newLink(
 }
 
 /**
- * Throws unless the caller may hand over this key: it is the caller's own, or of a kind that the caller may create and
- * delete. Its secret has been presented, so the link gives nobody more than the caller has. Agents run commands of
- * models: none gets a key that manages the account, or one that was given to an app, an intern or a workload.
+ * Throws unless the principal may hand over this key: its own, or one of a kind that it may create and delete. The
+ * key's secret was presented, so the link gives no one more than the principal has. Agents run commands from models:
+ * none gets a key that manages the account, or one that was given to an app, an intern or a workload.
  */
 export function requireMayHandOver(caller: Principal, key: Principal): void {
   if (key.kind !== "normal" && key.kind !== "free_tier") {
@@ -56,7 +56,7 @@ export function modelOf(client: ClientName, chosen: string | null, models: reado
   throw new GatewayError("invalid_request", `model: this key may not call ${model}.${hint}`)
 }
 
-/** What the secret of a link is sealed for. */
+/** Authenticated context of a link's sealed secret. */
 export function aboutSecret({ id, workspaceId, keyHash, hash }: Omit<ConnectLinkRow, "sealed">) {
   return { kind: "connect-link", ownerId: id, workspaceId, name: keyHash, version: hash }
 }
@@ -65,12 +65,12 @@ export function linkUrl(origin: string, client: ClientName, token: string): stri
   return `${origin}/connect/${client}#${token}`
 }
 
-/** One line for a shell. The link is in the environment: arguments are seen by other users of the machine. */
+/** One line for a shell. The link is in the environment: other users of the machine can see arguments. */
 export function linkCommand(origin: string, url: string): string {
   return `curl -fsS ${origin}/connect.js | GATEWAY_LINK='${url}' node`
 }
 
-/** The same for a link that was used, has expired or never was, so that probing reveals nothing. */
+/** The same for a link that was used, has expired or never existed, so that probing reveals nothing. */
 export function noSuchLink(): GatewayError {
   return new GatewayError(
     "not_found",

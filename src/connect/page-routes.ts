@@ -12,7 +12,7 @@ import { ConnectToken } from "./schemas.ts"
 
 const MAX_FORM_BYTES = 4_096
 
-/** What a link opens in a browser. GET changes nothing, so that previews of the link do not use it. */
+/** The browser page of a link. GET changes nothing, so that link previews do not use it. */
 export const connectPage = new Hono<App>()
 
 connectPage.get("/:client", (c) => {
@@ -37,7 +37,7 @@ connectPage.onError((thrown, c) => {
 function clientOf(c: Context<App>): ClientName {
   const client = CLIENTS.find((name) => name === c.req.param("client"))
   if (!client)
-    throw new GatewayError("not_found", `There is no client of this name. Links are for ${CLIENTS.join(", ")}.`)
+    throw new GatewayError("not_found", `There is no client with this name. Links are for ${CLIENTS.join(", ")}.`)
   return client
 }
 
@@ -47,11 +47,11 @@ async function tokenOf(c: Context<App>): Promise<string> {
   const token = bytes && new URLSearchParams(new TextDecoder().decode(bytes)).get("token")
   const parsed = ConnectToken.safeParse(token)
   if (!parsed.success)
-    throw new GatewayError("invalid_request", "Open the whole link, and submit the form of its page.")
+    throw new GatewayError("invalid_request", "Open the complete link, and submit the form of its page.")
   return parsed.data
 }
 
-/** Where the browser is: a proxy that ends TLS passes the host on, and not the scheme. */
+/** The origin that the browser sees: a proxy that terminates TLS forwards the host but not the scheme. */
 function originSeen(c: Context<App>): string {
   const { origin, host } = new URL(c.req.url)
   const seen = URL.parse(c.req.header("origin") ?? "")

@@ -3,7 +3,7 @@ import { alert, document, type Html } from "../http/page.ts"
 import { type ClientName, type ClientSetup } from "./clients.ts"
 import { linkCommand } from "./link.ts"
 
-/** The pages behind a link. To open one does not use the link: only its form does. */
+/** The pages behind a link. Opening one does not use the link: only submitting its form does. */
 
 const NAMES: Record<ClientName, string> = {
   codex: "Codex",
@@ -13,7 +13,7 @@ const NAMES: Record<ClientName, string> = {
   cursor: "Cursor",
 }
 
-/** What follows # reaches no server: the script puts it into the command and the form. */
+/** The fragment reaches no server: the script inserts it into the command and the form. */
 const SCRIPT = raw(`
   const token = /^#([\\w-]{43})$/.exec(location.hash)?.[1]
   const at = (id) => document.getElementById(id)
@@ -24,7 +24,7 @@ const SCRIPT = raw(`
   if (command) {
     command.textContent = ${JSON.stringify(linkCommand("{origin}", "{link}"))}
       .replace("{origin}", origin).replace("{link}", origin + pathname + "#" + token)
-    // Browsers have it on https and localhost only.
+    // Browsers have it only on https and localhost.
     copy.hidden = !navigator.clipboard
     copy.addEventListener("click", async () => {
       await navigator.clipboard.writeText(command.textContent)
@@ -34,7 +34,7 @@ const SCRIPT = raw(`
   // The same page with another link.
   addEventListener("hashchange", () => location.reload())`)
 
-const INCOMPLETE = "The address is not complete: the part after # is missing. Copy the whole link from the console."
+const INCOMPLETE = "The address is not complete: the part after # is missing. Copy the complete link from the console."
 
 export function linkPage(nonce: string, client: ClientName): Html {
   const name = NAMES[client]
@@ -47,7 +47,7 @@ export function linkPage(nonce: string, client: ClientName): Html {
       <form method="post" action="/connect/${client}">
         <input type="hidden" name="token" id="token" />
         <p>
-          ${client === "cursor" ? "Its settings are made in its window." : html`Without Node, or on Windows, write the settings by hand.`}
+          ${client === "cursor" ? "Its settings are changed in its window." : html`Without Node, or on Windows, write the settings by hand.`}
           Showing them uses the link.
         </p>
         <div class="buttons">

@@ -18,10 +18,13 @@ import type { RedeemedLink } from "./schemas.ts"
 import { findOpenLink, takeLink } from "./store.ts"
 import type { ConnectLinkRow } from "./table.ts"
 
-/** The part of a request context that this reads. */
+/** The used part of a request context. */
 type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: string } }
 
-/** Redeems the link: the API key and its settings, once. What can fail runs before the delete: a failed redemption does not use the link. */
+/**
+ * Redeems the link: the API key and its settings, once. Everything that can fail runs before the delete: a failed
+ * redemption does not use the link.
+ */
 export async function redeemLink(c: RequestContext, token: string): Promise<RedeemedLink> {
   const now = Date.now()
   const hash = hashKey(token)
@@ -48,13 +51,13 @@ export async function redeemLink(c: RequestContext, token: string): Promise<Rede
   return { client: link.client, api_key: secret, base_url: `${origin}${BASE_PATH}`, model, models: listed }
 }
 
-/** Read anew, not from the cache: a key that was revoked this moment must not be handed over. */
+/** Read from the database, not the cache: a key that was just revoked must not be handed over. */
 export async function workingKey(db: D1Database, keyHash: string, now: number): Promise<Principal | undefined> {
   const principal = await loadAccess(db, keyHash)
   return principal && (principal.expiresAt === null || principal.expiresAt > now) ? principal : undefined
 }
 
-/** The models of text that the key may call. */
+/** The text models that the key may call. */
 export async function textModels(c: RequestContext, principal: Principal): Promise<string[]> {
   const { data } = await modelsOf({ env: c.env, url: c.req.raw.url, region: regionOf(c.req.raw, c.env) }, principal, {
     output_modalities: ["text"],
@@ -67,6 +70,6 @@ async function openSecret(c: RequestContext, link: ConnectLinkRow): Promise<stri
   const dataKey = await findDataKey(c.env.DB, scope, link.workspaceId)
   const sealed = dataKey && { about: aboutSecret(link), sealed: link.sealed, dataKey }
   const secret = sealed && (await openSealed(sealed, mastersOf(c.env)))
-  if (secret === undefined) throw new Error("The secret of a link cannot be opened.")
+  if (secret === undefined) throw new Error("The secret of a link could not be decrypted.")
   return secret
 }

@@ -26,7 +26,7 @@ const create = createRoute({
   middleware: [auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewConnectLink) },
   responses: {
-    201: ok(z.object({ data: ConnectLink }), "The link, which is in this response and nowhere else."),
+    201: ok(z.object({ data: ConnectLink }), "The link, which is returned in this response only."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
   },
 })
@@ -37,7 +37,7 @@ const redeem = createRoute({
   operationId: "redeemConnectLink",
   tags,
   summary: "Redeem a link that connects an agent",
-  description: "Without a key. Works once; of two requests at the same time, one gets the key.",
+  description: "Needs no key. Works once; of two concurrent requests, one gets the key.",
   security: [],
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(Redemption) },
@@ -47,7 +47,7 @@ const redeem = createRoute({
   },
 })
 
-/** With a key. */
+/** Requires a key. */
 export const connectLinks = newRouter().openapi(create, async (c) => {
   const { principal } = c.var
   const { client, key: secret, model: chosen = null } = c.req.valid("json")

@@ -11,28 +11,27 @@ export const ConnectToken = z.string({ error: TOKEN_RULE }).regex(/^[\w-]{43}$/,
 export const NewConnectLink = z
   .strictObject({
     client: oneOf(CLIENTS).meta({ description: CLIENT }),
-    key: z
-      .string()
-      .min(1, "must not be empty")
-      .max(8_192, "must be at most 8192 characters")
-      .meta({ description: "The secret of the API key that the link hands over, which the gateway does not keep." }),
+    key: z.string().min(1, "must not be empty").max(8_192, "must be at most 8192 characters").meta({
+      description: "The secret of the API key that the link hands over; the gateway does not store it in clear.",
+    }),
     model: z
       .string()
       .min(1, "must not be empty")
       .max(256, "must be at most 256 characters")
       .nullish()
-      .meta({ description: "One that the key may call. Null for the first one of the client's own vendor." }),
+      .meta({ description: "A model that the key may call. Null for the first one of the client's vendor." }),
   })
   .meta({ id: "NewConnectLink" })
 
 export const ConnectLink = z
   .object({
-    id: z.uuid().meta({ description: "What the audit log calls the link." }),
+    id: z.uuid().meta({ description: "Id of the link in the audit log." }),
     client: z.enum(CLIENTS).meta({ description: CLIENT }),
     model: z.string().nullable(),
     key_hash: z.string().meta({ description: "Hash of the API key that the link hands over." }),
     url: z.string().meta({
-      description: "The link, at the origin of this request. What follows # is the token: it is in no other response.",
+      description:
+        "The link, at the origin of this request. The part after # is the token, which is in no other response.",
     }),
     command: z.string().meta({ description: "Redeems the link and writes the configuration, on macOS and Linux." }),
     expires_at: z.string(),
@@ -47,7 +46,7 @@ export const RedeemedLink = z
   .object({
     client: z.enum(CLIENTS).meta({ description: CLIENT }),
     api_key: z.string().meta({ description: "The secret of the API key." }),
-    base_url: z.string().meta({ description: "Of the API, at the origin of this request. Ends in /api/v1." }),
+    base_url: z.string().meta({ description: "Base URL of the API, at the origin of this request. Ends in /api/v1." }),
     model: z.string().meta({ description: "The model to configure." }),
     models: z.array(z.string()).meta({ description: "Text models that the key may call, `model` first, at most 200." }),
   })

@@ -9,7 +9,7 @@ const isOpen = (hash: string, now: number) => and(eq(connectLinks.hash, hash), g
 const keyWorks = (keyHash: unknown, now: number) => sql`EXISTS (SELECT 1 FROM api_keys k
   WHERE k.hash = ${keyHash} AND k.disabled = 0 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now}))`
 
-/** False if the key no longer works, or has `most` links already. */
+/** False if the key no longer works, or already has `most` links. */
 export async function insertLink(
   binding: D1Database,
   { row, most, entry }: { row: ConnectLinkRow; most: number; entry: AuditEntry },

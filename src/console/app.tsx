@@ -37,7 +37,7 @@ export function App() {
 
 type Shown = { route: Route; Component: ComponentType<PageProps> }
 
-/** The page before stays until the next one has arrived. A page that is here already is in the first frame. */
+/** The previous page stays until the next one is loaded. A page that is already loaded is in the first frame. */
 function CurrentPage() {
   const shown = useRef<Shown | undefined>(undefined)
   const [, setArrived] = useState<Route>()
@@ -49,7 +49,7 @@ function CurrentPage() {
   useEffect(() => {
     let isGone = false
     setError(undefined)
-    // It may have arrived since it was looked for.
+    // It may have been loaded since the lookup.
     if (!route || shown.current?.route === route) return undefined
     loadPage(route).then(
       () => !isGone && setArrived(route),
@@ -76,7 +76,7 @@ function CurrentPage() {
   return <Shown params={isSame ? found.params : (matchPath(of.pattern, path.value) ?? {})} />
 }
 
-/** A page's file is gone after a deploy: the names of files have their digest. */
+/** After a deploy, a page's file no longer exists: file names contain their digest. */
 function newVersionError(): ApiError {
   return new ApiError("This page could not be loaded. The gateway may have a new version: reload the page.", {
     status: 0,

@@ -2,7 +2,7 @@ import "./styles/index.css"
 import { requestSession } from "./api/first-session.ts"
 import { loadPage, pageOf } from "./routes.ts"
 
-// The first file that runs, and small: the session and the code of the page are under way while the shell is compiled.
+// The first script, and small: the session and the page's code load while the shell is compiled.
 requestSession()
 const first = pageOf(location.pathname)
 if (first)

@@ -33,7 +33,7 @@ export const entries: readonly Entry[] = [
   { path: "/docs", label: "API reference", icon: "docs", group: "foot" },
 ]
 
-/** Every page; the first pattern that fits is shown. Each is a chunk of its own. */
+/** All pages; the first matching pattern is shown. Each page is a separate chunk. */
 export const routes: readonly Route[] = [
   { pattern: "/", load: () => import("./pages/overview/page.tsx") },
   { pattern: "/playground", load: () => import("./pages/playground/page.tsx") },
@@ -63,7 +63,7 @@ export const routes: readonly Route[] = [
   { pattern: "/console/components", load: () => import("./pages/components/page.tsx") },
 ]
 
-/** The page of a path, and what the path says about it. */
+/** The page and the parameters of a path. */
 export function pageOf(pathname: string): { route: Route; params: Params } | undefined {
   for (const route of routes) {
     const params = matchPath(route.pattern, pathname)
@@ -74,7 +74,7 @@ export function pageOf(pathname: string): { route: Route; params: Params } | und
 
 const arrived = new WeakMap<Loader, PageComponent>()
 
-/** The component of a page whose code is here already. */
+/** The component of a page whose code is already loaded. */
 export function arrivedPage({ load }: Route): PageComponent | undefined {
   return arrived.get(load)
 }

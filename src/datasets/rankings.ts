@@ -3,7 +3,7 @@ import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { dayOf, startOf } from "../support/day.ts"
 
-/** What models and apps were used for most, from the sums by day of the whole deployment. */
+/** The most used models and apps, from the daily sums of the complete deployment. */
 
 const FIRST_DAY = "2025-01-01"
 const DEFAULT_DAYS = 30
@@ -90,7 +90,7 @@ export const RankingsDaily = z
 export type Days = { first: string; last: string }
 
 /**
- * The requested days, both included; by default the last 30 complete ones. Returns an error text for invalid ranges.
+ * The requested days, both inclusive; by default the last 30 complete ones. Returns an error text for invalid ranges.
  */
 export function daysOf(
   requested: { start_date?: string | undefined; end_date?: string | undefined },

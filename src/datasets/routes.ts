@@ -69,7 +69,7 @@ const taskClassifications = createRoute({
   operationId: "getTaskClassifications",
   tags: ["Datasets"],
   summary: "Get the tasks of models",
-  description: "None: a gateway does not read its callers' prompts.",
+  description: "Always empty: the gateway does not classify prompts.",
   request: { query: TaskClassificationsQuery },
   responses: {
     200: ok(TaskClassifications),
@@ -83,7 +83,7 @@ const benchmarks = createRoute({
   operationId: "getBenchmarks",
   tags: ["Datasets"],
   summary: "List benchmarks",
-  description: "None: this gateway runs no benchmarks, and publishes nobody else's.",
+  description: "Always empty: this gateway runs and publishes no benchmarks.",
   request: { query: BenchmarksQuery },
   responses: {
     200: ok(Benchmarks),

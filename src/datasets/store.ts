@@ -9,8 +9,8 @@ import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 const NAME = "session-cost"
 
 /**
- * Recomputes the cells: what a session of an app cost with a model, in the middle, by how many turns it took. A turn
- * is a call that an app made in a session and that was answered. No session and no user is kept.
+ * Recomputes the cells: median cost of an app's sessions per model, by number of turns. A turn is a completed call of
+ * an app in a session. No session or user is stored.
  */
 export async function refreshSessionCost(db: D1Database, now: number): Promise<void> {
   const { from, to, lastDay } = windowBefore(now)
@@ -67,7 +67,7 @@ export async function readSessionCost(
   ])
   return {
     cells: (cells?.results ?? []) as CellRow[],
-    // Before the first run, the window that a run would have now.
+    // Before the first run, the window of a run at this time.
     snapshot: (snapshots?.results[0] as SnapshotRow | undefined) ?? {
       as_of: now,
       window_days: WINDOW_DAYS,
@@ -78,7 +78,9 @@ export async function readSessionCost(
 
 export type AppRow = { app: string; requests: number; tokens: number }
 
-/** The apps of all organizations that used most tokens in these days, or grew most over as many days before them. */
+/**
+ * The apps of all organizations that used most tokens in these days, or grew most compared with as many days before.
+ */
 export async function readAppRankings(
   db: D1Database,
   { days, sort, limit, offset }: { days: Days; sort: "popular" | "trending"; limit: number; offset: number },

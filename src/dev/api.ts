@@ -24,19 +24,19 @@ export class Api {
     return Boolean(this.#keys.operator)
   }
 
-  /** The key for calls of models. */
+  /** The key for model calls. */
   get callerKey(): string {
     const { caller } = this.#keys
     if (caller) return caller
     throw new Failure("Set GATEWAY_API_KEY in the environment, or pass --key-file FILE.", 2)
   }
 
-  /** As a key that the user named. */
+  /** With a key that the user named. */
   async with<T>(key: string, method: string, resource: string, body?: unknown): Promise<T> {
     return this.#read<T>(await this.#ask(key, method, resource, body))
   }
 
-  /** As the deployment's own key, or as the management key of an organization. */
+  /** With the deployment's bootstrap key, or the management key of an organization. */
   async as<T>(who: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
     return this.#read<T>(await this.#ask(this.#keyOf(who), method, resource, body))
   }
@@ -85,15 +85,15 @@ export class Api {
 }
 
 /**
- * The gateway of the environment, else the one that `npm start` runs here. Keys are never arguments: those are seen by
- * all.
+ * The gateway in the environment, otherwise the one that `npm start` runs here. Keys are never arguments, which all
+ * users of the machine can see.
  */
 export function openApi(url: string | undefined): Api {
   const files = { ...readEnvFile(path.join(root, ".dev.vars")), ...readEnvFile(path.join(root, ".dev.env")) }
   const found = url ?? process.env["GATEWAY_URL"] ?? files["GATEWAY_URL"]
   if (!found) throw new Failure("Start the gateway first (npm start), or set GATEWAY_URL.", 2)
   const base = found.replace(/\/+$/, "")
-  // The keys of this computer's own gateway are sent to no other one.
+  // The keys of the local gateway are not sent to any other.
   const local = base === files["GATEWAY_URL"] ? files : {}
   const keyOf = (name: string) => process.env[name] || local[name]
   return new Api(base.endsWith("/api/v1") ? base : `${base}/api/v1`, {

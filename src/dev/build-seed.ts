@@ -86,9 +86,9 @@ writeFileSync(
 )
 console.log(`${models.length} models, ${models.reduce((sum, { endpoints }) => sum + endpoints.length, 0)} endpoints`)
 
-/** The package exports ids alone: the facts are module constants, so its text is run with the list added. */
+/** The package exports only ids: the data are module constants, so its text is run with the list added. */
 function readModelMeta(): { metas: Meta[]; schemaModels: ReadonlySet<string> } {
-  // Its exports have no `require` condition; what stands beside its package.json is found by path.
+  // Its exports have no `require` condition; its files are found by path.
   const folder =
     require.resolve.paths("x")?.map((path) => `${path}/@tanstack/ai-openrouter/dist/esm/model-meta.js`) ?? []
   const source = firstFile(folder)
@@ -140,7 +140,7 @@ function toSeedModel(meta: Meta) {
   }
 }
 
-/** The list's output limit is of the reseller and of the author; another provider may have set its own. */
+/** The list's output limit is that of the reseller and the author; another provider may have a different one. */
 function isAtHome({ provider }: Offer, id: string): boolean {
   return provider === "openrouter" || upstreams[provider]?.prices === authorPrices[id.split("/")[0] ?? ""]
 }
@@ -181,7 +181,7 @@ function toRealtimeModel(id: string, { name, context, output, tokenizer, pricing
   }
 }
 
-/** Prices of the providers themselves. Prices copied from a reseller or of a retired model are left out. */
+/** Prices of the providers themselves. Prices copied from a reseller or of a retired model are omitted. */
 function nativeOffers(id: string): Offer[] {
   return Object.entries(upstreams).flatMap(([provider, upstream]) => {
     const upstreamId = upstream.models[id]
@@ -209,8 +209,8 @@ function nativeOffers(id: string): Offer[] {
 }
 
 /**
- * OpenRouter's offer. The model list has its base prices; tiers, request fees and the price of a cached token come from
- * a price list only where that list's base prices are the same, so that both mean the same offer.
+ * OpenRouter's offer. The model list has its base prices; tiers, request fees and the price of a cached token are taken
+ * from a price list only if its base prices are equal, so that both mean the same offer.
  */
 function toResoldOffer(meta: Meta): Offer {
   const { normal, cached } = meta.pricing.text.input
@@ -248,7 +248,7 @@ function tidy(id: string, pricing: Pricing): Pricing {
       read !== "0" &&
       larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
     ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
-    // In no list: the vendor's price page has it at twice the price of the prompt, at every provider.
+    // In no list: the vendor's price page states twice the price of the prompt, at every provider.
     ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
     ...(audio !== undefined && { audio }),
   }
@@ -287,7 +287,7 @@ function describe({ context_window: context }: Meta, inputs: readonly string[], 
   return abilities.length > 0 ? `${takes} It ${abilities.join(", ")}.` : takes
 }
 
-/** The day a name ends in, as `gpt-4o-2024-08-06` does, or the day that is known of the model. */
+/** The date at the end of a name such as `gpt-4o-2024-08-06`, otherwise the known date of the model. */
 function datedFacts(id: string): { created: number; knowledge_cutoff: string | null } {
   const known = datesOf(id, dates)
   const day = /-(\d{4}-\d{2}-\d{2})$/.exec(id)?.[1]

@@ -20,11 +20,11 @@ const SOURCES = [
   "wrangler.toml",
   "package-lock.json",
 ]
-/** Programs that run in Node, and the console, which has a build of its own. */
+/** Programs that run in Node, and the console, which has a separate build. */
 const NOT_BUNDLED = ["src/dev", "src/local", "src/console", "src/daemon"].map((folder) => path.normalize(folder))
 const MARKER = path.join(dist, "sources.sha256")
 
-/** Builds the console, the Worker and the embedded upstream into `dist`, unless `dist` is already of these sources. */
+/** Builds the console, the Worker and the embedded upstream into `dist`, unless `dist` is up to date. */
 export async function ensureBuild(): Promise<void> {
   await ensureConsole()
   const hash = createHash("sha256")
@@ -46,14 +46,14 @@ export async function ensureBuild(): Promise<void> {
 async function bundle(args: readonly string[], outdir: string): Promise<void> {
   rmSync(outdir, { recursive: true, force: true })
   await runWrangler(["deploy", ...args, "--dry-run", "--outdir", outdir])
-  // The runtime would keep it in memory, three times the size of the bundle.
+  // The runtime would keep it in memory, at three times the size of the bundle.
   rmSync(path.join(outdir, "index.js.map"), { force: true })
 }
 
-/** The bindings of wrangler.toml's top level; both stages differ in their variables alone. */
+/** The bindings at wrangler.toml's top level; the stages differ only in variables. */
 async function readSpec(): Promise<WorkerSpec> {
   process.env["WRANGLER_LOG"] ??= "error"
-  // It takes a second to load, which a start without a build does not have to spend.
+  // It takes a second to load, which a start without a build need not spend.
   const wrangler = await import("wrangler")
   const config = path.join(root, "wrangler.toml")
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)

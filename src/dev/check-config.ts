@@ -4,7 +4,7 @@ import { parseVariables, variables } from "../config/variables.ts"
 import { faultyLines } from "./dev-vars.ts"
 
 export const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY", "DEVELOPMENT_API_KEY", "DEVELOPMENT_MANAGEMENT_KEY"]
-/** Keys and base URLs of providers and search engines have names of their own. */
+/** Keys and base URLs of providers and search engines have open-ended names. */
 const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
 
 /** Errors in `.dev.vars`, before anything starts. The Worker checks the rest at startup. */
@@ -12,7 +12,7 @@ export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string
   return [...faultyLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
 }
 
-/** Names in `.dev.vars` that the gateway does not read, such as a misspelt one. */
+/** Unknown names in `.dev.vars`, such as misspelt ones. */
 export function unknownNames(values: NodeJS.Dict<string>): string[] {
   return Object.keys(values).filter(
     (name) =>

@@ -9,7 +9,7 @@ import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
 import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
 
-/** `npm run gateway -- …`: what an operator does with a gateway, here or deployed, by its public API alone. */
+/** `npm run gateway -- …`: commands for operators of a local or deployed gateway, which use only its public API. */
 const COMMANDS: readonly Command[] = [
   init,
   keysList,
@@ -43,7 +43,7 @@ Which gateway is said by GATEWAY_URL or --url; without them it is the one that n
 BOOTSTRAP_MANAGEMENT_KEY and GATEWAY_MANAGEMENT_KEY, for that one from its own files. COMMAND --help says more.`
 }
 
-/** Runs a command and prints what it says. Returns the exit code; throws what is a fault of the program. */
+/** Runs a command and prints its output. Returns the exit code; throws bugs of the program. */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(argv)
@@ -82,7 +82,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
   const input = {
     values,
     positionals,
-    // Not before it is needed: a link brings its own gateway.
+    // Created on first use: a link brings its own gateway.
     get api() {
       return openApi(typeof url === "string" ? url : undefined)
     },

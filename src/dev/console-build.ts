@@ -6,19 +6,22 @@ import { root } from "./options.ts"
 
 const source = path.join(root, "src/console")
 const output = path.join(root, "dist/console")
-/** Outside of the output: everything in there is public. */
+/** Outside of the output folder, whose files are all public. */
 const marker = path.join(root, "dist/console.digest")
 
-/** What developers without this repository run to redeem a link (src/app/console.ts serves it), and what it is made of. */
+/**
+ * The script that redeems a link for developers without this repository (served by src/app/console.ts), and its
+ * sources.
+ */
 const script = "src/dev/connect/script.ts"
 const SCRIPT_SOURCES = ["src/connect", "src/dev/connect", "src/dev/failure.ts", "src/support/json.ts"]
 
-/** Builds the console into `dist/console`, unless the build there is of the same sources. True if it was built. */
+/** Builds the console into `dist/console`, unless that build is up to date. True if it was built. */
 export async function ensureConsole(): Promise<boolean> {
   const digest = digestOfSources()
   if (existsSync(path.join(output, "index.html")) && existsSync(marker) && readFileSync(marker, "utf8") === digest)
     return false
-  // Loaded here because Vite takes longer to load than an up-to-date build takes to recognize.
+  // Loaded here because Vite takes longer to load than the check for an up-to-date build.
   const { build } = await import("vite")
   await build({ configFile: path.join(source, "vite.config.ts"), logLevel: "warn" })
   await build(SCRIPT_BUILD)
@@ -42,7 +45,7 @@ const SCRIPT_BUILD: InlineConfig = {
   },
 }
 
-/** Names and contents of the sources, the versions of the libraries included. */
+/** Names and contents of the sources, including the versions of libraries. */
 function digestOfSources(): string {
   const digest = createHash("sha256")
   const files = [source, ...SCRIPT_SOURCES.map((name) => path.join(root, name))].flatMap(filesIn)

@@ -1,7 +1,7 @@
 import { builtInProviders, PROVIDER_VARIABLES } from "../providers/table.ts"
 import { GENERATED } from "./dev-vars.ts"
 
-/** How a person is asked; undefined where nobody can be, as in CI. */
+/** Prompts a person; undefined without a terminal, as in CI. */
 export type Ask = ((question: string) => Promise<string>) | undefined
 
 export type Secrets = Record<string, string>
@@ -21,8 +21,8 @@ const REQUIRED: readonly Required[] = [
 ]
 
 /**
- * What a first deploy has to upload beside the code: the required secrets that the Worker lacks, and keys of providers.
- * They come from the environment, or are asked once. `present`: names of the Worker's secrets.
+ * Secrets to upload with a first deploy: required secrets that the Worker lacks, and keys of providers. They are read
+ * from the environment, or prompted for once. `present`: names of the Worker's secrets.
  */
 export async function secretsToUpload(
   present: ReadonlySet<string>,
@@ -45,7 +45,7 @@ export async function secretsToUpload(
 
 const PROVIDERS_QUESTION = "A provider's key, such as OPENAI_API_KEY=sk-… (Enter to go on): "
 
-/** Of CI's environment no provider's key is taken: it holds those of the build. */
+/** No provider key is taken from CI's environment, whose keys are for the build. */
 async function providerKeys(environment: NodeJS.Dict<string>, ask: Ask): Promise<Secrets> {
   const keys: Secrets = {}
   const known = new Set([...builtInProviders.map(({ secret }) => secret), ...PROVIDER_VARIABLES])
@@ -62,7 +62,7 @@ async function providerKeys(environment: NodeJS.Dict<string>, ask: Ask): Promise
   }
 }
 
-/** What is said of them. Generated values are shown once: nobody else has them. */
+/** Message about the secrets. Generated values are shown once: they are stored nowhere else. */
 export function describeSecrets(outcome: { secrets: Secrets; generated: string[]; missing: string[] }): string {
   const { secrets, generated, missing } = outcome
   const shown = generated.map((name) => `  ${name}=${secrets[name]}`)

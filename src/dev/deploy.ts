@@ -10,8 +10,8 @@ import { shim } from "./wrangler.ts"
 import { root } from "./options.ts"
 
 /**
- * To production: migrations, then the code. The first deploy makes the database, so its migrations follow it.
- * Arguments go to `wrangler deploy`; `--dry-run` builds without an account.
+ * Deploys to production: migrations, then the code. The first deploy creates the database, so its migrations follow it.
+ * Arguments are passed to `wrangler deploy`; `--dry-run` builds without an account.
  */
 const args = process.argv.slice(2)
 const PRODUCTION = ["--env", "production"]
@@ -27,7 +27,7 @@ function run(...command: string[]): void {
 
 const succeeds = (...command: string[]) => wrangler(command, "pipe").status === 0
 
-/** A deploy makes every resource but queues, which it only looks for. */
+/** A deploy creates every resource but queues, which must exist. */
 function makeQueues(names: ReadonlySet<string>, options: readonly string[]): void {
   for (const name of names) {
     if (!succeeds("queues", "info", name)) run("queues", "create", name, ...options)
@@ -36,7 +36,7 @@ function makeQueues(names: ReadonlySet<string>, options: readonly string[]): voi
 
 const migrate = () => run("d1", "migrations", "apply", "gateway", ...PRODUCTION, "--remote")
 
-/** A deploy would make the database, too, but in no jurisdiction. True where it exists. */
+/** A deploy would also create the database, but without a jurisdiction. True if it exists. */
 function ensureDatabase(jurisdiction: string | undefined): boolean {
   const { status, stdout } = wrangler(["d1", "info", "gateway", ...PRODUCTION, "--json"], "pipe")
   if (status === 0) requireDatabaseIn(jurisdiction, stdout)
@@ -45,14 +45,14 @@ function ensureDatabase(jurisdiction: string | undefined): boolean {
   return true
 }
 
-/** Names of the secrets that the Worker has; none before its first deploy. */
+/** Names of the Worker's secrets; none before its first deploy. */
 function secretNames(): ReadonlySet<string> {
   const { status, stdout } = wrangler(["secret", "list", ...PRODUCTION, "--format", "json"], "pipe")
   const listed = status === 0 ? (JSON.parse(stdout) as { name: string }[]) : []
   return new Set(listed.map(({ name }) => name))
 }
 
-/** Asks once for what the Worker lacks. Uploads it with the code, so that the first version already works. */
+/** Prompts once for missing secrets. Uploads them with the code, so that the first version already works. */
 async function upload(): Promise<void> {
   const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined
   const ask = terminal && ((question: string) => terminal.question(question))
@@ -79,7 +79,7 @@ async function deploy(): Promise<void> {
   if (args.includes("--dry-run")) return run("deploy", ...PRODUCTION, "--minify", ...args)
   const queues: readonly { queue: string }[] = config.queues.consumers ?? []
   makeQueues(new Set(queues.map(({ queue }) => queue)), jurisdiction ? ["--jurisdiction", jurisdiction] : [])
-  // Migrations only add, so the release that runs works on the new schema, and the new one is not without it.
+  // Migrations only add, so the running release works on the new schema, and the new release never lacks it.
   const isMigratedFirst = ensureDatabase(jurisdiction)
   if (isMigratedFirst) migrate()
   await upload()

@@ -5,8 +5,8 @@ import { parseEnv } from "node:util"
 const ENTRY = /^[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\n]*)/gm
 
 /**
- * A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it can hold a
- * key.
+ * A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it may
+ * contain a key.
  */
 export function faultyLines(file: string, text: string): string[] {
   const left = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
@@ -15,13 +15,13 @@ export function faultyLines(file: string, text: string): string[] {
     .flatMap((line, at) => (/^\s*(?:#.*)?$/.test(line) ? [] : [`${file} line ${at + 1}: must be NAME=value.`]))
 }
 
-/** The secrets that a gateway needs, and how each is made. */
+/** The required secrets, with their generators. */
 export const GENERATED = {
   MASTER_KEY: () => randomBytes(32).toString("base64"),
   BOOTSTRAP_MANAGEMENT_KEY: () => `sk-gw-boot-${randomBytes(32).toString("base64url")}`,
 } satisfies Record<string, () => string>
 
-/** The variables of `.dev.vars`. Missing secrets are generated; what is there is not changed. */
+/** The variables of `.dev.vars`. Missing secrets are generated; existing lines are unchanged. */
 export function ensureDevVars(file: string): NodeJS.Dict<string> {
   const text = existsSync(file) ? readFileSync(file, "utf8") : ""
   const present = parseEnv(text)
@@ -34,7 +34,7 @@ export function ensureDevVars(file: string): NodeJS.Dict<string> {
   return parseEnv(readFileSync(file, "utf8"))
 }
 
-/** Sets variables in a file of `NAME=value` lines; other lines stay as they are. */
+/** Sets variables in a file of `NAME=value` lines; other lines are unchanged. */
 export function setVariables(file: string, values: Readonly<Record<string, string>>): void {
   const text = existsSync(file) ? readFileSync(file, "utf8") : ""
   const others = text.split("\n").filter((line) => !Object.keys(values).some((name) => line.startsWith(`${name}=`)))

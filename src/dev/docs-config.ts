@@ -7,7 +7,7 @@ import { root } from "./options.ts"
 /** `npm run docs:config`: writes the tables of docs/configuration.md from the source. */
 const CONFIGURATION_PAGE = "docs/configuration.md"
 
-/** The page with its generated tables replaced. A table stands between `<!-- table: NAME -->` and `<!-- end -->`. */
+/** The page with its generated tables replaced, each between `<!-- table: NAME -->` and `<!-- end -->`. */
 function withTables(page: string): string {
   return page.replace(/<!-- table: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const rows = name === "provider_keys" ? providerRows() : variableRows(name)

@@ -2,7 +2,7 @@
 export class Failure extends Error {
   readonly exitCode: number
 
-  /** 1: the gateway refused. 2: the command was given wrongly, or there is no gateway. */
+  /** 1: the gateway rejected the request. 2: wrong arguments, or no gateway. */
   constructor(message: string, exitCode = 1) {
     super(message)
     this.exitCode = exitCode

@@ -5,13 +5,13 @@ type Server = { slug: string; name: string; models: readonly { id: string }[] }
 export type Greeting = {
   baseUrl: string
   keys: Keys
-  /** Where the keys are kept, as the user of the terminal names it. */
+  /** File with the keys, as shown to the user. */
   envFile: string
   /** Model servers found on this machine. */
   servers: readonly Server[]
   /** One line for each provider that has a key. */
   providers: readonly string[]
-  /** Names of variables that the shell has set. */
+  /** Names of variables that are set in the shell. */
   fromShell: readonly string[]
 }
 

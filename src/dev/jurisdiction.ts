@@ -1,8 +1,8 @@
-/** What is read of wrangler.toml and of `wrangler d1 info`. */
+/** Used fields of wrangler.toml and of `wrangler d1 info`. */
 type Production = { vars: Record<string, unknown>; r2_buckets: readonly { jurisdiction?: string }[] }
 type DatabaseInfo = { jurisdiction?: string | null }
 
-/** Where all data of the deployment is kept; undefined for no jurisdiction. Throws where wrangler.toml names two places. */
+/** The jurisdiction of the deployment's data; undefined for none. Throws if wrangler.toml names two. */
 export function jurisdictionOf({ vars, r2_buckets: buckets }: Production): string | undefined {
   const jurisdiction = typeof vars["JURISDICTION"] === "string" ? vars["JURISDICTION"] || undefined : undefined
   if (buckets.some((bucket) => bucket.jurisdiction !== jurisdiction)) {
@@ -15,7 +15,9 @@ export function jurisdictionOf({ vars, r2_buckets: buckets }: Production): strin
   return jurisdiction
 }
 
-/** Throws where the database exists in another place: it cannot be moved. `printed`: by `wrangler d1 info --json`. */
+/**
+ * Throws if the database exists in another jurisdiction: it cannot be moved. `printed`: by `wrangler d1 info --json`.
+ */
 export function requireDatabaseIn(jurisdiction: string | undefined, printed: string): void {
   const { jurisdiction: actual } = JSON.parse(printed) as DatabaseInfo
   if (actual === undefined || (actual ?? undefined) === jurisdiction) return

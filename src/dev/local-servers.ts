@@ -1,7 +1,7 @@
 import { outputsOf } from "../models/model-kind.ts"
 import { isObject, objectsOf } from "../support/json.ts"
 
-/** Model servers on this computer, found on the ports they usually have. */
+/** Model servers on this computer, found on their usual ports. */
 const USUAL = [
   { slug: "ollama-local", name: "Ollama", port: 11_434 },
   { slug: "lmstudio", name: "LM Studio", port: 1_234 },
@@ -18,7 +18,7 @@ type Found = {
   models: { id: string; prompt: string; completion: string; output: string[] }[]
 }
 
-/** Those that answer, in the shape of CUSTOM_PROVIDERS. What runs here costs nothing a token. */
+/** The servers that respond, in the shape of CUSTOM_PROVIDERS. Local tokens are free. */
 export async function findLocalServers(ownPort: number): Promise<Found[]> {
   const requested = USUAL.filter(({ port }) => port !== ownPort).map(async ({ slug, name, port }) => {
     const baseUrl = `http://127.0.0.1:${port}/v1`

@@ -1,7 +1,7 @@
 /**
- * Gives a WebAssembly module a limit of steps: an exported global counts down in each function, each turn of a loop and
- * by the bytes that are copied, and below zero the module traps. Nothing in the module can catch a trap. The import of a
- * function would do as well, but it would renumber all functions and cost a call each time.
+ * Gives a WebAssembly module a step limit: an exported global counts down in each function, each loop iteration and by
+ * the bytes that are copied; below zero, the module traps, which nothing in it can catch. An imported function would
+ * also work, but would renumber all functions and cost a call each time.
  */
 export function meterWasm(module: Uint8Array, exportName: string): Uint8Array<ArrayBuffer> {
   const sections = sectionsOf(module)
@@ -11,7 +11,7 @@ export function meterWasm(module: Uint8Array, exportName: string): Uint8Array<Ar
   const parameters = parametersIn(content(TYPE))
   const types = content(FUNCTION).numbers()
   const written = sections.flatMap(({ id, bytes }) => {
-    // Names and producers: for debuggers.
+    // Name and producer sections are for debuggers.
     if (id === CUSTOM) return []
     if (id === GLOBAL) return section(id, appended(bytes, [I32, MUTABLE, ...I32_CONST_0, END]))
     if (id === EXPORT) {
@@ -68,7 +68,9 @@ function meteredBody(reader: Reader, counter: number, parameters: number): numbe
   return body
 }
 
-/** Takes an amount off the counter: global.get, the amount, i32.sub, global.set; then traps if it is below zero. */
+/**
+ * Subtracts an amount from the counter: global.get, the amount, i32.sub, global.set; then traps if it is below zero.
+ */
 function charge(counter: number, amount: readonly number[]): number[] {
   const [get, set] = [
     [0x23, ...leb(counter)],
@@ -80,7 +82,7 @@ function charge(counter: number, amount: readonly number[]): number[] {
 
 type Kind = "loop" | "bulk" | undefined
 
-/** Reads one instruction. Refuses those that this does not know, and the one that grows memory past the host. */
+/** Reads one instruction. Rejects unknown ones, and memory.grow, which would bypass the host. */
 function skipInstruction(reader: Reader): Kind {
   const opcode = reader.byte()
   if (opcode === 0xfc) return skipPrefixed(reader)
@@ -94,7 +96,7 @@ function skipInstruction(reader: Reader): Kind {
   return opcode === 0x03 ? "loop" : undefined
 }
 
-/** How many numbers follow an instruction, beside what was read. */
+/** Number of immediates after an instruction, besides those already read. */
 function immediatesOf(opcode: number): number | undefined {
   if (opcode === 0x11 || (opcode >= 0x28 && opcode <= 0x3e)) return 2
   if ((opcode >= 0x20 && opcode <= 0x26) || (opcode >= 0x41 && opcode <= 0x42)) return 1
@@ -130,7 +132,7 @@ function sectionsOf(module: Uint8Array): { id: number; bytes: Uint8Array }[] {
   return sections
 }
 
-/** How many parameters each type of function has. */
+/** Number of parameters of each function type. */
 function parametersIn(reader: Reader): number[] {
   return Array.from({ length: reader.number() }, () => {
     if (reader.byte() !== FUNC_TYPE) throw new Error("The module has a type that is not of a function.")
@@ -194,7 +196,7 @@ class Reader {
     return this.#bytes.subarray(this.at)
   }
 
-  /** Passes a number of any width and sign. */
+  /** Skips a number of any width and sign. */
   leb(): void {
     while (this.byte() >= 0x80);
   }

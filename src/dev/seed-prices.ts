@@ -10,7 +10,7 @@ export type Dated = {
 
 /** Decimals of a price in the catalogue. */
 const SCALE = 12
-/** What becomes of a list's price, by its name there and the power of ten it is counted in. */
+/** Catalogue names of a list's prices, with the power of ten of their unit. */
 const NAMES = {
   input_mtok: ["prompt", 6],
   output_mtok: ["completion", 6],
@@ -39,8 +39,8 @@ export function larger(a: string, b: string): string {
 }
 
 /**
- * The highest each price gets: of its tiers, of the hours of the day, and of an increase already announced. An endpoint
- * has one price, and this way it never charges less than the provider does.
+ * The highest value of each price: of its tiers, of the hours of the day, and of an announced increase. An endpoint has
+ * one price, and in this way it never charges less than the provider.
  */
 export function highestPricing(listed: ListPrices | readonly Dated[], today: string): Partial<Pricing> {
   const pricing: Partial<Pricing> = {}
@@ -55,7 +55,7 @@ export function highestPricing(listed: ListPrices | readonly Dated[], today: str
   return pricing
 }
 
-/** What a call at the base tier costs now: to see whether two lists mean the same offer. */
+/** Present price of a call at the base tier: to see whether two lists mean the same offer. */
 export function basePricing(
   listed: ListPrices | readonly Dated[],
   today: string,
@@ -69,7 +69,7 @@ export function basePricing(
   }
 }
 
-/** The price of today last, before it those of other hours and of days to come. Later entries of a list win. */
+/** Today's price last, before it those of other hours and future days. Later entries override earlier ones. */
 function inForce(listed: ListPrices | readonly Dated[], today: string): ListPrices[] {
   if (!isDated(listed)) return [listed]
   const kept: ListPrices[] = []

@@ -1,14 +1,14 @@
 import type { Pricing } from "../money/pricing.ts"
 
 /**
- * Which provider has which model under which id. Kept by hand, because a similar name can be another model at another
- * price. Left out on purpose: models that a provider serves only in another API format (OpenAI's `-pro` and `-codex`),
- * moving aliases (`deepseek-chat`), models without list prices (`sonar-deep-research` bills its searches).
+ * Which provider has which model under which id. Maintained by hand, because a similar name can be another model at
+ * another price. Omitted on purpose: models that a provider serves only in another API format (OpenAI's `-pro` and
+ * `-codex`), moving aliases (`deepseek-chat`), models without list prices (`sonar-deep-research` bills its searches).
  */
 type Upstream = {
   /** Provider id in @pydantic/genai-prices. */
   prices: string
-  /** Trains on what it is sent, or may, depending on the account. */
+  /** Trains on requests, or may, depending on the account. */
   collectsData: boolean
   /** Upstream id by model id. */
   models: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
   anthropic: {
     prices: "anthropic",
     collectsData: false,
-    // Dotted versions are written with a hyphen there.
+    // There, dots in versions are hyphens.
     models: Object.fromEntries(
       "fable-5 haiku-4.5 opus-4.1 opus-4.5 opus-4.6 opus-4.7 opus-4.8 opus-5 sonnet-4.5 sonnet-4.6 sonnet-5"
         .split(" ")
@@ -157,7 +157,7 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
   },
 }
 
-/** Whose price list speaks for a model's author: resellers pass its tiers and request fees on. */
+/** Provider whose price list applies to a model's author: resellers pass on its tiers and request fees. */
 export const authorPrices: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   cohere: "cohere",
@@ -170,7 +170,7 @@ export const authorPrices: Readonly<Record<string, string>> = {
   "x-ai": "x-ai",
 }
 
-/** Embedding models: the model list has none of them. */
+/** Embedding models, which the model list does not have. */
 export const embeddingModels: Readonly<Record<string, { name: string; context: number; tokenizer: string }>> = {
   "cohere/embed-v4.0": { name: "Cohere: Embed v4.0", context: 128_000, tokenizer: "Cohere" },
   "google/gemini-embedding-001": { name: "Google: Gemini Embedding 001", context: 2_048, tokenizer: "Gemini" },
@@ -182,7 +182,7 @@ export const embeddingModels: Readonly<Record<string, { name: string; context: n
 
 type RealtimeFacts = { name: string; context: number; output: number; tokenizer: string; pricing: Pricing }
 
-/** Offered by their author alone. The lists have no prices of audio tokens: these are the author's own. */
+/** Offered only by their author, whose prices these are: the lists have no prices of audio tokens. */
 export const realtimeModels: Readonly<Record<string, RealtimeFacts>> = {
   "openai/gpt-realtime": {
     name: "OpenAI: GPT Realtime",
@@ -214,7 +214,7 @@ export const realtimeModels: Readonly<Record<string, RealtimeFacts>> = {
   },
 }
 
-/** Not seeded for OpenRouter: they bill something neither price list has (searches, sound), or are not for chat. */
+/** Not seeded for OpenRouter: billed by something that neither price list has (searches, audio), or not for chat. */
 export const unseeded: ReadonlySet<string> = new Set([
   "mistralai/voxtral-small-24b-2507",
   "openai/gpt-3.5-turbo-instruct",

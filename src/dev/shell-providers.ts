@@ -4,9 +4,9 @@ import { builtInProviders } from "../providers/table.ts"
 type Variables = NodeJS.Dict<string>
 
 /**
- * The variables of the shell that set a provider's key, with those of its address, the address of a server that takes no
- * key, and `CUSTOM_PROVIDERS`. `written`: those of `.dev.vars`, which win. A key whose address is not known is left out:
- * with it the gateway would not start.
+ * The variables of the shell that set a provider's key, with its base URL, the base URL of a server without a key, and
+ * `CUSTOM_PROVIDERS`. `written`: those of `.dev.vars`, which take precedence. A key without a known base URL is
+ * omitted: with it the gateway would not start.
  */
 export function providersOfShell(shell: Variables, written: Variables): Record<string, string> {
   const found = builtInProviders.map((provider) => variablesOf(provider, shell, written))

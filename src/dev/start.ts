@@ -15,7 +15,7 @@ import { type Options, readOptions, root } from "./options.ts"
 import { providersOfShell } from "./shell-providers.ts"
 import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 
-/** Variables of the Worker that are taken from the environment. */
+/** Variables of the Worker that are read from the environment. */
 const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"]
 
 /** A file below the working directory by its relative path. */
@@ -24,7 +24,7 @@ function shownPath(file: string): string {
   return relative.startsWith("..") ? file : relative
 }
 
-/** `npm start`: the gateway with its embedded upstream, ready to be called. */
+/** `npm start`: the gateway with its embedded upstream, ready for calls. */
 async function start(options: Options): Promise<void> {
   const { host, port, stateDir, envFile } = options
   requireWritable([root, path.dirname(envFile), path.dirname(stateDir)])
@@ -103,7 +103,7 @@ function definedOf(values: NodeJS.Dict<string>): Record<string, string> {
   )
 }
 
-/** A runtime that was just killed gives its port back a moment later. */
+/** A runtime that was just killed releases its port a moment later. */
 async function isTaken(host: string, port: number): Promise<boolean> {
   for (let tries = 0; tries < PORT_TRIES; tries++) {
     if (await canListen(host, port)) return false
@@ -142,7 +142,7 @@ function endWith(runtime: Runtime): void {
     process.on(name, () => void end(name === "SIGINT" ? 130 : 143))
   process.on("exit", () => kill(runtime))
   process.on("uncaughtException", (error: Error & { code?: string }) => {
-    // A closed terminal.
+    // EPIPE: the terminal was closed.
     if (error.code !== "EPIPE") console.error(error)
     void end(1)
   })

@@ -15,12 +15,12 @@ const QUIET = {
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_WRITE_LOGS: "false",
-  // An explorer of the local database, open to every process of this computer.
+  // Disables an explorer of the local database that every process of this computer could open.
   X_LOCAL_EXPLORER: "false",
   WRANGLER_REGISTRY_PATH: path.join(root, ".wrangler/registry"),
 }
 
-/** Runs wrangler with the current Node, since that in the PATH may be too old. In its own process group. */
+/** Runs wrangler with the current Node, since that in the PATH may be too old. In a separate process group. */
 export function startWrangler(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, ["--no-warnings", shim, ...args], {
     cwd: root,
@@ -30,7 +30,7 @@ export function startWrangler(args: readonly string[]): ChildProcess {
   })
 }
 
-/** Runs to its end; throws with all it printed when it fails. */
+/** Runs wrangler to its end; throws with all its output if it fails. */
 export async function runWrangler(args: readonly string[]): Promise<void> {
   const child = startWrangler(args)
   let printed = ""
@@ -42,7 +42,7 @@ export async function runWrangler(args: readonly string[]): Promise<void> {
 
 const TIMEOUT_MS = 5_000
 
-/** End a started wrangler with everything it started. */
+/** Ends a started wrangler with all its child processes. */
 export async function endWrangler(child: ChildProcess): Promise<void> {
   const { pid } = child
   if (pid === undefined) return
@@ -52,7 +52,7 @@ export async function endWrangler(child: ChildProcess): Promise<void> {
   killWrangler(child)
 }
 
-/** Kills the whole process group, including what survived the first signal. */
+/** Kills the complete process group, including processes that survived the first signal. */
 export function killWrangler({ pid }: ChildProcess): void {
   if (pid !== undefined) signal(-pid, "SIGKILL")
 }

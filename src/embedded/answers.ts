@@ -4,7 +4,7 @@ import { findFault } from "./faults.ts"
 import { guide } from "./guide/guide.ts"
 import { toSchemaValue } from "./schema-value.ts"
 
-/** A token of the answer, or the opening of a tool call, which costs none. */
+/** A token of the response, or the start of a tool call, which counts no tokens. */
 export type Part =
   | { type: "content" | "reasoning" | "refusal"; text: string }
   | { type: "arguments"; call: number; text: string }
@@ -80,14 +80,14 @@ function say(request: ChatRequest, seed: string): Part[] {
   }
 }
 
-/** In the form that the request wants: Markdown, a JSON object, or a document of its schema. */
+/** In the requested format: Markdown, a JSON object, or a document of its schema. */
 function toGuideText({ schema, wantsJson }: ChatRequest, question: string): string {
   const { text, sources } = guide(question)
   if (schema) return JSON.stringify(toSchemaValue(schema, text))
   return wantsJson ? JSON.stringify({ answer: text, sources }) : text
 }
 
-/** Calls the tools whose names the question has in it. */
+/** Calls the tools whose names occur in the question. */
 function callNamedTool(request: ChatRequest, text: string, seed: string): Part[] | undefined {
   const tools = request.tools.filter(({ name }) => text.includes(name))
   return tools.length > 0 ? useTools({ ...request, tools }, text, seed) : undefined
@@ -107,11 +107,11 @@ function useTools(request: ChatRequest, text: string, seed: string): Part[] | un
   ])
 }
 
-/** The last line: some agents put a preamble of their own before it. */
+/** The last line: some agents put a preamble before it. */
 const COMMAND = /(?:^|[\n>])\$ (.+)$/s
 const COMMAND_FIELDS = ["command", "cmd"]
 
-/** A call of the first tool that takes a command, with nothing in it but what the tool must have. */
+/** Calls the first tool that takes a command, with only its required arguments. */
 function runCommand(request: ChatRequest, text: string, seed: string): Part[] | undefined {
   const fieldOf = ({ parameters }: ToolFunction) =>
     COMMAND_FIELDS.find((field) => field in toRecord(toRecord(parameters).properties))

@@ -7,10 +7,10 @@ import { embeddedModels, formatSlugs, type EmbeddedModel } from "./models.ts"
 
 const REASONING_PARAMETERS = ["reasoning", "include_reasoning", "reasoning_effort"]
 
-/** Play money: enough that balances move, and that a cached token shows as cheaper. */
+/** Simulated prices: balances change visibly, and cached tokens are cheaper. */
 const EMBEDDED_PRICING: Pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" }
 const EMBEDDINGS_PRICING: Pricing = { prompt: "0.0000001", completion: "0" }
-/** Each kind of token has a price of its own. */
+/** Each kind of token has a separate price. */
 const REALTIME_PRICING: Pricing = {
   ...EMBEDDED_PRICING,
   audio: "0.000008",
@@ -21,12 +21,12 @@ const FREE: Pricing = { prompt: "0", completion: "0" }
 const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
   rerank: { ...FREE, request: "0.001" },
   image: { ...FREE, image_output: "0.02" },
-  // A character.
+  // Per character.
   speech: { ...FREE, prompt: "0.000015" },
   transcription: { ...FREE, second: "0.0001" },
   video: { ...FREE, second: "0.05" },
 }
-/** The longest answer that one of them gives has 4,000. */
+/** The longest scripted response has 4,000. */
 const EMBEDDED_MAX_COMPLETION = 4_096
 const EMBEDDED_CONTEXT = 128_000
 

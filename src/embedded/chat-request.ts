@@ -9,13 +9,13 @@ export interface ChatRequest {
   stream: boolean
   includeUsage: boolean
   choiceCount: number
-  /** Infinity when the caller sets no limit. */
+  /** Infinity without a limit in the request. */
   maxTokens: number
   stops: readonly string[]
-  /** The functions that may be called: none under `tool_choice: "none"`, one under a named choice. */
+  /** The callable functions: none with `tool_choice: "none"`, one with a named choice. */
   tools: readonly ToolFunction[]
   parallelToolCalls: boolean
-  /** `undefined` unless the response format is a JSON schema. */
+  /** Undefined unless the response format is a JSON schema. */
   schema: unknown
   /** The response format is `json_object`. */
   wantsJson: boolean
@@ -29,7 +29,7 @@ export interface Invalid {
 
 const MAX_CHOICES = 4
 
-/** Reads what the models obey; a body that OpenAI would refuse comes back as `Invalid`. */
+/** Reads the fields that the models use; a body that OpenAI would reject is returned as `Invalid`. */
 export function toChatRequest(body: unknown): ChatRequest | Invalid {
   const { model, messages, stream, stream_options: streamOptions, stop, ...rest } = toRecord(body)
   if (typeof model !== "string") return { message: "You must provide a model parameter.", param: "model" }
@@ -72,7 +72,7 @@ export function toChatRequest(body: unknown): ChatRequest | Invalid {
   }
 }
 
-/** The text of the last user message, its text parts joined. */
+/** The joined text parts of the last user message. */
 export function toUserText(messages: readonly unknown[]): string {
   return toText(messages.findLast((message) => toRecord(message).role === "user")) || "(empty)"
 }
@@ -87,7 +87,7 @@ export function toText(message: unknown): string {
     .join("")
 }
 
-/** The body of a request; undefined where it is not JSON. */
+/** The body of a request; undefined if it is not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
   try {
     return await request.json()

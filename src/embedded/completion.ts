@@ -45,7 +45,7 @@ export function* openingChunks(completion: Completion): Generator<Chunk> {
   }
 }
 
-/** One chunk a piece, the choices in turn. */
+/** One chunk per piece, alternating between choices. */
 export function* pieceChunks(completion: Completion): Generator<Chunk> {
   const longest = Math.max(...completion.answers.map(({ parts }) => parts.length))
   for (let at = 0; at < longest; at++) {

@@ -5,21 +5,21 @@ import { ensureDevelopment } from "./provision.ts"
 
 export { Delivery, InternContainer, Ledger } from "../index.ts"
 
-/** Its agents call models, too. */
+/** Its agents also call models. */
 export class Intern extends InternObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, withEmbedded(env))
   }
 }
 
-/** Its requests do so, too. */
+/** Its requests also call models. */
 export class Batch extends BatchObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, withEmbedded(env))
   }
 }
 
-/** Its sessions do so, too. */
+/** Its sessions also call models. */
 export class Realtime extends RealtimeObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, withEmbedded(env))
@@ -27,8 +27,8 @@ export class Realtime extends RealtimeObject {
 }
 
 /**
- * The main module of `wrangler dev`: the gateway with the embedded upstream in it, and with a catalogue, an organization
- * and keys from the first request. `npm start` runs the embedded upstream as a Worker of its own.
+ * The main module of `wrangler dev`: the gateway with the embedded upstream in it, and with a catalogue, an
+ * organization and keys from the first request. `npm start` runs the embedded upstream as a separate Worker.
  */
 export default {
   async fetch(request, env, context) {
@@ -42,7 +42,7 @@ export default {
 
 const bound = new WeakMap<Env, Env>()
 
-/** One object for each `env`, by which the gateway remembers what it parsed. */
+/** One object for each `env`, by which the gateway caches parsed values. */
 function withEmbedded(env: Env): Env {
   const known = bound.get(env)
   if (known) return known

@@ -1,8 +1,8 @@
 import { estimateTokens } from "../support/tokens.ts"
 
 /**
- * Deterministic embeddings: each word is hashed to a direction and a text is the sum of its words, so texts that share
- * words are near each other. Without any model of meaning.
+ * Deterministic embeddings: each word is hashed to a direction and a text is the sum of its words, so texts with common
+ * words are close. No model of meaning is involved.
  */
 const DIMENSIONS = 256
 const MAX_DIMENSIONS = 2_048

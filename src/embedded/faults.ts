@@ -1,6 +1,6 @@
-/** The fault bench: how each scripted fault departs from a good answer. */
+/** Scripted faults: how each differs from a correct response. */
 export interface Fault {
-  /** The answer is replaced whole. */
+  /** Replaces the complete response. */
   instead?: "nothing" | "page" | "error"
   /** What happens after the first ten pieces. */
   afterTen?: "error" | "break" | "stall"
@@ -35,7 +35,7 @@ export function findFault(slug: string): Fault | undefined {
   return Object.hasOwn(faults, slug) ? faults[slug] : undefined
 }
 
-/** The bare error frame of a vendor that fails after it has answered 200. */
+/** The bare error frame of a provider that fails after status 200. */
 export const overloaded = { error: { message: "The model is overloaded.", type: "server_error", code: 503 } }
 
 export const portalPage = `<!doctype html>

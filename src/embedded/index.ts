@@ -14,7 +14,7 @@ import { messagesFormat } from "./formats/messages.ts"
 import { responsesFormat } from "./formats/responses.ts"
 import { serveFormat } from "./formats/serve.ts"
 
-/** Scripted models: the upstream that needs no network, and the bench for faults. */
+/** Scripted models: an upstream that needs no network, and scripted faults. */
 export default { fetch: serve }
 
 const slugs = embeddedModels.filter(({ embeddings }) => !embeddings).map(({ slug }) => slug)
@@ -27,7 +27,7 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
   ["POST /v1/embeddings", embeddings],
   ["GET /v1/realtime", serveRealtime],
   ...mediaRoutes,
-  // A vendor with the Responses API has chat completions as well.
+  // A provider with the Responses API also has chat completions.
   ["POST /responses/v1/chat/completions", (request) => complete(request, formatSlugs)],
   ["POST /responses/v1/responses", serveFormat(responsesFormat)],
   ["POST /messages/v1/messages", serveFormat(messagesFormat)],

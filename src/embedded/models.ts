@@ -8,7 +8,7 @@ export interface EmbeddedModel {
   reasoning?: true
   structured?: true
   embeddings?: true
-  /** Id of the author, where it is not `sim`. */
+  /** Id of the author, if it is not `sim`. */
   author?: string
 }
 

@@ -1,21 +1,26 @@
 import type { Env } from "../config/env.ts"
 import seed from "../models/seed.json"
 
-/** Written into `.dev.vars` by the build step of `wrangler dev`, which keeps the same keys for clients in `.dev.env`. */
+/**
+ * Written into `.dev.vars` by the build step of `wrangler dev`, which stores the same keys for clients in `.dev.env`.
+ */
 type DevelopmentEnv = Env & { DEVELOPMENT_API_KEY?: string; DEVELOPMENT_MANAGEMENT_KEY?: string }
 
 type Send = (request: Request) => Response | Promise<Response>
 type Call = { method: string; resource: string; key: string; body?: unknown }
 
-/** What is read of the answers. */
+/** Used fields of the responses. */
 type Data = { organization_id?: string | null; management_key?: string }
 
-/** USD that the organization of development begins with. */
+/** Initial balance of the development organization, in USD. */
 const STARTING_BALANCE = 100
 
 let provisioned: Promise<void> | undefined
 
-/** Once an isolate: the catalogue, an organization and the two keys of `.dev.vars`, unless those keys work already. */
+/**
+ * Once per isolate: creates the catalogue, an organization and the two keys of `.dev.vars`, unless those keys already
+ * work.
+ */
 export function ensureDevelopment(env: DevelopmentEnv, send: Send): Promise<void> {
   provisioned ??= provision(env, send).catch((error: unknown) => {
     provisioned = undefined

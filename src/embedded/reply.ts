@@ -6,7 +6,7 @@ import type { CompletionEncoder } from "./formats/encoder.ts"
 
 const SLOW_MS = 6_000
 
-/** A completion as it goes out, with the fault of its model. */
+/** The response with a completion, with the fault of its model. */
 export async function reply(
   completion: Completion,
   encoder: CompletionEncoder,
@@ -26,7 +26,7 @@ export async function reply(
   return new Response(play(documentSteps(JSON.stringify(document), fault), signal), { headers })
 }
 
-/** How long the headers are held back: a document is paced by arriving as late as its last token would. */
+/** Delay of the headers: a JSON response arrives when the last token of a stream would. */
 function delayMs({ request, answers }: Completion): number {
   if (request.model === "slow") return SLOW_MS
   if (request.model !== "paced" || request.stream) return 0

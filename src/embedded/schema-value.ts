@@ -2,12 +2,10 @@ import { toRecord } from "./chat-request.ts"
 
 type Schema = Record<string, unknown>
 
-/** Where a schema that refers to itself is given up on; `null` is what such schemas allow there. */
+/** Depth at which a recursive schema ends with `null`, which such schemas allow there. */
 const MAX_DEPTH = 12
 
-/**
- * A value that fits a JSON schema, the same one every time: strings are `text`, numbers 42, enums their first value.
- */
+/** A deterministic value that matches a JSON schema: strings are `text`, numbers 42, enums their first value. */
 export function toSchemaValue(root: unknown, text: string): unknown {
   return valueOf(toRecord(root), 0)
 

@@ -1,4 +1,4 @@
-/** What a `status-N` model refuses with, in OpenAI's error shape. */
+/** The error of a `status-N` model, in OpenAI's format. */
 
 interface Failure {
   message: string
@@ -76,13 +76,13 @@ export function unknownModel(model: string): Response {
   return invalid(404, `The model '${model}' does not exist.`, "model", "model_not_found")
 }
 
-/** The refusal of a `status-N` model; `undefined` for every other slug. */
+/** The error of a `status-N` model; undefined for every other slug. */
 export function findFailure(slug: string, authorization: string | null, now: number): Response | undefined {
   const [, digits, variant] = /^status-(\d{3})(?::(date|ms))?$/.exec(slug) ?? []
   const status = Number(digits)
   const failure = failures[status]
   if (!failure) return undefined
-  // Careless vendors do repeat the credential; a gateway has to keep it from its own callers.
+  // Some providers do repeat the credential; a gateway has to hide it from its clients.
   const message = status === 401 ? `${failure.message}: ${authorization ?? "(none)"}.` : failure.message
   return errorResponse(status, { ...failure, message }, delayedStatuses.includes(status) ? delay(variant, now) : {})
 }

@@ -13,7 +13,7 @@ export const PACE_MS = 20
 const PIECES_BEFORE_FAULT = 10
 /** Bytes written in the same turn as the error never reach a socket. */
 const FLUSH_MS = 20
-/** Models that speak as slowly as a large one. */
+/** Models with the speed of a large one. */
 const PACED = new Set(["paced", "agent"])
 
 const encoder = new TextEncoder()
@@ -42,7 +42,7 @@ export function* streamSteps(completion: Completion, encoder: CompletionEncoder)
   yield* emit(encoder.end(), fault)
 }
 
-/** A document for the faults that happen to its bytes. */
+/** A JSON response, for faults of its bytes. */
 export function* documentSteps(document: string, fault: Fault): Generator<Step> {
   if (fault.afterTen === "break") return yield* breakInside(document)
   if (fault.afterTen === "stall") {
@@ -52,7 +52,7 @@ export function* documentSteps(document: string, fault: Fault): Generator<Step> 
   yield* write(document, fault)
 }
 
-/** Plays steps as fast as the reader takes them, and stops at once when the reader leaves. */
+/** Runs steps as fast as the reader consumes them, and stops at once when the reader disconnects. */
 export function play(steps: Iterator<Step>, signal: AbortSignal): ReadableStream<Uint8Array> {
   const cancelled = new AbortController()
   const left = AbortSignal.any([signal, cancelled.signal])
@@ -85,13 +85,13 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", finish)
       resolve()
     }
-    // A timer even for ever: the runtime ends a request that waits for nothing.
+    // A timer even for an endless wait: the runtime ends a request that waits for nothing.
     const timer = setTimeout(finish, Math.min(ms, 2 ** 31 - 1))
     signal.addEventListener("abort", finish)
   })
 }
 
-/** Cuts bytes after the first byte of every character that has more than one. */
+/** Splits bytes after the first byte of every multi-byte character. */
 export function splitCharacters(bytes: Uint8Array): Uint8Array[] {
   const cuts = [...bytes.keys()].filter((at) => (bytes[at - 1] ?? 0) >= 0xc0)
   return [0, ...cuts].map((start, i) => bytes.subarray(start, cuts[i] ?? bytes.length))

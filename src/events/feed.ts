@@ -4,7 +4,7 @@ import { listOpenQuestions, type OpenQuestion, type QuestionScope } from "../int
 import { isObject, parseJson } from "../support/json.ts"
 import { type Timer, toTimestamp } from "../support/time.ts"
 
-/** How long a connection lasts. Clients reconnect with `Last-Event-ID`. */
+/** Duration of a connection. Clients reconnect with `Last-Event-ID`. */
 export const CONNECTION_MS = 300_000
 /** Between two queries of a connection. */
 const TICK_MS = 1_000
@@ -13,11 +13,11 @@ const PING_MS = 15_000
 const RECHECK_MS = 10_000
 const MAX_CALLS_PER_TICK = 500
 /**
- * Calls arrive in the database out of order by less than this. A connection begins so much earlier, so that none is
- * missed between two connections or after a list; clients know repeated ones by their id.
+ * Calls arrive in the database out of order by less than this. A connection begins that much earlier, so that none is
+ * missed between two connections or after a list; clients recognize repeated ones by their id.
  */
 const OVERLAP_MS = 5_000
-/** A client that was away for longer reads the list. */
+/** A client that was disconnected for longer reads the list. */
 const MAX_RESUME_MS = 600_000
 
 export type ServerEvent = { event: "call" | "question" | "ping"; id?: string; data: unknown }
@@ -25,7 +25,7 @@ export type ServerEvent = { event: "call" | "question" | "ping"; id?: string; da
 export type FeedInput = {
   db: D1Database
   calls: CallScope
-  /** Null where the key has no interns. */
+  /** Null if the key has no interns. */
   questions: QuestionScope | null
   /** `Last-Event-ID`. */
   lastEventId: string | null
@@ -81,7 +81,7 @@ class CallFeed {
     const rows = await listCallsSince(db, this.#scope, this.#since, MAX_CALLS_PER_TICK)
     const events = rows.filter((row) => this.#isNew(row)).map(toCallEvent)
     const newest = rows.at(-1)?.at ?? this.#since
-    // A full page goes on where it ended; otherwise late calls are looked for again.
+    // A full page continues where it ended; otherwise late calls are searched again.
     const isFull = rows.length === MAX_CALLS_PER_TICK
     this.#since = Math.max(this.#since, isFull ? newest : newest - OVERLAP_MS)
     for (const [id, at] of this.#sent) if (at < this.#since) this.#sent.delete(id)

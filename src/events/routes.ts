@@ -17,10 +17,10 @@ const OpenQuestion = z
     workspace_id: z.string(),
     session_id: z.string(),
     created_at: z.iso.datetime(),
-    deadline: z.iso.datetime().meta({ description: "After it the run is cancelled." }),
+    deadline: z.iso.datetime().meta({ description: "Then the run is cancelled." }),
     question: z.record(z.string(), z.unknown()).meta({
       description:
-        "As in the chat stream: `kind` `permission` with `operation` and `options`, or `elicitation` with `message` and `fields`. A permission has, as far as the agent says, the exact `command`, its `folder` and `diffs` of files.",
+        "As in the chat stream: `kind` `permission` with `operation` and `options`, or `elicitation` with `message` and `fields`. A permission has, as far as the agent reports it, the exact `command`, its `folder` and `diffs` of files.",
     }),
   })
   .meta({ id: "OpenInternQuestion" })

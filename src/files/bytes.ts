@@ -5,10 +5,10 @@ import { concat } from "../support/bytes.ts"
 import { objectKey } from "./file.ts"
 import { forgetFiles, listStaleFiles } from "./store.ts"
 
-/** R2 takes parts of this size, the last one apart; it is all of a file that is in memory. */
+/** R2 requires parts of equal size, except the last; one part is in memory at a time. */
 const PART_BYTES = 8 * 1024 * 1024
 
-/** Writes what comes to R2, in parts; of a file that fits one, at once. Returns how many bytes there were. */
+/** Writes content to R2 in parts, or at once if it fits one. Returns the number of bytes. */
 export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   let upload: R2MultipartUpload | undefined
   const parts: R2UploadedPart[] = []
@@ -40,7 +40,7 @@ export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIt
   }
 }
 
-/** Stops what is longer. */
+/** Throws when the content exceeds `maxBytes`. */
 export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: number, refusal: () => GatewayError) {
   let size = 0
   for await (const chunk of content) {
@@ -53,7 +53,7 @@ export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: numb
 const BATCH = 500
 const BATCHES = 20
 
-/** Removes stale files: first the bytes, then the row, so that no bytes are left without a row. */
+/** Removes stale files: first the bytes, then the row, so that no bytes remain without a row. */
 export async function clearFiles(env: Env, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const stale = await listStaleFiles(env.DB, now - DAY_MS, BATCH)

@@ -12,7 +12,7 @@ import { keepFile, newRow } from "./keep.ts"
 import { FileRecord, NewExport } from "./schemas.ts"
 import { countGenerations } from "./store.ts"
 
-/** As many as one request can read. */
+/** The most that one request can read. */
 const MOST_ROWS = 250_000
 
 const create = createRoute({
@@ -21,7 +21,7 @@ const create = createRoute({
   operationId: "createExport",
   tags: ["Files"],
   summary: "Export calls to a file",
-  description: "Every call that was charged in a time, to be read at GET /files/{file_id}/content.",
+  description: "Writes every call that was charged in a period to a file, which GET /files/{file_id}/content returns.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewExport) },
   responses: {
@@ -39,19 +39,19 @@ export const exports = newRouter().openapi(create, async (c) => {
   const requested = input.workspace_id
   const workspaceId = requested === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, requested)
   const range = { organizationId, workspaceId, from, to }
-  // What was charged here just now is on its way to the ledger.
+  // Pending charges of this isolate are sent to the ledger first.
   await openLedger(c.env, organizationId).balance()
   const rows = await countGenerations(c.env.DB, range)
   if (rows > MOST_ROWS) {
     throw new GatewayError(
       "invalid_request",
-      `to: ${rows} calls were made in this time, and ${MOST_ROWS} fit one export.`,
+      `to: the range has ${rows} calls, and an export has at most ${MOST_ROWS}.`,
     )
   }
   const { mimeType, extension } = EXPORT_FORMATS[format]
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
   const filename = `calls-${days.join("-to-")}.${extension}`
-  // In the workspace of the key, or the one that the request names: reads look for it there.
+  // In the workspace of the key or the requested one, where reads look for it.
   const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
   const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
   const lines = exportLines(c.env.DB, range, format)

@@ -2,7 +2,7 @@ import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
 import { listGenerations, type Range, type SettledGeneration } from "./store.ts"
 
-/** Rows per query: only one such batch is in memory. */
+/** Rows per query: only one such page is in memory. */
 const PAGE_ROWS = 1_000
 
 export const EXPORT_FORMATS = {
@@ -13,7 +13,7 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS
 
 type Cell = string | number | boolean | null | undefined
 
-/** The columns of an export, in their order. */
+/** The columns of an export, in order. */
 const COLUMNS: Readonly<Record<string, (call: SettledGeneration) => Cell>> = {
   id: (call) => call.id,
   request_id: (call) => call.requestId,
@@ -46,7 +46,7 @@ const COLUMNS: Readonly<Record<string, (call: SettledGeneration) => Cell>> = {
 }
 const HEADER = Object.keys(COLUMNS).join(",")
 
-/** Clients choose some of these texts, and a spreadsheet reads one that begins like this as a formula. */
+/** Clients choose some of these texts, and spreadsheets read text with such a beginning as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
 export function toCsvCell(value: Cell): string {
@@ -62,7 +62,7 @@ function format(generation: SettledGeneration, kind: ExportFormat): string {
   return `${cells.map(([, cell]) => toCsvCell(cell)).join(",")}\r\n`
 }
 
-/** What was called in a range, in the order in which it was charged, as it is read. */
+/** Streams the calls of a range in the order in which they were charged. */
 export async function* exportLines(db: D1Database, range: Range, kind: ExportFormat): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   if (kind === "csv") yield encoder.encode(`${HEADER}\r\n`)

@@ -7,17 +7,17 @@ import type { FileRow } from "./table.ts"
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024
 
-/** What the files of one organization may have in all: FILES_QUOTA_BYTES, or 10 GiB. */
+/** Total size of the files of one organization: FILES_QUOTA_BYTES, or 10 GiB. */
 export function quotaBytes(env: Env): number {
   return configOf(env).FILES_QUOTA_BYTES
 }
 
-/** Where the bytes of a file are. */
+/** R2 key of a file's bytes. */
 export function objectKey(row: Pick<FileRow, "id" | "organizationId" | "workspaceId">): string {
   return `${row.organizationId}/${row.workspaceId}/${row.id}`
 }
 
-/** What it is called here: no path, nothing that would break a header, and not empty. */
+/** A safe file name: no path, nothing that would break a header, and not empty. */
 export function toFilename(result: string): string {
   const [last = ""] = result.split(/[/\\]/).slice(-1)
   const plain = last.replaceAll(/[\p{Cc}"]/gu, "").trim()
@@ -37,12 +37,12 @@ export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {
   }
 }
 
-/** Whether the gateway made the file. Uploads are not given back. */
+/** Whether the gateway made the file. Uploads cannot be downloaded. */
 export function isDownloadable({ source, batchId }: FileRow): boolean {
   return source !== "upload" || batchId !== null
 }
 
-/** `rows`: one more than the page where there is more. */
+/** `rows`: one more than the page if there are more. */
 export function toFilePage(rows: readonly FileRow[], limit: number): z.infer<typeof FilePage> {
   const data = rows.slice(0, limit).map(toFileRecord)
   const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]

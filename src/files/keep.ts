@@ -47,6 +47,6 @@ export async function keepFile(
 }
 
 function overQuota(quota: number): GatewayError {
-  const message = `file: the organization's files may have ${quota} bytes in all, which this one would pass. Delete some.`
+  const message = `file: the organization's files may have ${quota} bytes in total, which this one would exceed.`
   return new GatewayError("payload_too_large", message)
 }

@@ -1,11 +1,11 @@
-/** The type of a file, detected from its bytes: neither its name nor the client's Content-Type is trusted. */
+/** Detects the type of a file from its bytes: neither its name nor the client's Content-Type is trusted. */
 
 /** Enough for the first entries of an office document. */
 export const HEAD_BYTES = 65_536
 
 const SLICE = 8_192
 
-/** A character a byte. */
+/** One character per byte. */
 function toBinary(bytes: Uint8Array): string {
   let text = ""
   for (let at = 0; at < bytes.byteLength; at += SLICE) text += String.fromCharCode(...bytes.subarray(at, at + SLICE))
@@ -22,7 +22,7 @@ const MAGIC: readonly (readonly [RegExp, string])[] = [
   [/^fLaC/, "audio/flac"],
   [/^OggS/, "audio/ogg"],
   [/^ID3/, "audio/mpeg"],
-  // A frame of MPEG audio, layer III.
+  // An MPEG audio frame, layer III.
   [/^\xff[\xe2\xe3\xf2\xf3\xfa\xfb]/, "audio/mpeg"],
 ]
 
@@ -38,7 +38,7 @@ export function kindOf(head: Uint8Array): string | undefined {
   const known = MAGIC.find(([pattern]) => pattern.test(start))
   if (known) return known[1]
   if (start.startsWith("PK\x03\x04")) {
-    // Names of entries stand in a zip as they are.
+    // Entry names in a zip are not compressed.
     return OFFICE.find(([folder]) => new RegExp(`PK\\x03\\x04[^]{26}${folder}`).test(start))?.[1]
   }
   return start.includes("\0") ? undefined : "text"
@@ -49,7 +49,7 @@ export class TextKind {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false })
   #start = ""
 
-  /** False once it is no UTF-8. */
+  /** False once the text is not UTF-8. */
   take(bytes: Uint8Array, isLast: boolean): boolean {
     try {
       const text = this.#decoder.decode(bytes, { stream: !isLast })
@@ -61,7 +61,7 @@ export class TextKind {
     }
   }
 
-  /** `filename`: distinguishes CSV and Markdown, which look like plain text. */
+  /** `filename`: distinguishes CSV and Markdown from plain text. */
   kind(filename: string): string {
     const extension = /\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? ""
     if (isLines(this.#start)) return "application/x-ndjson"
@@ -79,7 +79,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Two lines at least, each of which is an object. */
+/** At least two lines, each of which is an object. */
 function isLines(text: string): boolean {
   const [first = "", second = ""] = text.split("\n")
   return [first, second].every((line) => line.trimStart().startsWith("{") && isJson(line))

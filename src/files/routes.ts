@@ -81,7 +81,7 @@ const content = createRoute({
   operationId: "downloadFile",
   tags,
   summary: "Download a file",
-  description: "Of files that the gateway made; uploads are not given back.",
+  description: "Only for files that the gateway made; uploads cannot be downloaded.",
   request: { params: FilePath, query: PlaceQuery },
   responses: {
     200: { description: "The bytes.", content: { "application/octet-stream": { schema: z.unknown() } } },
@@ -161,7 +161,7 @@ export const files = newRouter()
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
     const row = await deleteFile(c.env.DB, { scope, id, now: Date.now(), entry })
     if (!row) throw noSuchFile()
-    // Bytes that stay behind are cleared away by the clock.
+    // The cron trigger deletes bytes that remain.
     await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
     return c.json({ _shape: "openrouter" as const, id, type: "file_deleted" as const }, 200)
   })
@@ -178,7 +178,7 @@ export const files = newRouter()
     if (!isDownloadable(row)) {
       throw new GatewayError(
         "invalid_request",
-        "This file was uploaded: only files that the gateway made are given back.",
+        "This file was uploaded: only files that the gateway made can be downloaded.",
       )
     }
     const object = await c.env.FILES.get(objectKey(row))
@@ -199,7 +199,7 @@ const BYTES = {
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
 }
-/** What stands around a file in its form. */
+/** Size of a form without its file. */
 const FORM_BYTES = 65_536
 
 type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }

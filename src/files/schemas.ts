@@ -9,9 +9,7 @@ export const FileRecord = z
     filename: z.string(),
     mime_type: z.string().meta({ description: "Detected from the bytes." }),
     size_bytes: z.int(),
-    downloadable: z
-      .boolean()
-      .meta({ description: "Whether the gateway made it: what was uploaded is not given back." }),
+    downloadable: z.boolean().meta({ description: "Whether the gateway made it: uploads cannot be downloaded." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "File" })
@@ -23,7 +21,7 @@ export const FilePage = z
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
     has_more: z.boolean(),
-    cursor: z.string().nullable().meta({ description: "Of the next page; null on the last." }),
+    cursor: z.string().nullable().meta({ description: "Cursor of the next page; null on the last." }),
   })
   .meta({ id: "FilePage" })
 
@@ -31,7 +29,7 @@ export const FileDeleted = z
   .object({ _shape: z.literal("openrouter"), id: z.string(), type: z.literal("file_deleted") })
   .meta({ id: "FileDeleted" })
 
-/** A record of a vendor's storage, in the vendor's format. */
+/** A record of a vendor's file storage, in the vendor's format. */
 export const VendorAnswer = z.looseObject({ _shape: z.enum(["openai", "anthropic"]) }).meta({ id: "VendorFile" })
 
 export const FilePath = z.object({
@@ -47,7 +45,7 @@ export const PlaceQuery = z.object({
   provider: z
     .enum(["openai", "anthropic"], { error: 'accepts "openai" or "anthropic"' })
     .optional()
-    .meta({ description: "The vendor's own storage, with the workspace's own key for it." }),
+    .meta({ description: "Uses the vendor's file storage, with the workspace's BYOK credential for it." }),
 })
 export type PlaceQuery = z.infer<typeof PlaceQuery>
 
@@ -71,12 +69,12 @@ export type FilesQuery = z.infer<typeof FilesQuery>
 const instant = z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
 export const NewExport = z
   .strictObject({
-    from: instant.meta({ description: "Start of the range, included." }),
-    to: instant.optional().meta({ description: "End of the range, not included. Defaults to now." }),
+    from: instant.meta({ description: "Start of the range, inclusive." }),
+    to: instant.optional().meta({ description: "End of the range, exclusive. Defaults to now." }),
     format: z.enum(["csv", "ndjson"], { error: 'accepts "csv" or "ndjson"' }).default("csv"),
     workspace_id: z
       .uuid("must be the UUID of a workspace")
       .optional()
-      .meta({ description: "One workspace; the whole organization, where it is left out." }),
+      .meta({ description: "One workspace; if omitted, the whole organization." }),
   })
   .meta({ id: "NewExport" })

@@ -6,7 +6,7 @@ import { openDb, selectRow } from "../support/db.ts"
 import { parseStored } from "../support/json.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
-/** `internId`: of a key that sees only what its intern made; null for every other. */
+/** `internId`: for a key that sees only files of its intern; null for every other key. */
 type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
 const inPlace = ({ organizationId, workspaceId, mayExport, internId }: Place) =>
@@ -22,7 +22,7 @@ const inPlace = ({ organizationId, workspaceId, mayExport, internId }: Place) =>
 const isFile = ({ organizationId, id }: Pick<FileRow, "organizationId" | "id">) =>
   and(eq(files.organizationId, organizationId), eq(files.id, id))
 
-/** A file whose bytes are still to come. False where the workspace is gone. */
+/** Inserts a file before its bytes are written. False if the workspace is deleted. */
 export async function insertFile(db: D1Database, row: NewFileRow): Promise<boolean> {
   const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces
     WHERE organization_id = ${row.organizationId} AND id = ${row.workspaceId} AND deleted_at IS NULL)`
@@ -36,7 +36,7 @@ const usedBy = (organizationId: string) =>
   sql<number>`(SELECT coalesce(sum(size_bytes), 0) FROM files
     WHERE organization_id = ${organizationId} AND deleted_at IS NULL)`
 
-/** The file with its bytes there. Undefined where they are more than the organization may have. */
+/** Marks the file as complete. Undefined if its bytes exceed the quota of the organization. */
 export async function completeFile(
   binding: D1Database,
   row: NewFileRow,
@@ -76,7 +76,7 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
   return used
 }
 
-/** Oldest first; one more than `limit` if there are more. */
+/** Oldest first; `limit` + 1 rows if there are more. */
 export async function listFiles(db: D1Database, scope: Place, after: string, limit: number): Promise<FileRow[]> {
   return openDb(db)
     .select()
@@ -128,7 +128,7 @@ export async function forgetFiles(db: D1Database, ids: readonly string[]): Promi
     .where(sql`${files.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
 }
 
-/** `to`: the first instant that does not count. */
+/** `to`: exclusive. */
 export type Range = { organizationId: string; workspaceId: string | null; from: number; to: number }
 const IN_RANGE = "organization_id = ?1 AND settled_at >= ?2 AND settled_at < ?3 AND (?4 IS NULL OR workspace_id = ?4)"
 const rangeOf = ({ organizationId, from, to, workspaceId }: Range) => [organizationId, from, to, workspaceId]
@@ -143,7 +143,7 @@ export async function countGenerations(db: D1Database, range: Range): Promise<nu
 
 export type SettledGeneration = Generation & { settledAt: number }
 
-/** In the order in which they were charged, those after this one. */
+/** Generations after this one, in the order in which they were charged. */
 export async function listGenerations(
   db: D1Database,
   range: Range,

@@ -14,6 +14,6 @@ export const files = sqliteTable("files", {
   internId: text("intern_id"),
   batchId: text("batch_id"),
 })
-/** `internId`: the intern that made it, or brought it with its own key. `batchId`: the batch that wrote it. */
+/** `internId`: the intern that made it, or whose key uploaded it. `batchId`: the batch that wrote it. */
 export type FileRow = typeof files.$inferSelect
 export type NewFileRow = typeof files.$inferInsert

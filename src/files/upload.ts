@@ -4,10 +4,10 @@ import { HEAD_BYTES, kindOf, TextKind } from "./kind.ts"
 
 const KINDS = "PDF, PNG, JPEG, GIF, WebP, DOCX, XLSX, PPTX, MP3, WAV, FLAC, OGG and UTF-8 text are taken"
 
-/** An upload under way: its bytes, and what they turned out to be once they are all read. */
+/** An upload in progress: its bytes, and its type once they are all read. */
 export type Upload = { content: AsyncIterable<Uint8Array>; mimeType: () => string }
 
-/** Looks at the bytes while they pass. Throws for what is empty or of a kind that is not taken. */
+/** Checks the bytes while they pass. Throws for empty content and unsupported types. */
 export async function inspect(content: AsyncIterable<Uint8Array>, filename: string): Promise<Upload> {
   const source = content[Symbol.asyncIterator]()
   const { head, isWhole } = await readHead(source)

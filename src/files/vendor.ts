@@ -13,12 +13,12 @@ import { readAtMost } from "../support/bytes.ts"
 import type * as z from "zod"
 import type { FilesQuery, VendorAnswer } from "./schemas.ts"
 
-/** Files in a vendor's own storage, with the workspace's own key for it. Nothing of them is kept here. */
+/** Files in a vendor's storage, with the workspace's key for it. The gateway stores nothing of them. */
 
 export type Vendor = "openai" | "anthropic"
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_ERROR_BYTES = 65_536
-/** What the Messages wire's vendor asks of callers of its file API. */
+/** Headers that Anthropic's file API requires. */
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
 /** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
@@ -68,7 +68,7 @@ async function refusalOf(provider: Provider, response: Response): Promise<Gatewa
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }
-  const rule = `${provider.name} refused the workspace's own key for it with status ${status}. Check it, or change it at PATCH /byok/{id}.`
+  const rule = `${provider.name} rejected the workspace's BYOK credential with status ${status}. Check it, or change it at PATCH /byok/{id}.`
   return new GatewayError("forbidden", rule, { metadata: { provider_code: String(status) } })
 }
 
@@ -101,7 +101,7 @@ const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInt
 
 type VendorFile = z.infer<typeof VendorAnswer>
 
-/** A vendor's file, with what clients insist on. */
+/** A vendor's file record, with the fields that clients require. */
 export function toVendorFile(vendor: Vendor, file: Json): VendorFile {
   if (vendor === "anthropic") {
     return {
@@ -145,7 +145,7 @@ export function toVendorDeleted(vendor: Vendor, id: string): VendorFile {
     : { _shape: vendor, id, type: "file_deleted" }
 }
 
-/** The caller's form as it came, with the field that the OpenAI wire wants before it. */
+/** The client's form unchanged, after the field that OpenAI requires before the file. */
 export function toVendorForm(vendor: Vendor, body: ReadableStream<Uint8Array>, boundary: string) {
   if (vendor === "anthropic") return body
   const field = `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n`
@@ -155,7 +155,7 @@ export function toVendorForm(vendor: Vendor, body: ReadableStream<Uint8Array>, b
     .write(new TextEncoder().encode(field))
     .then(() => writer.releaseLock())
     .then(() => body.pipeTo(writable))
-  // A form that breaks off is the vendor's to refuse.
+  // The vendor rejects a form that ends early.
   pump.catch(() => undefined)
   return readable
 }

@@ -6,11 +6,11 @@ import type { Transcript } from "../formats/transcript.ts"
 import type { GenerationContent } from "./schemas.ts"
 
 /**
- * The content of calls, for workspaces that have content logging on. In R2, under the day of the call, which is removed
- * as one.
+ * Content of calls, for workspaces with content logging. In R2 under the day of the call, so that a day is deleted at
+ * once.
  */
 
-/** More than this of a prompt is not kept. */
+/** A longer prompt is not stored. */
 const MAX_PROMPT_BYTES = 4_000_000
 
 export type Content = {

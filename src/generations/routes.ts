@@ -28,7 +28,7 @@ const get = createRoute({
   operationId: "getGeneration",
   tags: ["Generations"],
   summary: "Get a generation",
-  description: "What a call used and cost.",
+  description: "Usage and cost of a call.",
   request: {
     query: z.object({
       id: generationId,
@@ -46,7 +46,7 @@ const content = createRoute({
   operationId: "getGenerationContent",
   tags: ["Generations"],
   summary: "Get the content of a generation",
-  description: "Of a workspace that logs content.",
+  description: "For workspaces with content logging.",
   request: { query: z.object({ id: generationId }) },
   responses: {
     200: ok(z.object({ data: GenerationContent })),
@@ -84,7 +84,7 @@ const feedback = createRoute({
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewFeedback) },
   responses: {
-    200: ok(z.object({ data: z.object({ success: z.literal(true) }) }), "It is kept with the generation."),
+    200: ok(z.object({ data: z.object({ success: z.literal(true) }) }), "Stored with the generation."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
   },
 })
@@ -127,7 +127,7 @@ generations.openapi(feedback, async (c) => {
 })
 
 /**
- * A fresh one is still with the ledger, an older one in the database. A key sees its workspace, a management key all.
+ * A recent one is still in the ledger, an older one in the database. A key sees its workspace, a management key all.
  */
 async function find(env: Env, principal: Principal, id: string): Promise<Generation | undefined> {
   if (!principal.organizationId) return undefined

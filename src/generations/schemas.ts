@@ -15,11 +15,14 @@ export const GenerationRecord = z
     request_id: text,
     total_cost: z.number().meta({ description: "USD charged" }),
     usage: z.number().meta({ description: "USD charged" }),
-    upstream_inference_cost: z.number().nullable().meta({ description: "USD the provider charged a caller's own key" }),
+    upstream_inference_cost: z
+      .number()
+      .nullable()
+      .meta({ description: "USD that the provider charged to a BYOK credential" }),
     cost_overrun: z
       .number()
       .nullable()
-      .meta({ description: "USD that the provider's count comes to above what was held for the call: not charged" }),
+      .meta({ description: "USD of the provider's usage above the hold of the call: not charged" }),
     cache_discount: z.number().nullable(),
     created_at: z.iso.datetime(),
     model: z.string(),
@@ -36,7 +39,7 @@ export const GenerationRecord = z
     finish_reason: text,
     native_finish_reason: text,
     ending: z.string().meta({ description: "complete, cancelled, cut, stalled, timeout, error, refused or unsettled" }),
-    status: z.int().meta({ description: "The HTTP status the caller got, or would have got" }),
+    status: z.int().meta({ description: "HTTP status that the client received, or would have received" }),
     tokens_prompt: count,
     tokens_completion: count,
     native_tokens_prompt: count,

@@ -6,8 +6,8 @@ import { openDb } from "../support/db.ts"
 import { type FeedbackRow, generationFeedback, generations } from "./table.ts"
 
 /**
- * Insert records (each the JSON of a Settled generation), in one statement, and with them note their days as not
- * summed; a record that is there already stays as it is.
+ * Inserts records (each the JSON of a Settled generation) in one statement, and marks their days as not summed; an
+ * existing record is unchanged.
  */
 export async function insertGenerations(db: D1Database, records: readonly string[]): Promise<void> {
   const all = `[${records.join(",")}]`
@@ -44,7 +44,7 @@ export async function findGenerationIds(db: D1Database, ids: readonly string[]):
   return new Set(rows.map((row) => row.id))
 }
 
-/** By its own id or the provider's, within the organization. */
+/** By the gateway's or the provider's id, within the organization. */
 export async function findGeneration(
   db: D1Database,
   organizationId: string,

@@ -11,7 +11,7 @@ import { parentOf } from "./lineage.ts"
 import type { KeyChange } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 
-/** What each kind of key may mint: never a kind that may do more than itself. */
+/** Kinds of keys that each kind may mint: never one with more rights. */
 const MINTS: Record<KeyKind, readonly KeyKind[]> = {
   management: ["normal", "management", "provisioning", "free_tier"],
   provisioning: ["normal", "free_tier"],
@@ -75,7 +75,7 @@ export function mintKey(
   }
 }
 
-/** Tools of MCP servers spend and act: only a management key gives them to a key. Any minter may take them away. */
+/** Tools of MCP servers cost money and have effects: only a management key allows them. Any minter may remove them. */
 export function requireMcpGrant({ kind }: Pick<Principal, "kind">, tools: readonly string[] | null | undefined): void {
   if (kind === "management" || !tools || tools.length === 0) return
   throw new GatewayError("forbidden", "mcp_tools: only a management key may allow tools of MCP servers.")
@@ -83,10 +83,10 @@ export function requireMcpGrant({ kind }: Pick<Principal, "kind">, tools: readon
 
 type Cap = Pick<Principal, "limitNano" | "limitReset" | "includeByokInLimit">
 
-/** From the most that a cap allows over time to the least: a cap that never resets is the tightest. */
+/** From the widest cap over time to the tightest, which never resets. */
 const RESETS = ["daily", "weekly", "monthly", null]
 
-/** A cap that a key with a cap of its own makes or changes must be no wider than that. */
+/** A cap that is set by a key with a cap must not be wider than that. */
 export function requireWithin(maker: Cap, made: Cap): void {
   if (maker.limitNano === null) return
   const most = formatUsd(maker.limitNano)
@@ -97,7 +97,7 @@ export function requireWithin(maker: Cap, made: Cap): void {
     const current = maker.limitReset ?? "null"
     throw new GatewayError(
       "forbidden",
-      `limit_reset: this key's own limit resets less often: set ${current}, or less often still.`,
+      `limit_reset: this key's own limit resets less often: set ${current} or a longer interval.`,
     )
   }
   if (maker.includeByokInLimit && !made.includeByokInLimit) {
@@ -108,9 +108,9 @@ export function requireWithin(maker: Cap, made: Cap): void {
 const CAP_COLUMNS = ["limitNano", "limitReset", "includeByokInLimit"] as const
 
 /**
- * Throws 403 where a change would let a key do more than the caller may give. A caller with a limit sets limits within
- * its own on keys that it created; those of other keys, which its limit does not cover, it can only lower. A
- * provisioning key does not enable what a management key disabled.
+ * Throws 403 if a change would give a key more than the principal may give. A principal with a limit sets limits within
+ * its own on keys that it created; for other keys, which its limit does not cover, it can only lower them. A
+ * provisioning key does not enable a key that a management key disabled.
  */
 export function requireChangeWithin(principal: Principal, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
   if (CAP_COLUMNS.some((column) => column in change) && principal.limitNano !== null) {
@@ -127,7 +127,7 @@ export function requireChangeWithin(principal: Principal, row: KeyRow, isDescend
   }
 }
 
-/** Fields whose values the audit log records. A key that the client chose is not among them. */
+/** Fields whose values the audit log records. A key chosen by the client is not among them. */
 export const AUDITED_FIELDS = [
   "name",
   "kind",
@@ -142,7 +142,7 @@ export const AUDITED_FIELDS = [
   "creator_user_id",
 ]
 
-/** A change as columns. */
+/** A change as column values. */
 export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyRow): KeyChange {
   const change: KeyChange = {}
   if (input.name !== undefined) change.name = input.name
@@ -167,7 +167,7 @@ export type KeyLimits = Pick<
   "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit" | "dailyLimitNano" | "spentBeforeNano"
 >
 
-/** The cap of a key as the ledger checks it, or undefined for a key without one. */
+/** The cap of a key in the form of the ledger; undefined without one. */
 export function limitOf(key: KeyLimits): Limit | undefined {
   const { keyHash, limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
   if (limitNano === null) return undefined

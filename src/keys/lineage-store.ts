@@ -16,7 +16,7 @@ export const DESCENDANTS = `descendants (hash, depth) AS (
   UNION
   SELECT k.hash, d.depth + 1 FROM descendants d JOIN api_keys k ON k.parent_hash = d.hash)`
 
-/** The ancestors of a key, the nearest first, for the batch in which the key is read. */
+/** The ancestors of a key, nearest first, for the batch in which the key is read. */
 export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
@@ -51,7 +51,7 @@ export function toAncestorRow(stored: StoredRow): AncestorRow {
   return { ...readColumns(ancestorColumns, stored), isRevoked: stored["is_revoked"] === 1 }
 }
 
-/** The ancestors of every key of an organization that has any, the nearest first. */
+/** The ancestors of every key of an organization that has any, nearest first. */
 export async function listAncestors(db: D1Database, organizationId: string): Promise<Map<string, string[]>> {
   const rows = await openDb(db)
     .select({ hash: apiKeys.hash, parentHash: apiKeys.parentHash })
@@ -61,7 +61,7 @@ export async function listAncestors(db: D1Database, organizationId: string): Pro
   return new Map([...parents.keys()].map((hash) => [hash, chainOf(hash, parents)]))
 }
 
-/** How many working keys the deletion of a key revokes with it, and how many that it minted go on working. */
+/** Number of working keys that the deletion of a key revokes, and of keys that it minted and that keep working. */
 export async function countChildren(
   db: D1Database,
   organizationId: string,
@@ -78,7 +78,7 @@ export async function countChildren(
   return revokesChildren(kind) ? { revoked: count ?? 0, surviving: 0 } : { revoked: 0, surviving: count ?? 0 }
 }
 
-/** Whether the second key created the first, directly or not. */
+/** Whether the second key created the first, directly or indirectly. */
 export async function isDescendant(db: D1Database, hash: string, ofHash: string): Promise<boolean> {
   const row = await db
     .prepare(`WITH RECURSIVE ${LINEAGE} SELECT 1 FROM lineage WHERE depth > 0 AND hash = ?2`)

@@ -10,7 +10,9 @@ import type { KeyRow } from "./table.ts"
  * descendants; keys that management and provisioning keys minted are records of the organization, and outlive them.
  */
 
-/** The parent to record for a key that this caller creates; null where none of the caller's limits can apply to it. */
+/**
+ * The parent to record for a key that this principal creates; null if none of the principal's limits can apply to it.
+ */
 export function parentOf({ kind, isOperator, keyHash, limitNano }: Principal): string | null {
   const isUnlimited = kind === "management" && limitNano === null
   return isOperator || isUnlimited ? null : keyHash
@@ -41,7 +43,7 @@ export type Lineage = {
   ancestors: readonly Ancestor[]
   /** An ancestor that spends is disabled or deleted. */
   isRevoked: boolean
-  /** The first expiry of an ancestor that spends, in epoch milliseconds; null for none. */
+  /** The earliest expiry of an ancestor that spends, in epoch milliseconds; null for none. */
   expiresAt: number | null
 }
 
@@ -65,13 +67,13 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
   }
 }
 
-/** The earliest of these instants; null where there is none. */
+/** The earliest of these instants; null if there is none. */
 export function earliest(instants: readonly (number | null)[]): number | null {
   const known = instants.filter((at) => at !== null)
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** The ancestors of a key, the nearest first. */
+/** The ancestors of a key, nearest first. */
 export function chainOf(hash: string, parents: ReadonlyMap<string, string | null>): string[] {
   const chain: string[] = []
   for (let at = parents.get(hash); at != null && !chain.includes(at); at = parents.get(at)) chain.push(at)

@@ -62,12 +62,12 @@ const create = createRoute({
   tags,
   summary: "Create an API key",
   description:
-    "Its secret is in this response and nowhere else. Keys are records of the organization: they outlive the key that minted them. What a provisioning key mints also counts under its limit, and has its guardrails.",
+    "The secret is returned in this response only. Keys are records of the organization: they outlive the key that minted them. A provisioning key's limit and guardrails also apply to the keys that it mints.",
   middleware: [requireProvisioning, auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewApiKey) },
   responses: {
     201: ok(
-      z.object({ data: ApiKey, key: z.string().meta({ description: "Empty for a key of the caller's own making." }) }),
+      z.object({ data: ApiKey, key: z.string().meta({ description: "Empty for a key that the client supplied." }) }),
       "The key, with its secret.",
     ),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
@@ -108,7 +108,7 @@ const remove = createRoute({
   operationId: "deleteApiKey",
   tags,
   summary: "Delete an API key",
-  description: "With the keys of apps and interns that it created.",
+  description: "Deletes the keys of apps and interns that it created too.",
   middleware: [requireProvisioning, auditForbidden] as const,
   request: { params: hashParam },
   responses: {
@@ -116,11 +116,12 @@ const remove = createRoute({
       z.object({
         deleted: z.literal(true),
         revoked_keys: z.int().optional().meta({
-          description: "How many working keys it created that stop with it: of apps and interns. Absent for none.",
+          description:
+            "Number of working keys of apps and interns that it created and that stop with it. Absent for none.",
         }),
         surviving_keys: z.int().optional().meta({
           description:
-            "How many working keys it minted that keep working, under its limit and guardrails as before. Absent for none.",
+            "Number of working keys it minted that keep working, under its limit and guardrails as before. Absent for none.",
         }),
       }),
     ),
@@ -205,7 +206,7 @@ export const keys = newRouter()
   })
 
 async function requireMember(db: D1Database, organizationId: string, userId: string): Promise<void> {
-  // Whom a directory deactivated is refused with a reason of its own.
+  // A user whom a directory deactivated gets a separate error.
   if ((await findMember(db, organizationId, userId)) || (await isDeprovisioned(db, organizationId, userId))) return
   const rule = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
   throw new GatewayError("invalid_request", rule)
@@ -219,7 +220,7 @@ async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<voi
   )
 }
 
-/** The key, if the caller may change it: a key that may not mint a kind of key may not change or delete one either. */
+/** The key, if the principal may change it: a key may only change or delete kinds of keys that it may mint. */
 async function requireAuthorityOver(db: D1Database, principal: Principal, hash: string): Promise<KeyRow> {
   const row = await findKeyRow(db, principal.organizationId, hash)
   if (!row) throw noSuchKey()
@@ -229,14 +230,14 @@ async function requireAuthorityOver(db: D1Database, principal: Principal, hash: 
   return row
 }
 
-/** Why a key could not be made. */
+/** Why a key could not be inserted. */
 async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
   return (await deprovisionedOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
 async function deprovisionedOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
   if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
-  const rule = `${who} was deactivated by the organization's directory. Make a key in the name of somebody else.`
+  const rule = `${who} was deactivated by the organization's directory. Create the key for another member.`
   return new GatewayError("forbidden", rule)
 }
 

@@ -12,7 +12,7 @@ const usage = {
   usage_daily: usd.meta({ description: "USD since UTC midnight" }),
   usage_weekly: usd.meta({ description: "USD since Monday, UTC" }),
   usage_monthly: usd.meta({ description: "USD since the 1st, UTC" }),
-  byok_usage: usd.meta({ description: "USD of calls with the caller's own provider keys" }),
+  byok_usage: usd.meta({ description: "USD of calls with BYOK credentials" }),
   byok_usage_daily: usd,
   byok_usage_weekly: usd,
   byok_usage_monthly: usd,
@@ -70,7 +70,7 @@ export const ApiKey = z
       description: "The key that created this one. Its limits and guardrails apply to this key, too.",
     }),
     source: z.enum(["created", "app", "intern", "workload"]).meta({
-      description: "By POST /keys, for an app, for an intern, or in exchange for a workload's token",
+      description: "Created by POST /keys, for an app, for an intern, or in exchange for a workload's token",
     }),
     expires_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
@@ -78,7 +78,7 @@ export const ApiKey = z
   })
   .meta({ id: "ApiKey" })
 
-/** USD; what nano-USD can hold exactly, with room to add. */
+/** USD; representable exactly in nano-USD, with room for sums. */
 const MAX_LIMIT_USD = 1_000_000
 export const limitInput = z
   .number({ error: "must be a number of USD, or null for no cap" })
@@ -87,7 +87,7 @@ export const limitInput = z
   .refine(isNanoPrecise, NANO_PRECISE)
 const name = nameText(128)
 
-/** Of 32 random characters of any alphabet, fewer than this are not seen in a lifetime. */
+/** 32 random characters of any alphabet have at least this many different ones, with near certainty. */
 const MIN_DISTINCT = 10
 
 export const NewApiKey = z
@@ -122,7 +122,7 @@ export const NewApiKey = z
           .optional(),
       })
       .optional()
-      .meta({ description: "A key of the partner's own making, kept as its SHA-256, for one of the partner's users." }),
+      .meta({ description: "A key that the partner supplies for one of its users; stored as its SHA-256." }),
   })
   .meta({ id: "NewApiKey" })
 

@@ -7,13 +7,13 @@ import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
 
-/** A live key of the organization. */
+/** A key of the organization that is not deleted. */
 const ofOrganization = (organizationId: string, hash: string) =>
   and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), isNull(apiKeys.deletedAt))
 
 /**
- * Changes nothing where the workspace was deleted meanwhile, where a code that it is for went to another key, or where
- * a directory took out the person in whose name it is.
+ * Inserts nothing if the workspace was deleted concurrently, if its authorization code was used by another key, or if a
+ * directory deactivated its user.
  */
 export function insertKeyQuery(db: Db, row: NewKeyRow, forCode?: string) {
   const conditions = [
@@ -28,7 +28,7 @@ export function insertKeyQuery(db: Db, row: NewKeyRow, forCode?: string) {
   return db.insert(apiKeys).select(selectRow(apiKeys, row, sql.join(conditions, sql` AND `)))
 }
 
-/** Undefined where the workspace or the person is gone. Rejects with D1's own error where the hash is taken. */
+/** Undefined if the workspace is deleted or the user deactivated. Throws D1's constraint error if the hash is taken. */
 export async function insertKey(binding: D1Database, row: NewKeyRow, entry: AuditEntry): Promise<KeyRow | undefined> {
   const db = openDb(binding)
   const [inserted] = await db.batch([insertKeyQuery(db, row).returning(), auditIfChanged(db, entry)])
@@ -83,7 +83,7 @@ export async function listKeys(
   )
 }
 
-/** A column that is not named here cannot be changed by a request. */
+/** A column that is not listed here cannot be changed by a request. */
 export type KeyChange = Partial<
   Pick<
     KeyRow,
@@ -101,14 +101,14 @@ export type KeyChange = Partial<
 
 /**
  * Keeps the last working management key of an organization: only the operator could replace it. The key of a person's
- * console sessions does not count, since nobody has its secret.
+ * console sessions does not count, since its secret is known to no one.
  */
 const leavesManagement: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
   WHERE o.organization_id = ${apiKeys.organizationId} AND o.kind = 'management' AND o.hash <> ${apiKeys.hash}
     AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM console_people p WHERE p.key_hash = o.hash)))`
 
-/** Whether the organization would have no management key left that does not expire, without this one. */
+/** Whether, without this one, the organization would have no management key that does not expire. */
 export async function isLastManagementKey(db: D1Database, organizationId: string, hash: string): Promise<boolean> {
   const last = await openDb(db)
     .select({ hash: apiKeys.hash })
@@ -129,8 +129,8 @@ type KeyUpdate = {
 }
 
 /**
- * The changed row. Undefined if the key does not exist, its creator was deprovisioned, or it is the last management key
- * and would be disabled.
+ * The changed row. Undefined if the key does not exist, its creator was deprovisioned, or the change would disable the
+ * last management key.
  */
 export async function updateKey(
   binding: D1Database,

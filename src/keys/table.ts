@@ -33,5 +33,5 @@ export const apiKeys = sqliteTable("api_keys", {
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect
-/** A new key: columns with a default, and those that may be null, can be left out. */
+/** A new key: columns with a default and nullable columns are optional. */
 export type NewKeyRow = typeof apiKeys.$inferInsert

@@ -6,7 +6,7 @@ const FILE = /_FILE$/
 
 /**
  * The variables of an environment that the Worker reads. `OPENAI_API_KEY_FILE=/run/secrets/openai` sets OPENAI_API_KEY
- * from that file, unless it is set itself. Throws if the file cannot be read.
+ * from that file, unless the variable itself is set. Throws if the file cannot be read.
  */
 export function bindingsOf(env: NodeJS.Dict<string>, names: readonly string[]): Record<string, string> {
   const isRead = (name: string) => names.includes(name) || OPEN_ENDED.test(name)

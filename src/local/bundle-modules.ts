@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs"
 import path from "node:path"
 
-/** The modules of a built Worker for Miniflare: the script, then the files beside it, documentation and WebAssembly. */
+/** The modules of a built Worker for Miniflare: the script, then its documentation and WebAssembly files. */
 export function modulesOf(script: string) {
   const folder = path.dirname(script)
   const files = readdirSync(folder).filter((name) => /^[0-9a-f]+-.*\.(?:md|wasm)$/.test(name))

@@ -1,6 +1,6 @@
 import { Cron } from "croner"
 
-/** Runs `run` at the times of each cron expression, in UTC. A run that is still going is not started a second time. */
+/** Calls `run` at the times of each cron expression, in UTC. Runs do not overlap. */
 export function keepSchedule(
   crons: readonly string[],
   run: (cron: string, scheduledTime: Date) => Promise<unknown>,

@@ -1,8 +1,8 @@
 import { CORE_PLUGIN } from "miniflare"
 
 /**
- * Lets every Worker of this process reach the network directly. Miniflare puts another Worker in between, which doubles
- * what a call costs. It has no option for this; an upgrade of Miniflare must check it.
+ * Lets every Worker of this process access the network directly. Miniflare uses another Worker for this, which doubles
+ * the cost of a call. It has no option for it; an upgrade of Miniflare must check it.
  */
 export function useDirectOutbound(): void {
   const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)

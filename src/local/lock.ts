@@ -5,14 +5,15 @@ import { runs } from "./processes.ts"
 
 type Owner = { pid: number; runtimes: number[] }
 
-/** Two runtimes on one state would each spend the money that the other holds. The lock file is next to the folder. */
+/** Two runtimes with one state would each spend the money that the other holds. The lock file is next to the folder. */
 export type Lock = {
   /** Records the runtime, so that the next start can end it if this process is killed. */
   setRuntimes: (pids: readonly number[]) => void
 }
 
 /**
- * Takes the state folder for `pid`: this process, or one that outlives it. Returns the reason if another process has it.
+ * Locks the state folder for `pid`: this process, or one that outlives it. Returns the reason if another process has
+ * it.
  */
 export async function lock(stateDir: string, pid = process.pid): Promise<Lock | { reason: string }> {
   const file = `${stateDir}.lock`
@@ -29,7 +30,7 @@ export async function lock(stateDir: string, pid = process.pid): Promise<Lock | 
   return { setRuntimes: write }
 }
 
-/** A runtime whose owner was killed keeps its port and its files until it is gone. */
+/** A runtime whose owner was killed keeps its port and its files until it ends. */
 async function endRuntime(pid: number): Promise<void> {
   if (!runs(pid, "workerd")) return
   process.kill(pid, "SIGKILL")
@@ -41,7 +42,7 @@ function read(file: string): Owner | undefined {
     const owner: Owner = JSON.parse(readFileSync(file, "utf8"))
     return Array.isArray(owner.runtimes) ? owner : undefined
   } catch {
-    // There is no lock, or a crash cut it short.
+    // There is no lock, or a crash truncated it.
     return undefined
   }
 }

@@ -8,8 +8,8 @@ export type LogFormat = "colored" | "text" | "json"
 type Settings = { LOG_FORMAT?: string | undefined; NO_COLOR?: string | undefined }
 
 /**
- * Text on a terminal, JSON where the output is read by a program; LOG_FORMAT decides otherwise. Colors are for terminals,
- * unless NO_COLOR is set.
+ * Text on a terminal, JSON if a program reads the output; LOG_FORMAT overrides this. Colors only on terminals, unless
+ * NO_COLOR is set.
  */
 export function logFormatOf(out: { isTTY?: boolean }, { LOG_FORMAT: setting, NO_COLOR: plain }: Settings): LogFormat {
   const isText = setting === "text" || (setting !== "json" && out.isTTY === true)
@@ -17,7 +17,7 @@ export function logFormatOf(out: { isTTY?: boolean }, { LOG_FORMAT: setting, NO_
   return out.isTTY === true && !plain ? "colored" : "text"
 }
 
-/** One line for each call, and for each error without its stack. */
+/** One line per call, and per error without its stack. */
 export function formatLog({ level, message }: LogLine, format: LogFormat, now = new Date()): string {
   const line = parseJson(message)
   if (!isObject(line)) {
@@ -30,12 +30,12 @@ export function formatLog({ level, message }: LogLine, format: LogFormat, now = 
   return line["message"] === "call" ? formatCall(line, now, paint) : formatEvent(line, now, paint)
 }
 
-/** A message of workerd without the place in its own source and the addresses of its stack. */
+/** A workerd message without its source location and stack addresses. */
 function withoutAddresses(message: string): string {
   return message.replace(/^e = \S+:\d+: failed: /, "").replace(/\nstack: (?:\S+@[0-9a-f]+\s*)+.*$/s, "")
 }
 
-/** Marks and colors a part of a line, whose text may be a client's. */
+/** Marks and colors a part of a line, which may contain text from clients. */
 type Paint = (code: number, text: string) => string
 
 function painterOf(format: LogFormat): Paint {

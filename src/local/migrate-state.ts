@@ -4,12 +4,12 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { migrate, newBatchWorker } from "./migrate.ts"
 import type { WorkerSpec } from "./spec.ts"
 
-/** Where wrangler dev keeps its state under the same folder. */
+/** Where wrangler dev stores its state under the same folder. */
 export const persistencePath = (stateDir: string) => path.join(stateDir, "v3")
 
 /**
- * Applies new migrations before the gateway listens, so that no client meets a schema older than the code. By a runtime
- * that has the database alone; none is started where the newest migration is noted beside the state.
+ * Applies new migrations before the gateway listens, so that no client meets a schema older than the code. Uses a
+ * runtime with only the database; starts none if the newest migration is recorded next to the state.
  */
 export async function migrateState(spec: WorkerSpec, worker: string, stateDir: string): Promise<void> {
   const note = path.join(stateDir, "schema")

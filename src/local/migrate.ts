@@ -8,14 +8,14 @@ type Rows = Record<string, unknown>[]
 /** Runs statements in one transaction and returns the rows of each. */
 export type Batch = (statements: readonly Statement[]) => Promise<readonly Rows[]>
 
-/** What is used of D1. */
+/** Used part of D1. */
 export type Database = {
   prepare: (sql: string) => Prepared
   batch: (statements: Prepared[]) => Promise<{ results: Rows }[]>
 }
 type Prepared = { bind: (...values: unknown[]) => Prepared }
 
-/** By the proxy that Miniflare offers outside of the runtime: two trips for each statement, so for few of them only. */
+/** Uses Miniflare's proxy outside of the runtime: two round trips per statement, so only for few of them. */
 export function proxiedBatch(database: Database): Batch {
   return async (statements) => {
     const prepared = statements.map(({ sql, params = [] }) => database.prepare(sql).bind(...params))
@@ -40,8 +40,8 @@ type Sent = { method: "POST"; headers: { authorization: string }; body: string }
 type Post = (init: Sent) => Promise<{ ok: boolean; text: () => Promise<string> }>
 
 /**
- * A Worker that runs batches against its binding `DB`, in one trip each. `options` are Miniflare's; `batchBy` takes a
- * function that sends a request to the Worker. A port of this machine is open to all its users, so a token is required.
+ * A Worker that runs batches on its binding `DB`, in one round trip each. `options` are Miniflare's; `batchBy` takes a
+ * function that sends a request to the Worker. All users of this machine can reach its port, so a token is required.
  */
 export function newBatchWorker() {
   const token = randomUUID()
@@ -57,7 +57,7 @@ export function newBatchWorker() {
   return { options: { modules: true, script: BATCH_WORKER, bindings: { TOKEN: token } }, batchBy }
 }
 
-/** The table in which `wrangler d1 migrations apply` keeps its own record: either tool can follow the other. */
+/** The table of `wrangler d1 migrations apply`, so that both tools can be used on one database. */
 const CREATE = `CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT UNIQUE,
@@ -65,8 +65,8 @@ const CREATE = `CREATE TABLE IF NOT EXISTS d1_migrations (
 )`
 
 /**
- * Applies the migrations that the database lacks, each with its record: all in one transaction, or up to the first one
- * that fails. Returns their names. Throws if one fails, or if the database has migrations that this release does not know.
+ * Applies the missing migrations, each with its record: all in one transaction, or up to the first one that fails.
+ * Returns their names. Throws if one fails, or if the database has migrations that this release does not know.
  */
 export async function migrate(batch: Batch, migrations: readonly Migration[]): Promise<string[]> {
   const [, names = []] = await batch([{ sql: CREATE }, { sql: "SELECT name FROM d1_migrations" }])
@@ -80,7 +80,7 @@ export async function migrate(batch: Batch, migrations: readonly Migration[]): P
         `${missing.map(({ name }) => name).join(", ")}. Run the release that wrote it.`,
     )
   }
-  // If one fails, none is kept; one by one then says which it was.
+  // If one fails, all are rolled back; applying them one by one then shows which failed.
   if (missing.length === 0 || (await isApplied(batch, missing.flatMap(toStatements)))) return missing.map(nameOf)
   for (const migration of missing) {
     await batch(toStatements(migration)).catch((cause: unknown) => {

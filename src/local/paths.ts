@@ -3,10 +3,10 @@ import path from "node:path"
 
 export const root = path.join(import.meta.dirname, "../..")
 
-/** What `npm run build` makes: the bundles, the console and the Worker's configuration. */
+/** Output of `npm run build`: the bundles, the console and the Worker's configuration. */
 export const dist = path.join(root, "dist")
 
-/** Throws at once where a build would otherwise fail in its middle. Of a folder that does not exist, its parent counts. */
+/** Throws at once if a build would fail later. For a folder that does not exist, its parent is checked. */
 export function requireWritable(folders: readonly string[]): void {
   for (const folder of folders) {
     let nearest = folder

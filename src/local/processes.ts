@@ -8,12 +8,12 @@ export function pidsOf(name: string, parent: number): number[] {
   return processes().flatMap((each) => (each.parent === parent && each.command.includes(name) ? [each.pid] : []))
 }
 
-/** Whether the process runs and its command contains `name`: an id alone may belong to another program by now. */
+/** Whether the process runs and its command contains `name`: the id may belong to another program by now. */
 export function runs(pid: number, name: string): boolean {
   return processes().some((each) => each.pid === pid && each.command.includes(name))
 }
 
-/** The nearest process above this one whose command contains `name`. */
+/** The nearest ancestor of this process whose command contains `name`. */
 export function ancestorOf(pid: number, name: string): number | undefined {
   const all = new Map(processes().map((each) => [each.pid, each]))
   for (let at = all.get(pid); at !== undefined; at = all.get(at.parent)) {
@@ -22,7 +22,7 @@ export function ancestorOf(pid: number, name: string): number | undefined {
   return undefined
 }
 
-/** This process and all below it. */
+/** This process and all its descendants. */
 export function familyOf(pid: number): number[] {
   const all = processes()
   const childrenOf = (parent: number): number[] =>
@@ -30,7 +30,7 @@ export function familyOf(pid: number): number[] {
   return [pid, ...childrenOf(pid)]
 }
 
-/** Those of `pids` that run, with their commands. */
+/** The running processes among `pids`, with their commands. */
 export function running(pids: readonly number[]): string[] {
   return processes().flatMap(({ pid, command }) => (pids.includes(pid) ? [`${pid} ${command}`] : []))
 }

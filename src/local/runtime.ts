@@ -16,15 +16,15 @@ export type RuntimeOptions = {
   port: number
   /** Databases, objects and files. Created if missing. */
   stateDir: string
-  /** Secrets and variables; they win over those of `wrangler.toml`. */
+  /** Secrets and variables; they override those of `wrangler.toml`. */
   bindings: Record<string, string>
-  /** Where debuggers connect, on this machine only: the runtime's inspector. */
+  /** Port of the runtime's inspector, for debuggers on this machine only. */
   inspectorPort?: number | undefined
-  /** Receives what the Worker and the runtime write. */
+  /** Receives log lines of the Worker and the runtime. */
   onLog: (line: LogLine) => void
-  /** The runtime crashed and is back, with these process ids. */
+  /** The runtime crashed and was restarted, with these process ids. */
   onRestart: (pids: readonly number[]) => void
-  /** The runtime did not come back after a crash. */
+  /** The runtime could not be restarted after a crash. */
   onFatal: (reason: string) => void
 }
 
@@ -40,13 +40,13 @@ const GATEWAY = "gateway"
 const EMBEDDED = "gateway-embedded"
 const CONSOLE = "gateway-console"
 
-/** A runtime that crashes this often within a minute is not started again. */
+/** A runtime that crashes this often within a minute is not restarted. */
 const MAX_CRASHES = 5
 const CRASH_WINDOW_MS = 60_000
 
 /**
- * Runs the built Worker in workerd with durable storage, its queues and its crons. Clients reach the Worker by a socket
- * of its own: the proxy that Miniflare puts in front of it doubles the cost of a call.
+ * Runs the built Worker in workerd with durable storage, its queues and its crons. Clients reach the Worker by a
+ * separate socket: the proxy that Miniflare puts in front of it doubles the cost of a call.
  */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const spec = readSpec()
@@ -74,7 +74,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   })
   await miniflare.ready
-  // Again, for a database that was put in the place of the one whose schema is noted.
+  // Again, in case the database was replaced after its schema was recorded.
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
   await migrate(proxiedBatch(database as Database), spec.migrations)
   const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
@@ -82,7 +82,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     const worker: unknown = await miniflare.getWorker(GATEWAY)
     await (worker as Scheduled).scheduled({ cron, scheduledTime })
   })
-  // Last: the caller listens before the next signal can arrive, and none ends this process and leaves the runtime.
+  // Last: the caller then listens for signals, so that none ends this process and leaves the runtime.
   release()
   return {
     pids: runtimePids,
@@ -96,15 +96,18 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 }
 
 /**
- * After the last call the isolate gives its leases back, which takes up to two seconds. One that is killed before leaves
- * the ledger to charge what it declared.
+ * After the last call, an isolate needs up to two seconds to return its leases. If it is killed before, the ledger
+ * charges what it declared.
  */
 const SETTLED_MS = 2_200
 const DRAIN_TIMEOUT_MS = 5_000
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Miniflare ends the process at a signal, before anything can be settled. Returns how to remove its listeners. */
+/**
+ * Delays signals, at which Miniflare would end the process before calls are settled. Returns a function that removes
+ * the listeners.
+ */
 function holdSignals(): () => void {
   const before = new Map(SIGNALS.map((name) => [name, new Set(process.listeners(name))]))
   return () => {
@@ -141,7 +144,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     name: EMBEDDED,
     ...(isDevelopment ? modulesOf(path.join(dist, "embedded/index.js")) : { modules: [] }),
   }
-  // A Worker of its own: Miniflare would put a router in front of every call to a Worker that has assets.
+  // A separate Worker: Miniflare would put a router in front of every call to a Worker with assets.
   const console: V4WorkerOptions = {
     ...common,
     name: CONSOLE,

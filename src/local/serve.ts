@@ -16,7 +16,7 @@ const USAGE = `npm run serve -- [--port 8787] [--host 0.0.0.0] [--state /data]
 The gateway in production stage on one machine. Variables and secrets are read from the environment; NAME_FILE reads
 NAME from a file. Run npm run build before.`
 
-/** `npm run serve`: what `wrangler deploy` would deploy, on this machine, with durable storage and its crons. */
+/** `npm run serve`: the deployed Worker on this machine, with durable storage and its crons. */
 async function serve(argv: readonly string[]): Promise<void> {
   const { host, port, stateDir, inspectorPort } = readOptions(argv)
   if (!hasBuild()) fail("There is no build. Run: npm run build")

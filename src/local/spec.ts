@@ -7,14 +7,14 @@ export type Stage = "development" | "production"
 
 export type Migration = { name: string; statements: readonly string[] }
 
-/** `dist/worker.json`: what `wrangler.toml` and `d1-migrations` say, so that a run needs neither of them. No secret. */
+/** `dist/worker.json`: the content of `wrangler.toml` and `d1-migrations`, so that a run needs neither. No secret. */
 export type WorkerSpec = {
   /** Databases, namespaces, buckets, queues, Durable Objects and the compatibility date. */
   resources: Partial<V4WorkerOptions>
   /** In UTC. */
   crons: readonly string[]
   vars: Record<Stage, Record<string, string>>
-  /** Variables and secrets that the Worker reads, beside keys and base URLs of providers. */
+  /** Variables and secrets that the Worker reads, besides keys and base URLs of providers. */
   names: readonly string[]
   /** In the order in which they are applied. */
   migrations: readonly Migration[]

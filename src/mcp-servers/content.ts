@@ -3,11 +3,11 @@ import type { Screening } from "../guardrails/screening.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
 import { type McpMessage, paramsOf } from "./message.ts"
 
-/** Content filters of guardrails on the values of messages: every text of them, as text of a chat. */
+/** Content filters of guardrails on MCP messages: every text in them is checked like text of a chat. */
 
-/** Fields of the protocol that are no text. */
+/** Protocol fields that are not content. */
 const NO_TEXT = new Set(["type", "mimeType", "role", "method", "progressToken", "requestId", "level", "annotations"])
-/** Bytes in base64 of an image, a sound or a file. */
+/** Base64 data of an image, audio or file. */
 const BYTES = new Set(["data", "blob"])
 
 function mapTexts(value: unknown, visit: Visit): unknown {
@@ -18,7 +18,7 @@ function mapTexts(value: unknown, visit: Visit): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => {
       const isSkipped = typeof one === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
-      // Names in a free structure are content, too.
+      // Names in a free-form structure are content too.
       return key === "structuredContent"
         ? [key, mapFree(one, visit, visit)]
         : [key, isSkipped ? one : mapTexts(one, visit)]
@@ -27,8 +27,8 @@ function mapTexts(value: unknown, visit: Visit): unknown {
 }
 
 /**
- * What a client sends. Names of tools, prompts, arguments and headers are looked at and stay. Rejects with the error of
- * the guardrail that blocks it.
+ * Checks what a client sends. Names of tools, prompts, arguments and headers are checked but never changed. Throws the
+ * error of the guardrail that blocks it.
  */
 export async function screenSent(
   message: McpMessage,
@@ -53,7 +53,7 @@ export async function screenSent(
   return { ...message, ...rest, ...(isObject(passedParams) && { params: { ...passedParams, ...outer } }) }
 }
 
-/** What the server sends. Rejects with the error of the guardrail that blocks it. */
+/** Checks what the server sends. Throws the error of the guardrail that blocks it. */
 export async function screenReceived(message: McpMessage, screening: Screening): Promise<McpMessage> {
   const mapped = (visit: Visit) => mapFields(message, ["params", "result", "error"], visit)
   const texts = textsOf(mapped)

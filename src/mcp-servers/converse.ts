@@ -29,16 +29,16 @@ import { STATELESS_SESSION } from "./session.ts"
 import { CLIENT_INFO, META, metaOf, withMeta, withoutMeta } from "./stateless.ts"
 import type { McpServerRow } from "./table.ts"
 
-/** A client of one revision and a server of another: each reads the messages of its own. */
+/** Connects a client of one protocol revision with a server of another: each gets messages of its revision. */
 
 export type Conversation = {
   server: Pick<McpServerRow, "id" | "version" | "timeoutMs">
   upstream: Upstream
-  /** Runs on after the answer. */
+  /** Runs after the response. */
   later: (work: Promise<unknown>) => void
 }
 
-/** Sends a request of the revision that `upstream` names. Throws ServerFailure; so does reading the messages. */
+/** Sends a request in the revision that `upstream` names. Throws ServerFailure; so does reading the messages. */
 export async function converse(request: McpRequest, conversation: Conversation): Promise<Answer> {
   const { server, upstream } = conversation
   if (upstream.protocolVersion === STATELESS_VERSION) {
@@ -67,11 +67,11 @@ async function* readBy(request: McpRequest, messages: AsyncIterable<McpMessage>)
   }
 }
 
-/** Methods that a server without sessions has no need of. */
+/** Methods that a server without sessions does not need. */
 const ANSWERED_HERE: ReadonlySet<string> = new Set(["ping", "logging/setLevel"])
 const ONLY_IN_SESSIONS: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe"])
 
-/** A request of a client with a session to a server without. */
+/** Sends a request of a client with a session to a server without sessions. */
 async function sendForSession(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
   const { method } = request
   if (ANSWERED_HERE.has(method)) return wholeOf(resultResponse(request, {}))
@@ -88,7 +88,7 @@ async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessag
   for await (const message of messages) yield isResponseTo(request, message) ? toSession(message) : message
 }
 
-/** Opens the session of a client. A server that has none gets its requests one by one. */
+/** Opens the session of a client. A server without sessions gets its requests one by one. */
 async function initialize(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
   const opened = await sendRequest(request, upstream).catch((thrown: unknown) => {
     if (thrown instanceof ServerFailure && isRefusal(thrown)) return thrown
@@ -113,7 +113,7 @@ function wholeOf(message: McpMessage): Answer {
   return { sessionId: null, isStream: false, messages: single(message) }
 }
 
-/** One request of a client without sessions, in a session of its own. */
+/** Sends one request of a client without sessions in a new session. */
 async function sendInSession(request: McpRequest, conversation: Conversation): Promise<Answer> {
   const session = await openSession(conversation)
   if (request.method === "server/discover") {
@@ -142,7 +142,7 @@ async function openSession(conversation: Conversation): Promise<Session> {
     const about = isObject(response?.["result"]) ? response["result"] : {}
     const { protocolVersion } = about
     if (typeof protocolVersion !== "string" || !isSessionVersion(protocolVersion)) {
-      throw new ServerFailure("The server speaks no revision of the protocol that the gateway serves.")
+      throw new ServerFailure("The server supports no protocol revision that the gateway supports.")
     }
     const session = { upstream: { ...plain, sessionId: sessionId ?? undefined, protocolVersion }, about }
     await sendOneWay({ jsonrpc: "2.0", method: "notifications/initialized" }, session.upstream).catch(
@@ -158,18 +158,18 @@ async function openSession(conversation: Conversation): Promise<Session> {
   }
 }
 
-/** The client has no session that it could open again. */
+/** Hides a lost session from a client that has none to open again. */
 function withoutSession(thrown: unknown): unknown {
   return thrown instanceof ServerFailure && thrown.isSessionLost ? new ServerFailure(thrown.message) : thrown
 }
 
-/** Ends a session. `open`: the request that the server may still work on. */
+/** Ends a session. `open`: the request that the server may still be processing. */
 function end({ upstream }: Session, { server, later }: Conversation, open?: McpRequest): void {
   if (upstream.sessionId === undefined) return
   const work = async (signal: AbortSignal) => {
     const to = { ...upstream, signal }
     if (open) {
-      const params = { requestId: open.id, reason: "The client disconnected or the time is over." }
+      const params = { requestId: open.id, reason: "The client disconnected or the request timed out." }
       await sendOneWay({ jsonrpc: "2.0", method: "notifications/cancelled", params }, to).catch(() => undefined)
     }
     await endSession(to)
@@ -196,7 +196,7 @@ async function* relayed(request: McpRequest, { messages }: Answer, session: Sess
   }
 }
 
-/** The client of this session can answer nothing but a ping: the server must not wait for more. */
+/** The client of this session can only respond to pings: the server must not wait for anything else. */
 function refuse(request: McpRequest, { upstream }: Session, { server, later }: Conversation): void {
   const error = { code: ERROR_CODES.methodNotFound, message: "The client does not have this method." }
   const response = request.method === "ping" ? resultResponse(request, {}) : errorResponse(request, error)

@@ -4,31 +4,31 @@ import { type McpRequest, STATELESS_VERSION } from "./message.ts"
 import { withMeta } from "./stateless.ts"
 import type { McpServerRow } from "./table.ts"
 
-/** Which revision a server speaks: servers of revision 2026-07-28 answer `server/discover`, others refuse it. */
+/** Detects the revision of a server: servers of revision 2026-07-28 support `server/discover`, others reject it. */
 
 type Server = Pick<McpServerRow, "id" | "version">
 type Known = { isStateless: boolean; until: number }
 
-/** What servers of this isolate's requests answered lately, by id and version of their records. */
+/** Recent results in this isolate, by id and version of the server's record. */
 const known = new Map<string, Known>()
 const KEPT_MS = 5 * 60_000
 const MAX_KNOWN = 1_000
 
 const keyOf = ({ id, version }: Server) => `${id}:${version}`
 
-/** Whether a server speaks revision 2026-07-28. Throws ServerFailure where it cannot be asked. */
+/** Whether a server supports revision 2026-07-28. Throws ServerFailure if that cannot be determined. */
 export async function speaksStateless(server: Server, upstream: Upstream): Promise<boolean> {
   const found = known.get(keyOf(server))
   if (found && found.until > Date.now()) return found.isStateless
   return (await discover(server, upstream)) !== undefined
 }
 
-/** A server that refused its revision is asked again. */
+/** Makes the next request detect the revision again, after a server rejected it. */
 export function forgetRevision(server: Server): void {
   known.delete(keyOf(server))
 }
 
-/** What a server of revision 2026-07-28 says of itself; undefined for one of an earlier revision. */
+/** The discovery result of a server of revision 2026-07-28; undefined for one of an earlier revision. */
 export async function discover(server: Server, upstream: Upstream): Promise<Json | undefined> {
   const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "server/discover" }
   const probe = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION, paramHeaders: {} }
@@ -50,10 +50,10 @@ async function ask(request: McpRequest, upstream: Upstream): Promise<Json | unde
   }
 }
 
-/** Statuses that say nothing of the revision. */
+/** Statuses that do not depend on the revision. */
 const OTHER_CAUSES: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
-/** Whether a server may have refused a request for its revision. */
+/** Whether a server may have rejected a request for its revision. */
 export function isRefusal({ status }: ServerFailure): boolean {
   return status !== undefined && status >= 400 && status < 500 && !OTHER_CAUSES.has(status)
 }

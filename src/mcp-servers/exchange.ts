@@ -8,34 +8,34 @@ import type { McpHeaders } from "./server.ts"
 import { STATELESS_SESSION } from "./session.ts"
 import { headersFor } from "./stateless.ts"
 
-/** One exchange with a registered server: a message is sent, and what it answers is read as it arrives. */
+/** One exchange with a registered server: sends a message and reads the response as it arrives. */
 
-/** Of one message, and of all messages of one answer. */
+/** Limits of one message, and of all messages of one response. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const SESSION_HEADER = "mcp-session-id"
 
 export type ServerDeps = Omit<OutboundDeps, "timeoutMs">
 
-/** Where messages of one request go. */
+/** Destination of the messages of one request. */
 export type Upstream = {
   url: string
   headers: McpHeaders
   sessionId: string | undefined
   protocolVersion: string | undefined
-  /** `Mcp-Param-*` of a call of revision 2026-07-28. */
+  /** `Mcp-Param-*` headers of a call of revision 2026-07-28. */
   paramHeaders?: Readonly<Record<string, string>>
   deps: ServerDeps
-  /** Ends the exchange: the client disconnected, or the time is over. */
+  /** Ends the exchange: the client disconnected, or the timeout has passed. */
   signal: AbortSignal
 }
 
-/** Why a server gave no answer. The text is for the client: it has nothing of what the server sent. */
+/** Why a server returned no response. The message is for the client and contains nothing from the server. */
 export class ServerFailure extends Error {
   override readonly name = "ServerFailure"
-  /** The server does not know the session any more. */
+  /** The server no longer knows the session. */
   readonly isSessionLost: boolean
-  /** HTTP status of the answer, where it is the failure. */
+  /** HTTP status of the response, if it is the failure. */
   readonly status: number | undefined
 
   constructor(message: string, { isSessionLost = false, status }: { isSessionLost?: boolean; status?: number } = {}) {
@@ -71,14 +71,14 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
   const isStream = type === "text/event-stream"
   if (!body || (!isStream && type !== "application/json")) {
     await discard(response)
-    throw new ServerFailure("The server answered with neither JSON nor an event stream.")
+    throw new ServerFailure("The server returned neither JSON nor an event stream.")
   }
   const { signal } = upstream
   const messages = isStream ? readEvents(body, request, signal) : readDocument(body, request, signal)
   return { sessionId: headers.get(SESSION_HEADER), isStream, messages }
 }
 
-/** Servers of revision 2026-07-28 answer requests that they refuse with a JSON-RPC error and one of these. */
+/** Servers of revision 2026-07-28 reject requests with a JSON-RPC error and one of these statuses. */
 const REFUSED: ReadonlySet<number> = new Set([400, 404])
 
 async function refusalIn(response: Response, request: McpRequest, upstream: Upstream): Promise<Answer> {
@@ -92,7 +92,7 @@ async function refusalIn(response: Response, request: McpRequest, upstream: Upst
   throw statusFailure(status, upstream)
 }
 
-/** The response, which ends the messages of an answer. */
+/** The response, which is the last of the messages. */
 export async function lastOf(messages: AsyncIterable<McpMessage>): Promise<McpMessage | undefined> {
   let last: McpMessage | undefined
   for await (const message of messages) last = message
@@ -103,7 +103,7 @@ export async function* single(message: McpMessage) {
   yield message
 }
 
-/** Sends a notification or a response of the client, which the server only accepts. */
+/** Sends a notification or response of the client, which the server only acknowledges. */
 export async function sendOneWay(message: McpMessage, upstream: Upstream): Promise<void> {
   if (upstream.sessionId === STATELESS_SESSION) return
   const response = await post(message, upstream)
@@ -111,7 +111,7 @@ export async function sendOneWay(message: McpMessage, upstream: Upstream): Promi
   if (!response.ok) throw statusFailure(response.status, upstream)
 }
 
-/** Ends the session of the server; a server without sessions may refuse, which is no failure. */
+/** Ends the session at the server; a server without sessions may reject this, which is not a failure. */
 export async function endSession(upstream: Upstream): Promise<void> {
   if (upstream.sessionId === STATELESS_SESSION) return
   const { "content-type": _, ...headers } = headersOf(upstream)
@@ -130,7 +130,7 @@ function statusFailure(status: number, { sessionId }: Upstream): ServerFailure {
     return new ServerFailure("The server ended the session. Initialize a new one.", { isSessionLost: true, status })
   }
   if (status === 401 || status === 403) {
-    const rule = `The server refuses the headers of its record (status ${status}). A management key can renew them.`
+    const rule = `The server rejects the headers of its record (status ${status}). A management key can renew them.`
     return new ServerFailure(rule, { status })
   }
   return new ServerFailure(`The server answered with status ${status}.`, { status })
@@ -146,16 +146,16 @@ async function open(request: OpenRequest, { deps, signal }: Upstream): Promise<R
 }
 
 function timeIsOver(): ServerFailure {
-  return new ServerFailure("The server did not answer within the timeout of its record.")
+  return new ServerFailure("The server did not respond within the timeout of its record.")
 }
 
-/** The work, unless the signal aborts first: not everything that reads the network listens to it. */
+/** Ends when the signal aborts: not everything that reads the network observes the signal. */
 async function stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) throw timeIsOver()
   const stopped = Promise.withResolvers<never>()
   const stop = () => stopped.reject(timeIsOver())
   signal.addEventListener("abort", stop, { once: true })
-  // Whichever loses the race must not be an unhandled rejection.
+  // The loser of the race must not be an unhandled rejection.
   stopped.promise.catch(() => undefined)
   work.catch(() => undefined)
   try {
@@ -176,11 +176,11 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, maxBytes: number, sig
   try {
     for (;;) {
       const { value } = await stoppable(reader.read(), signal).catch((cause: unknown) => {
-        throw cause instanceof ServerFailure ? cause : new ServerFailure("The answer of the server broke off.")
+        throw cause instanceof ServerFailure ? cause : new ServerFailure("The response of the server was incomplete.")
       })
       if (!value) return
       size += value.byteLength
-      if (size > maxBytes) throw new ServerFailure("The answer of the server is too large.")
+      if (size > maxBytes) throw new ServerFailure("The response of the server is too large.")
       yield value
     }
   } finally {
@@ -195,7 +195,7 @@ async function* readDocument(body: ReadableStream<Uint8Array>, request: McpReque
     yield message
     if (isResponseTo(request, message)) return
   }
-  throw new ServerFailure("The server did not answer the request: no response has its id.")
+  throw new ServerFailure("The server did not respond to the request: no response has its id.")
 }
 
 async function* readEvents(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
@@ -211,7 +211,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>, request: McpRequest
       }
     }
   }
-  throw new ServerFailure("The stream of the server ended before it answered the request.")
+  throw new ServerFailure("The stream of the server ended before the response.")
 }
 
 function framesIn(splitter: FrameSplitter, chunk: Uint8Array): Uint8Array[] {
@@ -222,11 +222,11 @@ function framesIn(splitter: FrameSplitter, chunk: Uint8Array): Uint8Array[] {
   }
 }
 
-/** The messages of a text: one, or the batch of an older revision. */
+/** The messages in a text: one, or a batch of an older revision. */
 function messagesIn(text: string): McpMessage[] {
   const value = parseJson(text)
   if (isTooDeep(value)) throw new ServerFailure("A message of the server is nested too deep.")
   const messages = (isArray(value) ? value : [value]).filter(isMessage)
-  if (messages.length === 0) throw new ServerFailure("The server did not answer with JSON-RPC 2.0.")
+  if (messages.length === 0) throw new ServerFailure("The server did not return JSON-RPC 2.0.")
   return messages
 }

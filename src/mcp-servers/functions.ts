@@ -4,7 +4,7 @@ import { isObject, type Json, objectsOf } from "../support/json.ts"
 
 const MAX_FUNCTION_NAME = 64
 
-/** Functions have fewer characters than tools. */
+/** Names of functions are shorter than names of tools. */
 export function newFunctionName(wanted: string, taken: Set<string>): string {
   const base = wanted.replaceAll(/[^\w-]/g, "_")
   let name = base.slice(0, MAX_FUNCTION_NAME)

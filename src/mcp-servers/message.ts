@@ -4,12 +4,12 @@ import { isObject, type Json } from "../support/json.ts"
 
 /** The revision without sessions: each request names it in `_meta` and in headers. */
 export const STATELESS_VERSION = "2026-07-28"
-/** Revisions whose clients open a session with `initialize`, the newest first. */
+/** Revisions whose clients open a session with `initialize`, newest first. */
 export const SESSION_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"] as const
 export const NEWEST_SESSION_VERSION = SESSION_VERSIONS[0]
-/** Revisions that the gateway serves, the newest first. */
+/** Revisions that the gateway serves, newest first. */
 export const PROTOCOL_VERSIONS: readonly string[] = [STATELESS_VERSION, ...SESSION_VERSIONS]
-/** What a client without the header speaks; the last revision with batches. */
+/** The revision of a client without the header; the last revision with batches. */
 export const VERSION_WITHOUT_HEADER = "2025-03-26"
 
 export function isSessionVersion(version: unknown): boolean {
@@ -37,7 +37,7 @@ export function isResponse(message: McpMessage): boolean {
   return !("method" in message) && ("result" in message || "error" in message)
 }
 
-/** The response to a request, by its id: `1` and `"1"` are two. */
+/** Whether the message is the response to a request, by its id: `1` and `"1"` differ. */
 export function isResponseTo({ id }: McpRequest, message: McpMessage): boolean {
   return isResponse(message) && message["id"] === id
 }
@@ -46,14 +46,14 @@ export function paramsOf(message: McpMessage): Json {
   return isObject(message["params"]) ? message["params"] : {}
 }
 
-/** Codes of the errors that the gateway itself answers with. */
+/** Error codes of the gateway. */
 export const ERROR_CODES = {
   invalidRequest: -32_600,
   methodNotFound: -32_601,
   invalidParams: -32_602,
-  /** Refused: a permission, a limit or a guardrail. `data.code` is the HTTP status of the same refusal elsewhere. */
+  /** Rejected by a permission, a limit or a guardrail. `data.code` is the HTTP status that other endpoints return. */
   refused: -32_010,
-  /** The server failed before it answered. */
+  /** The server failed before it responded. */
   serverFailed: -32_011,
   /** A header of revision 2026-07-28 is missing or differs from the body. */
   headerMismatch: -32_020,

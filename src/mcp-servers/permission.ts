@@ -4,8 +4,8 @@ import { includesServer, includesTool, type ToolPatterns } from "../support/mcp-
 import type { McpServerRow } from "./table.ts"
 
 /**
- * What a key may use of MCP servers: nothing by default. Its own `mcp_tools` and every guardrail with
- * `allowed_mcp_tools` must name a tool, and `allowed_tools` of the server must have it.
+ * MCP permissions of a key: none by default. Its own `mcp_tools` and every guardrail with `allowed_mcp_tools` must name
+ * a tool, and `allowed_tools` of the server must include it.
  */
 
 type Named = Pick<McpServerRow, "slug" | "allowedTools">
@@ -21,7 +21,7 @@ export function mayCallTool(rights: Rights, { slug, allowedTools }: Named, tool:
   return listsOf(rights).every((list) => includesTool(list, slug, tool))
 }
 
-/** Resources and prompts are for keys that may use all of a server. */
+/** Resources and prompts are only for keys that may use every tool of a server. */
 export function mayUseAll(rights: Rights, { slug }: Named): boolean {
   return !isConfinedToRegions(rights.guardrails) && listsOf(rights).every((list) => includesServer(list, slug))
 }

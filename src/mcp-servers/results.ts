@@ -3,7 +3,7 @@ import { ServerFailure } from "./exchange.ts"
 import { isResponse, type McpMessage, STATELESS_VERSION } from "./message.ts"
 import { LOG_LEVELS, META } from "./stateless.ts"
 
-/** Results of one era of revisions as those of the other. */
+/** Translates results between revisions with and without sessions. */
 
 const CACHEABLE = new Set([
   "server/discover",
@@ -13,11 +13,11 @@ const CACHEABLE = new Set([
   "resources/templates/list",
   "resources/read",
 ])
-/** Of revision 2025-11-25 and before; now a wrong parameter. */
+/** Code of revision 2025-11-25 and before; later ones use invalid params. */
 const RESOURCE_NOT_FOUND = -32_002
 const INVALID_PARAMS = -32_602
 
-/** A response as a client of revision 2026-07-28 may read it. What a key may see is never for a shared cache. */
+/** A response for a client of revision 2026-07-28. It depends on the key, so it is never for a shared cache. */
 export function toStateless(method: string, message: McpMessage): McpMessage {
   const { result, error } = message
   if (isObject(error)) {
@@ -26,7 +26,7 @@ export function toStateless(method: string, message: McpMessage): McpMessage {
   if (!isObject(result)) return message
   const { resultType = "complete", ttlMs } = result
   if (resultType !== "complete" && resultType !== "input_required") {
-    throw new ServerFailure("The server answered with a kind of result that the gateway does not pass on.")
+    throw new ServerFailure("The server returned a kind of result that the gateway does not support.")
   }
   const caching = CACHEABLE.has(method) && {
     ttlMs: isCount(ttlMs) ? ttlMs : 0,
@@ -38,24 +38,22 @@ export function toStateless(method: string, message: McpMessage): McpMessage {
   return { ...message, result: { ...result, ...listed, resultType, ...caching } }
 }
 
-/** How a tool runs as a task, which revision 2026-07-28 does not have. */
+/** Removes how a tool runs as a task, which revision 2026-07-28 does not have. */
 function withoutExecution(tool: Json): Json {
   const { execution: _, ...rest } = tool
   return rest
 }
 
-/** A response as clients of earlier revisions read it. Throws where the server asks for input, which they cannot give. */
+/** A response for clients of earlier revisions. Throws if the server asks for input, which they cannot send. */
 export function toSession(message: McpMessage): McpMessage {
   const { result } = message
   if (!isObject(result)) return message
   const { resultType, ttlMs: _, cacheScope: __, ...rest } = result
   if (resultType === undefined || resultType === "complete") return { ...message, result: rest }
-  throw new ServerFailure(
-    `The server needs more input, which only clients of revision ${STATELESS_VERSION} give. Use one of them.`,
-  )
+  throw new ServerFailure(`The server needs more input, which only clients of revision ${STATELESS_VERSION} can send.`)
 }
 
-/** What a server with sessions says of itself, as `server/discover` does. */
+/** The description of a server with sessions, as a result of `server/discover`. */
 export function toDiscovery({ capabilities, instructions, serverInfo }: Json): Json {
   return {
     supportedVersions: [STATELESS_VERSION],
@@ -65,7 +63,7 @@ export function toDiscovery({ capabilities, instructions, serverInfo }: Json): J
   }
 }
 
-/** What a server without sessions says of itself, as `initialize` does. */
+/** The description of a server without sessions, as a result of `initialize`. */
 export function toInitialized(discovery: Json, protocolVersion: unknown): Json {
   const { capabilities, instructions, _meta: meta } = discovery
   const info = isObject(meta) ? meta[META.serverInfo] : undefined
@@ -77,7 +75,7 @@ export function toInitialized(discovery: Json, protocolVersion: unknown): Json {
   }
 }
 
-/** Whether a client of revision 2026-07-28 reads a message before the response. `logLevel`: as its request names it. */
+/** Whether to send a client of revision 2026-07-28 this message before the response. `logLevel`: from its request. */
 export function isRelayed(message: McpMessage, logLevel: unknown): boolean {
   if (isResponse(message) || message["method"] === "notifications/progress") return true
   if (message["method"] !== "notifications/message" || !LOG_LEVELS.includes(logLevel)) return false

@@ -61,7 +61,7 @@ const create = createRoute({
     "Keys of the workspace reach it at `/mcp/{server}`. A key may call only tools that its `mcp_tools` names.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(schemas.NewMcpServer) },
-  responses: { 201: ok(One, "The server, its headers masked."), ...FAILURES, ...failures("conflict") },
+  responses: { 201: ok(One, "The server, with masked headers."), ...FAILURES, ...failures("conflict") },
 })
 
 const get = createRoute({
@@ -82,7 +82,7 @@ const update = createRoute({
   tags,
   summary: "Update an MCP server",
   description:
-    "`headers` is replaced as a whole; a masked value keeps what is stored. New headers or a new `url` end its sessions.",
+    "`headers` is replaced completely; a masked value keeps what is stored. New headers or a new `url` end its sessions.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { ...onePath, body: jsonBody(schemas.McpServerChange) },
   responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },
@@ -189,13 +189,13 @@ async function refusalOf(c: Context<App>, { organizationId, workspaceId }: McpSc
   if (!(await findWorkspace(c.env.DB, organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",
-    `A workspace has at most ${MAX_SERVERS} MCP servers. Delete one that is not used any more.`,
+    `A workspace has at most ${MAX_SERVERS} MCP servers. Delete one that is no longer used.`,
   )
 }
 
-/** What was given for one host is not sent to another, which could read it. */
+/** Headers for one host are not sent to another, which could read them. */
 function needsHeadersAgain(): GatewayError {
-  return new GatewayError("invalid_request", "url: is of another host. Send headers again, or null for none.")
+  return new GatewayError("invalid_request", "url: has another host. Send headers again, or null for none.")
 }
 
 export function noSuchServer(slug: string): GatewayError {
@@ -204,7 +204,7 @@ export function noSuchServer(slug: string): GatewayError {
 
 function refuseTaken(cause: unknown): never {
   if (isTaken(cause)) {
-    throw new GatewayError("conflict", "slug: another MCP server of this workspace has it. Choose another one.")
+    throw new GatewayError("conflict", "slug: is already used by another MCP server of this workspace.")
   }
   throw cause
 }

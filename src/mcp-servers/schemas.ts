@@ -32,19 +32,19 @@ const fields = {
     .array(tool, { error: "must be an array of names of tools, or null for all" })
     .max(MAX_TOOLS, `must be at most ${MAX_TOOLS}`)
     .nullish()
-    .meta({ description: "Tools of the server that keys can be given; null for all." }),
-  price_per_call_usd: price.optional().meta({ description: "What one call of a tool costs. Default 0." }),
+    .meta({ description: "Tools of the server that keys may be allowed to call; null for all." }),
+  price_per_call_usd: price.optional().meta({ description: "Price of one tool call. Default 0." }),
   tool_prices_usd: z
     .record(tool, price, { error: "must be an object of names of tools and prices" })
     .refine((prices) => Object.keys(prices).length <= MAX_TOOLS, `must be at most ${MAX_TOOLS}`)
     .optional()
-    .meta({ description: "Prices of single tools, in place of `price_per_call_usd`." }),
+    .meta({ description: "Prices of single tools, which override `price_per_call_usd`." }),
   timeout_seconds: z
     .int(timeoutRule)
     .min(1, timeoutRule)
     .max(LONGEST_SECONDS, timeoutRule)
     .optional()
-    .meta({ description: `How long one request may take in all. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
+    .meta({ description: `Total timeout of a request. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
   enabled: z.boolean({ error: "must be true or false" }).optional(),
 }
 
@@ -66,7 +66,7 @@ export const McpServer = z
   .object({
     id: z.uuid(),
     workspace_id: z.uuid(),
-    slug: z.string().meta({ description: "Its place in `/mcp/{server}` and in `mcp_tools` of keys." }),
+    slug: z.string().meta({ description: "Names it in `/mcp/{server}` and in `mcp_tools` of keys." }),
     name: z.string(),
     url: z.string(),
     headers: z.record(z.string(), z.string()).meta({ description: "Masked." }),

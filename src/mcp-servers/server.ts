@@ -14,7 +14,7 @@ export function aboutHeaders(row: Pick<McpServerRow, "id" | "workspaceId" | "ver
   return { kind: "mcp-server", ownerId: row.id, workspaceId: row.workspaceId, name: "headers", version: row.version }
 }
 
-/** The headers after a change: a mask that was returned keeps its value. */
+/** The headers after a change: a returned mask keeps the value. */
 export function mergeHeaders(before: McpHeaders, sent: McpHeaders): McpHeaders {
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => {
@@ -30,7 +30,7 @@ type Columns = Partial<
   Pick<McpServerRow, "name" | "url" | "allowedTools" | "priceNano" | "toolPrices" | "timeoutMs" | "enabled">
 >
 
-/** The columns that a body sets; the headers are sealed apart. */
+/** The columns that a body sets; the headers are sealed separately. */
 export function toColumns(input: McpServerFields): Columns {
   const { price_per_call_usd: price, tool_prices_usd: prices, timeout_seconds: seconds } = input
   return {
@@ -57,7 +57,7 @@ export const AUDITED_FIELDS = [
   "enabled",
 ]
 
-/** Nano-USD of one call of a tool. */
+/** Price of one call of a tool, in nano-USD. */
 export function priceOf({ priceNano, toolPrices }: Pick<McpServerRow, "priceNano" | "toolPrices">, tool: string) {
   return Object.hasOwn(toolPrices, tool) ? (toolPrices[tool] ?? priceNano) : priceNano
 }

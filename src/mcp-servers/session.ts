@@ -4,18 +4,18 @@ import { type About, openText, sealText } from "../secrets/seal.ts"
 import type { McpServerRow } from "./table.ts"
 
 /**
- * Session ids. A client gets the id of the server's session encrypted, bound to its key and to the server as it is
- * configured: another key, or new headers, cannot continue it. Nothing is stored.
+ * Session ids. A client gets the id of the server's session encrypted, bound to its key and to the server's present
+ * configuration: another key, or new headers, cannot continue it. Nothing is stored.
  */
 
 /**
- * The session of a client of an earlier revision with a server of revision 2026-07-28, which has none. No server's id:
- * those have no spaces.
+ * Id of the session of a client of an earlier revision with a server of revision 2026-07-28, which has none. It cannot
+ * collide with a server's id, which has no spaces.
  */
 export const STATELESS_SESSION = "no session"
 
 const PURPOSE = "mcp-session"
-/** Longer ids of a server are not passed on: they travel in a header. */
+/** Longer ids of a server are rejected: they are sent in a header. */
 const MAX_ID_LENGTH = 1_024
 const VISIBLE = /^[\x21-\x7e]+$/
 
@@ -30,13 +30,13 @@ async function sessionKey(master: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", await derivedBytes(master, PURPOSE), "AES-GCM", false, ["encrypt", "decrypt"])
 }
 
-/** Undefined for an id that is not one. */
+/** Undefined for an invalid id. */
 export async function sealSessionId(id: string, holder: Holder, { current }: Masters): Promise<string | undefined> {
   if (id !== STATELESS_SESSION && (id.length > MAX_ID_LENGTH || !VISIBLE.test(id))) return undefined
   return sealText(await sessionKey(current), aboutSession(holder), id)
 }
 
-/** The server's id; undefined for a session of another key or server, or from before a change of the server. */
+/** The server's id; undefined for a session of another key or server, or of an earlier version of the server. */
 export async function openSessionId(
   sealed: string,
   holder: Holder,

@@ -2,7 +2,7 @@ import { decodeBase64, toBase64 } from "../support/encoding.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
 import { isRequest, type McpMessage, type McpRequest, paramsOf, STATELESS_VERSION } from "./message.ts"
 
-/** The wire of revision 2026-07-28: what each request says about itself in `_meta`, and again in headers. */
+/** Format of revision 2026-07-28: request metadata in `_meta`, repeated in headers. */
 
 export const META = {
   version: "io.modelcontextprotocol/protocolVersion",
@@ -17,7 +17,7 @@ const OF_CLIENT: ReadonlySet<string> = new Set([META.version, META.clientInfo, M
 /** The gateway as a client of servers. */
 export const CLIENT_INFO = { name: "edge-model-gateway", version: "0.2.0" }
 
-/** Severities of log messages, the least first. */
+/** Severities of log messages, lowest first. */
 export const LOG_LEVELS: readonly unknown[] = [
   "debug",
   "info",
@@ -29,7 +29,7 @@ export const LOG_LEVELS: readonly unknown[] = [
   "emergency",
 ]
 
-/** The field of the parameters that the header `Mcp-Name` repeats. */
+/** The parameter that the header `Mcp-Name` repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   "tools/call": "name",
   "prompts/get": "name",
@@ -41,7 +41,7 @@ export function metaOf(message: McpMessage): Json {
   return isObject(meta) ? meta : {}
 }
 
-/** What `Mcp-Name` must say; undefined where the method has no such header, or the parameters no such field. */
+/** The required value of `Mcp-Name`; undefined if the method has no such header or the parameters no such field. */
 export function nameOf(message: McpMessage): string | undefined {
   const { method } = message
   const field = typeof method === "string" && Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
@@ -49,14 +49,14 @@ export function nameOf(message: McpMessage): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
-/** The headers that repeat what a request says. */
+/** The headers that repeat values of a request. */
 export function headersFor(message: McpMessage): Record<string, string> {
   if (!isRequest(message)) return {}
   const name = nameOf(message)
   return { "mcp-method": message.method, ...(name !== undefined && { "mcp-name": encodeValue(name) }) }
 }
 
-/** A request for a server of this revision. `from`: what the client said of itself; nothing of clients with sessions. */
+/** A request for a server of this revision. `from`: the client's metadata; empty for clients with sessions. */
 export function withMeta(request: McpRequest, from: Json = {}): McpRequest {
   const { clientInfo, capabilities, logLevel } = META
   const meta = {
@@ -71,7 +71,7 @@ export function withMeta(request: McpRequest, from: Json = {}): McpRequest {
 
 const TASKS = "io.modelcontextprotocol/tasks"
 
-/** Capabilities of a client or a server without tasks, whose methods the gateway does not pass on. */
+/** Capabilities of a client or server without tasks, which the gateway does not support. */
 export function withoutTasks(capabilities: Json): Json {
   const { tasks: _, extensions, ...rest } = capabilities
   if (!isObject(extensions)) return rest
@@ -92,7 +92,7 @@ function withoutClientMeta(meta: Json): Json {
 }
 
 const ENCODED = /^=\?base64\?(.*)\?=$/s
-/** What a header carries as it is: no space at its ends, no character outside of visible ASCII, space and tab. */
+/** Values that a header can contain unencoded: visible ASCII, with spaces and tabs inside only. */
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/
 
 export function encodeValue(value: string): string {
@@ -100,7 +100,7 @@ export function encodeValue(value: string): string {
   return `=?base64?${toBase64(new TextEncoder().encode(value))}?=`
 }
 
-/** Undefined for a value that is not encoded as the protocol says. */
+/** Undefined for a value that is not encoded as the protocol requires. */
 export function decodeValue(header: string): string | undefined {
   const [, encoded] = ENCODED.exec(header) ?? []
   if (encoded === undefined) return header
@@ -116,15 +116,15 @@ export function decodeValue(header: string): string | undefined {
 const PARAM_PREFIX = "mcp-param-"
 const MAX_PARAM_HEADERS = 32
 
-/** Names of the headers `Mcp-Param-*`, which the client chooses. */
+/** Names of the `Mcp-Param-*` headers, which the client chooses. */
 export function paramNamesOf(headers: Headers): string[] {
   const names = [...headers.keys()].filter((name) => name.startsWith(PARAM_PREFIX))
   return names.slice(0, MAX_PARAM_HEADERS).map((name) => name.slice(PARAM_PREFIX.length))
 }
 
 /**
- * The headers `Mcp-Param-*` of a call, which repeat arguments that the server names. Each is sent with the value that
- * its argument has after guardrails; one that repeats no argument is left out.
+ * The `Mcp-Param-*` headers of a call, which repeat arguments that the server names. Each is sent with the value of its
+ * argument after guardrails; a header that repeats no argument is dropped.
  */
 export function paramHeadersOf(headers: Headers, args: unknown, screened: unknown): Record<string, string> {
   const names = paramNamesOf(headers)
@@ -140,7 +140,7 @@ export function paramHeadersOf(headers: Headers, args: unknown, screened: unknow
   return Object.fromEntries(kept)
 }
 
-/** From each value of the arguments to what guardrails made of it. */
+/** Maps each value of the arguments to its value after guardrails. */
 function collect(value: unknown, screened: unknown, passed: Map<string, string>): void {
   if (isObject(value)) {
     for (const [key, one] of Object.entries(value)) collect(one, isObject(screened) ? screened[key] : undefined, passed)

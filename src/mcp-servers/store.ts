@@ -11,7 +11,7 @@ import { mcpServers, type McpServerRow } from "./table.ts"
 export const MAX_SERVERS = 100
 
 export type McpScope = { organizationId: string; workspaceId: string }
-/** A server with the data key of its workspace, which opens its headers. */
+/** A server with the data key of its workspace, which decrypts its headers. */
 export type KeyedServer = { row: McpServerRow; dataKey: WrappedKey }
 
 const inScope = ({ organizationId, workspaceId }: McpScope) =>
@@ -63,7 +63,7 @@ export async function findMcpServer(db: D1Database, scope: McpScope, slug: strin
   return found
 }
 
-/** False if the workspace is deleted or has reached its limit. Rejects where the slug is taken. */
+/** False if the workspace is deleted or has reached its limit. Throws D1's constraint error if the slug is taken. */
 export async function insertMcpServer(binding: D1Database, row: McpServerRow, entry: AuditEntry): Promise<boolean> {
   const db = openDb(binding)
   const { organizationId, workspaceId } = row

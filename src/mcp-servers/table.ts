@@ -17,5 +17,5 @@ export const mcpServers = sqliteTable("mcp_servers", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at"),
 })
-/** Prices are nano-USD; `toolPrices` has those of single tools. `allowedTools`: null for all. */
+/** Prices are nano-USD; `toolPrices` overrides the price per tool. `allowedTools`: null for all. */
 export type McpServerRow = typeof mcpServers.$inferSelect

@@ -65,7 +65,7 @@ const remove = createRoute({
   path: PATH,
   operationId: "removeOrganizationMember",
   summary: "Remove a member",
-  description: "From the organization and all of its workspaces. Keys that the member made stay.",
+  description: "Removes the member from the organization and all of its workspaces. Keys that the member created stay.",
   request: { params: MemberPath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Removed."), ...FAILURES },
 })

@@ -12,7 +12,7 @@ const email = z.email("must be an email address").max(254, "must be at most 254 
 
 export const NewMember = z
   .strictObject({
-    user_id: userId.optional().meta({ description: "Of your own making; one is made where there is none." }),
+    user_id: userId.optional().meta({ description: "An id that you choose; if omitted, one is generated." }),
     email,
     first_name: person.nullish(),
     last_name: person.nullish(),

@@ -56,7 +56,7 @@ export async function findMember(
   return row
 }
 
-/** Rejects with D1's error if the id or the email is taken. */
+/** Throws D1's constraint error if the id or the email is taken. */
 export async function insertMember(binding: D1Database, row: NewMemberRow, entry: AuditEntry): Promise<MemberRow> {
   const db = openDb(binding)
   const [[inserted]] = await db.batch([
@@ -81,7 +81,7 @@ type MemberUpdate = {
   entry: AuditEntry
 }
 
-/** Of a member whom no directory manages; an owner stays one. The role in workspaces follows the one here. */
+/** Only for a member whom no directory manages; an owner stays one. The role in workspaces follows the one here. */
 export async function updateMember(
   binding: D1Database,
   { organizationId, userId, change, entry }: MemberUpdate,
@@ -116,7 +116,7 @@ export async function updateMember(
   return updated[0]
 }
 
-/** With the memberships in workspaces, which the database takes along. Neither an owner nor one of the directory's. */
+/** The database also deletes memberships in workspaces. Deletes neither an owner nor a member of a directory. */
 export async function deleteMember(
   binding: D1Database,
   organizationId: string,
@@ -137,8 +137,8 @@ const inWorkspace = (organizationId: string, workspaceId: string) =>
   and(eq(workspaceMembers.organizationId, organizationId), eq(workspaceMembers.workspaceId, workspaceId))
 
 /**
- * A workspace has those it was given, the default workspace all of the organization. Who is there by hand and by a
- * group of the directory has the higher of the roles: admin is before member in the alphabet.
+ * A workspace has its added members, the default workspace all of the organization. Someone who was added both by hand
+ * and by a group has the higher role: "admin" sorts before "member".
  */
 function peopleOf(organizationId: string, workspaceId: string): SQL {
   return sql`SELECT user_id, min(role) AS role, min(created_at) AS created_at FROM (
@@ -171,7 +171,7 @@ export async function listWorkspaceMembers(
   return { rows: rows.map((row) => readColumns(personColumns, row)), total }
 }
 
-/** Those of the ids who are no members of the organization. */
+/** The ids that are not members of the organization. */
 export async function findStrangers(db: D1Database, organizationId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await openDb(db).all<{ id: string }>(
     sql`SELECT value AS id FROM json_each(${JSON.stringify(ids)})
@@ -192,9 +192,7 @@ type WorkspaceMembersChange = {
   entry: AuditEntry
 }
 
-/**
- * Adds those who are not in the workspace yet, in the role that they have in the organization. Returns whom it added.
- */
+/** Adds those who are not in the workspace yet, with their role in the organization. Returns the added ones. */
 export async function insertWorkspaceMembers(
   binding: D1Database,
   { organizationId, workspaceId, ids, now, entry }: WorkspaceMembersChange,
@@ -229,7 +227,7 @@ type BoundMembersQuery = {
   now: number
 }
 
-/** Those of the ids whom the directory keeps in the workspace, or their keys do. */
+/** The ids that cannot be removed, because of the directory or of keys in the workspace. */
 export async function findBoundMembers(db: D1Database, { organizationId, workspaceId, ids, now }: BoundMembersQuery) {
   return openDb(db)
     .select({ userId: workspaceMembers.userId, source: workspaceMembers.source })
@@ -244,7 +242,7 @@ export async function findBoundMembers(db: D1Database, { organizationId, workspa
     .orderBy(desc(workspaceMembers.source), workspaceMembers.userId)
 }
 
-/** Removes those of the ids who are there and not bound. Returns how many. */
+/** Removes the members among these ids that are not bound. Returns how many. */
 export async function deleteWorkspaceMembers(
   binding: D1Database,
   { organizationId, workspaceId, ids, now, entry }: WorkspaceMembersChange,

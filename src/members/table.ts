@@ -19,7 +19,7 @@ export const members = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organizationId, table.userId] })],
 )
-/** `source`: a person of the directory is the directory's to change and remove. */
+/** `source`: a member from a directory is changed and removed only by the directory. */
 export type MemberRow = typeof members.$inferSelect
 export type NewMemberRow = typeof members.$inferInsert
 

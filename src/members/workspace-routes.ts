@@ -29,7 +29,7 @@ const list = createRoute({
   path: PATH,
   operationId: "listWorkspaceMembers",
   summary: "List the members of a workspace",
-  description: "Newest first; of the default workspace, all of the organization.",
+  description: "Newest first; the default workspace has all members of the organization.",
   request: { params: WorkspacePath, query: PageQuery },
   responses: { 200: ok(WorkspaceMembers, "The members."), ...FAILURES },
 })
@@ -41,7 +41,7 @@ const add = createRoute({
   path: `${PATH}/add`,
   operationId: "addWorkspaceMembers",
   summary: "Add members to a workspace",
-  description: "Members of the organization, in the role that they have there.",
+  description: "Adds members of the organization, with their role there.",
   request: { params: WorkspacePath, body: jsonBody(UserIds) },
   responses: { 200: ok(MembersAdded, "Those who were not in the workspace before."), ...FAILURES },
 })
@@ -53,7 +53,7 @@ const remove = createRoute({
   path: `${PATH}/remove`,
   operationId: "removeWorkspaceMembers",
   summary: "Remove members from a workspace",
-  description: "Refused for those with active keys in it, and for those of the directory.",
+  description: "Rejected for members with active keys in it, and for members from the directory.",
   request: { params: WorkspacePath, body: jsonBody(UserIds) },
   responses: { 200: ok(MembersRemoved, "How many were in the workspace."), ...FAILURES },
 })

@@ -19,7 +19,7 @@ import {
   upsertCatalogue,
 } from "./store.ts"
 
-/** D1 takes 2 MB in one bound value, and all endpoints are one. */
+/** All endpoints are one bound value, for which D1 allows 2 MB. */
 const MAX_CATALOGUE_BYTES = 2_000_000
 const MAX_OVERRIDE_BYTES = 10_000
 
@@ -57,7 +57,7 @@ const override = createRoute({
   operationId: "overrideEndpoint",
   tags: ["Catalogue"],
   summary: "Override an endpoint",
-  description: "The operator's own price, or a switch.",
+  description: "Sets the operator's price, or disables the endpoint.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.OverrideBody) },
   responses: {
@@ -73,7 +73,7 @@ const switchProvider = createRoute({
   tags: ["Catalogue"],
   summary: "Stop or resume a provider",
   description:
-    "No new call is planned at a provider that is stopped: here at once, elsewhere within 10 seconds and the time that KV needs, up to a minute. Calls that run go on.",
+    "A stopped provider gets no new calls: at once in this isolate, elsewhere within 10 seconds plus the delay of KV of up to a minute. Running calls continue.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.ProviderSwitchBody) },
   responses: {
@@ -89,16 +89,16 @@ const discoverRoute = createRoute({
   tags: ["Catalogue"],
   summary: "Discover models of providers",
   description:
-    "Adds what they list to the catalogue. Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",
+    "Adds the models that they list to the catalogue. Calls `GET /models` of each configured provider, as the hourly schedule does. A model whose price is unknown is added without one and cannot be called until a price is set with `PATCH /catalogue/endpoints`.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
   request: { body: jsonBody(admin.DiscoverBody) },
   responses: {
-    200: ok(admin.DiscoverResult, "One entry for each provider that was asked."),
+    200: ok(admin.DiscoverResult, "One entry for each requested provider."),
     ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
   },
 })
 
-/** The catalogue itself, for the operator. */
+/** Routes of the catalogue for the operator. */
 export const catalogueAdmin = newRouter()
   .openapi(put, async (c) => {
     const body = c.req.valid("json")
@@ -144,10 +144,7 @@ catalogueAdmin.openapi(switchProvider, async (c) => {
   const { provider, disabled: isDisabled } = c.req.valid("json")
   if (isDisabled && !reachableProviders(c.env).has(provider)) {
     const known = [...reachableProviders(c.env).keys()].toSorted().join(", ")
-    throw new GatewayError(
-      "invalid_request",
-      `provider: there is no provider ${provider}. This gateway reaches ${known}.`,
-    )
+    throw new GatewayError("invalid_request", `provider: there is no provider ${provider}. Known providers: ${known}.`)
   }
   const changed = changesOf({ disabled: isDisabled }, ["disabled"])
   const entry = entryOf(c, { action: "provider.switch", resourceId: provider, workspaceId: null, changed })

@@ -27,14 +27,14 @@ const Facts = z.strictObject({
 
 const Offer = z.strictObject({
   provider: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: "must be a provider slug" }),
-  upstream_id: z.string().min(1).meta({ description: "What the provider calls the model." }),
+  upstream_id: z.string().min(1).meta({ description: "Id of the model at the provider." }),
   pricing: PricingOrNull,
   context_length: tokens.default(0),
   max_completion_tokens: tokens.nullable().default(null),
   supported_parameters: z.array(z.string()).default([]),
   quantization: z.string().nullable().default(null),
-  zero_retention: z.boolean().default(false).meta({ description: "Keeps nothing of a request." }),
-  collects_data: z.boolean().default(true).meta({ description: "May keep or train on what it is sent." }),
+  zero_retention: z.boolean().default(false).meta({ description: "Stores nothing of a request." }),
+  collects_data: z.boolean().default(true).meta({ description: "May store or train on requests." }),
 })
 
 const CatalogueModel = z
@@ -57,10 +57,10 @@ export const CatalogueBody = z
       .enum(["seed", "operator"])
       .default("operator")
       .meta({ description: "A seed never replaces an operator's row." }),
-    date: z.iso.date().optional().meta({ description: "The day of a seed's facts.", example: "2026-11-24" }),
+    date: z.iso.date().optional().meta({ description: "Date of the seed's data.", example: "2026-11-24" }),
     complete: z.boolean().default(false).meta({
       description:
-        "Of a seed: these are all. Models and endpoints of earlier seeds that are not named are removed, except those that an operator has priced or switched off.",
+        "The seed is complete: models and endpoints of earlier seeds that it does not name are removed, except those that an operator has priced or disabled.",
     }),
     models: z
       .array(CatalogueModel)
@@ -69,7 +69,7 @@ export const CatalogueBody = z
       .refine((models) => isUnique(models.map(({ id }) => id)), { error: "has a model twice" }),
   })
   .refine(({ source, complete }) => source === "seed" || !complete, {
-    error: "is for source seed: an operator's models stay until they are changed",
+    error: "is only for source seed: an operator's models stay until they are changed",
     path: ["complete"],
   })
   .meta({ id: "CatalogueBody" })
@@ -78,10 +78,10 @@ export type CatalogueBody = z.infer<typeof CatalogueBody>
 export const CatalogueWritten = z
   .object({
     data: z.object({
-      models: count("Models that were put."),
+      models: count("Models that were written."),
       endpoints: count("Their endpoints."),
-      removed_models: count("Models of earlier seeds that are gone."),
-      removed_endpoints: count("Endpoints of earlier seeds that are gone."),
+      removed_models: count("Models of earlier seeds that were removed."),
+      removed_endpoints: count("Endpoints of earlier seeds that were removed."),
     }),
   })
   .meta({ id: "CatalogueWritten" })
@@ -90,7 +90,7 @@ export const OverrideBody = z
   .strictObject({
     model: z.string(),
     provider: z.string(),
-    pricing: PricingOrNull.optional().describe("Your own price; null goes back to the one that was put."),
+    pricing: PricingOrNull.optional().describe("The operator's price; null restores the price of the catalogue."),
     disabled: z.boolean().optional(),
   })
   .refine(({ pricing, disabled }) => pricing !== undefined || disabled !== undefined, {
@@ -103,7 +103,7 @@ export const ProviderSwitchBody = z
     provider: z.string().meta({ description: "Slug of a configured or known provider.", example: "openai" }),
     disabled: z
       .boolean()
-      .meta({ description: "true: no call goes to it, with the gateway's keys or with BYOK credentials." }),
+      .meta({ description: "true: it gets no calls, with neither the gateway's keys nor BYOK credentials." }),
   })
   .meta({ id: "ProviderSwitch" })
 
@@ -123,7 +123,7 @@ export const DiscoverBody = z
       .array(z.string())
       .min(1)
       .optional()
-      .meta({ description: "Slugs; left out, every provider that is configured.", example: ["openai"] }),
+      .meta({ description: "Slugs; if omitted, every configured provider.", example: ["openai"] }),
   })
   .meta({ id: "DiscoverBody" })
 
@@ -133,13 +133,13 @@ export const DiscoverResult = z
       z.object({
         provider: z.string().meta({ description: "Slug.", example: "openai" }),
         models: count("Models that the provider lists."),
-        added: count("Models that the catalogue did not have."),
-        removed: count("Models that the provider lists no longer, removed from the catalogue."),
-        unpriced: count("Endpoints of the provider that have no price, and so cannot be called."),
-        error: z.string().nullable().meta({ description: "Why the provider could not be asked." }),
+        added: count("Models that were not in the catalogue."),
+        removed: count("Models that the provider no longer lists, removed from the catalogue."),
+        unpriced: count("Endpoints of the provider without a price, which cannot be called."),
+        error: z.string().nullable().meta({ description: "Why the models could not be listed." }),
         key_errors: z
           .array(z.string())
-          .meta({ description: "Of several keys, those that the provider rejected, by their number." }),
+          .meta({ description: "Of several keys, those that the provider rejected, by number." }),
       }),
     ),
   })
@@ -164,10 +164,7 @@ export const CatalogueRows = z
     data: z.array(z.object({ id: z.string(), ...Facts.shape, ...row, endpoints: z.array(StoredOffer) })),
     total_count: z.int(),
     disabled_providers: z.array(z.string()).meta({ description: "Slugs of providers that are stopped." }),
-    seed_date: z
-      .string()
-      .nullable()
-      .meta({ description: "The day of the facts of the last seed.", example: "2026-11-24" }),
+    seed_date: z.string().nullable().meta({ description: "Date of the data of the last seed.", example: "2026-11-24" }),
   })
   .meta({ id: "CatalogueRows" })
 

@@ -1,34 +1,34 @@
 import type { Pricing } from "../money/pricing.ts"
 
-/** One provider's offer of one model: what routing chooses between. */
+/** One model at one provider: the unit of routing. */
 export type Endpoint = {
   /** Model id. */
   model: string
   /** Provider slug. */
   provider: string
-  /** What the provider calls the model. */
+  /** Id of the model at the provider. */
   upstreamId: string
-  /** null: no price is known, so it is never routed to. */
+  /** null: the price is unknown, so it is never routed to. */
   pricing: Pricing | null
   /** Tokens; 0 when unknown. */
   contextLength: number
-  /** Tokens; null when the provider states no limit. */
+  /** Tokens; null if the provider states no limit. */
   maxCompletionTokens: number | null
   supportedParameters: readonly string[]
-  /** `fp8`, `int4` …; null when the provider does not say. */
+  /** `fp8`, `int4` …; null if the provider does not state it. */
   quantization: string | null
-  /** Keeps nothing of a request. */
+  /** Stores nothing of a request. */
   zeroRetention: boolean
-  /** May keep or train on what it is sent. */
+  /** May store or train on requests. */
   collectsData: boolean
-  /** It is here because the provider lists it. */
+  /** Added because the provider lists it. */
   discovered?: true
 }
 
 export type Model = {
-  /** `author/slug`, with `:variant` where the variant is a model of its own. */
+  /** `author/slug`, with `:variant` if the variant is a separate model. */
   id: string
-  /** Of an alias in a list: the id of the model that it stands for. */
+  /** For an alias in a list: the id of the model that it resolves to. */
   aliasOf?: string
   name: string
   description: string
@@ -40,14 +40,14 @@ export type Model = {
   tokenizer: string
   /** YYYY-MM-DD or null. */
   knowledgeCutoff: string | null
-  /** Cheapest first; never empty in a catalogue that is served. */
+  /** Cheapest first; never empty in a served catalogue. */
   endpoints: readonly Endpoint[]
 }
 
-/** What this deployment can call: models by id, each with the endpoints whose provider is configured. */
+/** Models that this deployment can call, by id, each with the endpoints of configured providers. */
 export type Catalogue = {
   models: ReadonlyMap<string, Model>
-  /** Models that no configured provider has, by id in lower case, with the slugs of the providers that have them. */
+  /** Models without a configured provider, by lower-case id, with the slugs of their providers. */
   unconfigured?: ReadonlyMap<string, readonly string[]>
   /** Slugs of the providers that the operator has stopped. */
   disabled?: ReadonlySet<string>

@@ -5,11 +5,11 @@ import { isObject, type Json, listOf, objectsOf } from "../support/json.ts"
 import type { ListedModel } from "./discovery.ts"
 import { isCallable } from "./model-kind.ts"
 
-/** The models of clouds, whose lists are of other forms than `GET /models`. */
+/** Models of cloud platforms, whose lists do not have the form of `GET /models`. */
 
 type Fetch = (url: string, headers: Record<string, string>) => Promise<unknown>
 
-/** Throws an Error whose message is for the operator and quotes no key. */
+/** Throws an Error whose message is for the operator and contains no key. */
 export async function listCloudModels(provider: Provider, fetchJson: Fetch): Promise<ListedModel[]> {
   const get = async (path: string): Promise<Json> => {
     const deps = { fetch: (...one: Parameters<typeof fetch>) => fetch(...one), now: Date.now, waitUntil: () => {} }
@@ -17,7 +17,7 @@ export async function listCloudModels(provider: Provider, fetchJson: Fetch): Pro
       asReason,
     )
     const body = await fetchJson(url, { accept: "application/json", "user-agent": "edge-model-gateway", ...headers })
-    if (!isObject(body)) throw new Error(`${url} answers no list of models.`)
+    if (!isObject(body)) throw new Error(`${url} returned no list of models.`)
     return body
   }
   return provider.cloud?.kind === "vertex" ? listVertexModels(get) : listBedrockModels(get, provider)
@@ -30,7 +30,7 @@ function asReason(thrown: unknown): never {
 
 type Get = (path: string) => Promise<Json>
 
-/** Models that are called by their own id, and those that only an inference profile of a region reaches. */
+/** Models that are called by their id, and those that need an inference profile of the region. */
 async function listBedrockModels(get: Get, { format }: Provider): Promise<ListedModel[]> {
   const models = objectsOf((await get("/foundation-models?byOutputModality=TEXT"))["modelSummaries"])
   const profiles = objectsOf((await get("/inference-profiles?maxResults=1000"))["inferenceProfileSummaries"])
@@ -43,7 +43,7 @@ async function listBedrockModels(get: Get, { format }: Provider): Promise<Listed
   const names = new Set(models.map(({ modelId }) => bedrockName(modelId)))
   const ids = [...byProfile.filter((id) => names.has(bedrockName(id))), ...onDemand]
   return ids.flatMap((id) => {
-    // In the OpenAI format, Bedrock has OpenAI's own models.
+    // With the OpenAI format, Bedrock serves OpenAI's models only.
     if (typeof id !== "string" || !isCallable(id) || (format === "openai" && !id.includes("openai."))) return []
     return [{ id, created: 0, contextLength: 0, pricing: null, model: bedrockName(id) }]
   })
@@ -61,7 +61,7 @@ const BEDROCK_AUTHORS: Readonly<Record<string, string>> = {
 export function bedrockName(id: unknown): string {
   if (typeof id !== "string") return ""
   const [, author = "", name = ""] = /^(?:[a-z]{2,6}(?:-gov)?\.)?([a-z0-9]+)\.(.+)$/.exec(id) ?? []
-  // Amazon's own names keep their version: `amazon/nova-pro-v1`.
+  // Amazon's models keep their version: `amazon/nova-pro-v1`.
   const bare = name.replace(/(?::[\w-]+)+$/, "").replace(author === "amazon" ? /$^/ : /-(?:v\d+|\d)$/, "")
   const slug = bare
     .replace(/-\d{8}$/, "")
@@ -82,7 +82,7 @@ async function listVertexModels(get: Get): Promise<ListedModel[]> {
   return lists.flat(2)
 }
 
-/** Google's own models have their publisher in the id of the OpenAI format; Claude has a version. */
+/** In the OpenAI format, ids of Google's models include the publisher; Claude's include a version. */
 function toVertexModel(publisher: string, name: unknown, version: unknown): ListedModel[] {
   const slug = typeof name === "string" ? name.slice(name.lastIndexOf("/") + 1) : ""
   const isClaude = publisher === "anthropic"

@@ -9,28 +9,28 @@ import { approximatePrice } from "../money/pricing.ts"
 import { listCatalogueRows, listDisabledProviders, type StoredModel } from "./store.ts"
 
 export const CATALOGUE_KEY = "catalogue:v2"
-/** How long an isolate believes its copy; KV's own edge caches add up to a minute elsewhere. */
+/** How long an isolate uses its copy; elsewhere, KV's edge caches add up to a minute. */
 export const CATALOGUE_CACHE_MS = 10_000
-/** How long one request is trusted to be refreshing the copy before the next tries. */
+/** How long one request may take to refresh the copy before the next one tries. */
 const REFRESH_MS = 2_000
-/** KV's copy ends by itself, so that one compiled from rows already gone does not stay for good. */
+/** KV's copy expires, so that one compiled from deleted rows does not stay. */
 const COMPILED_TTL_SECONDS = 3_600
 
 type Providers = ReadonlyMap<string, Provider>
 
-/** What KV holds, as JSON. */
+/** JSON value in KV. */
 type Compiled = { models: readonly Model[]; disabledProviders: readonly string[] }
 
 type Copy = { catalogue: Catalogue; reachable?: Catalogue; compiled: string; until: number }
 const copies = new WeakMap<Env, Copy>()
 
 /**
- * What can be called now. While one request refreshes the copy, the others use the old one: they do not wait for it,
- * because a promise of a request whose client left may never settle.
+ * The current catalogue. While one request refreshes the copy, others use the old one: they do not wait, because a
+ * promise of a request whose client disconnected may never settle.
  */
 export async function loadCatalogue(env: Env, now: number = Date.now()): Promise<Catalogue> {
   const copy = copies.get(env)
-  // A copy from before the clock was set back is not used for longer than others.
+  // A copy from before the clock was set back must not be used for longer than others.
   if (copy && copy.until > now && copy.until <= now + CATALOGUE_CACHE_MS) return copy.catalogue
   if (!copy) return keep(env, await readCompiled(env).catch((error: unknown) => compileWithout(env, error)), now)
   copy.until = now + REFRESH_MS
@@ -38,10 +38,10 @@ export async function loadCatalogue(env: Env, now: number = Date.now()): Promise
     warn("catalogue not refreshed; the last copy stays in use", error)
     return copy.compiled
   })
-  // Something newer was published meanwhile.
+  // A newer copy was published concurrently.
   const current = copies.get(env)
   if (current && current !== copy) return current.catalogue
-  // Most refreshes find what was there: comparing the text is cheaper than parsing it.
+  // Most refreshes find no change: comparing the text is cheaper than parsing it.
   if (compiled !== copy.compiled) return keep(env, compiled, now)
   copy.until = now + CATALOGUE_CACHE_MS
   return copy.catalogue
@@ -56,7 +56,7 @@ export async function loadReachableCatalogue(env: Env, now: number = Date.now())
   return copy.reachable
 }
 
-/** After a write to the catalogue's tables: compile again for everyone, here at once. */
+/** After a write to the catalogue's tables: compiles and publishes it, in this isolate at once. */
 export async function publishCatalogue(env: Env, now: number = Date.now()): Promise<void> {
   const compiled = JSON.stringify(await compileRows(env.DB))
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS })
@@ -69,23 +69,23 @@ async function keep(env: Env, compiled: string, now: number): Promise<Catalogue>
   return catalogue
 }
 
-/** What KV has, or where that cannot be used, the rows compiled again. `known`: what was read before. */
+/** The value in KV or, if that is unusable, the rows compiled again. `known`: the value read before. */
 async function readCompiled(env: Env, known?: string): Promise<string> {
   const kept = await env.CATALOG.get(CATALOGUE_KEY)
   if (kept !== null && (kept === known || isCompiled(parseJson(kept)))) return kept
   if (kept !== null) warn("compiled catalogue in KV is not valid; compiling it again", kept)
   const rows = await compileRows(env.DB)
   const compiled = JSON.stringify(rows)
-  // An empty catalogue is not kept: rows may be written directly to D1, which publishes nothing.
+  // An empty catalogue is not stored: rows may be written directly to D1, without a publication.
   if (rows.models.length === 0 && rows.disabledProviders.length === 0) return compiled
-  // KV takes one write a second for a key, and many isolates may start at once.
+  // KV accepts one write per second and key, and many isolates may start at once.
   await env.CATALOG.put(CATALOGUE_KEY, compiled, { expirationTtl: COMPILED_TTL_SECONDS }).catch((error: unknown) => {
     warn("compiled catalogue not cached", error)
   })
   return compiled
 }
 
-/** For an isolate that has no copy yet, while KV fails. */
+/** For an isolate without a copy while KV fails. */
 async function compileWithout(env: Env, error: unknown): Promise<string> {
   warn("compiled catalogue not read from KV; compiling it from the database", error)
   return JSON.stringify(await compileRows(env.DB))
@@ -115,7 +115,7 @@ function warn(message: string, error: unknown): void {
   logWarning(message, { cause: String(error).slice(0, 200) })
 }
 
-/** Rows to models: the operator's price in place of the other, without what was switched off. */
+/** Models from rows: with the operator's prices, without disabled endpoints. */
 export function compile(rows: readonly StoredModel[]): Model[] {
   return rows.flatMap(({ id, facts, endpoints }) => {
     const offered = endpoints
@@ -143,7 +143,7 @@ async function toCatalogue(
 
 const embedded = new WeakMap<Env, readonly Model[]>()
 
-/** The models of the embedded upstream, which serves them itself; none where it is not bound. */
+/** The models that the embedded upstream serves; none if it is not bound. */
 async function embeddedModels(env: Env): Promise<readonly Model[]> {
   if (!env.EMBEDDED) return []
   const known = embedded.get(env)
@@ -153,14 +153,12 @@ async function embeddedModels(env: Env): Promise<readonly Model[]> {
   return models
 }
 
-/**
- * The models that one of these providers has, each with its endpoints cheapest first and those without a price last.
- */
+/** The models of these providers, each with its endpoints cheapest first and those without a price last. */
 export function offer(models: readonly Model[], providers: ReadonlySet<string>): Catalogue {
   const offered = new Map<string, Model>()
   for (const model of models) {
     const known = offered.get(model.id)
-    // What was put wins over what is configured for the same provider.
+    // Stored endpoints take precedence over configured ones of the same provider.
     const taken = new Set(known?.endpoints.map(({ provider }) => provider))
     const added = model.endpoints.filter(({ provider }) => providers.has(provider) && !taken.has(provider))
     const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)

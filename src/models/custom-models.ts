@@ -2,7 +2,7 @@ import type { CustomProvider } from "../providers/custom.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
 import { type Pricing, PRICE_NAMES } from "../money/pricing.ts"
 
-/** Of a model that is not in the database: it comes and goes with what is configured. */
+/** For models outside the database: they depend on the configuration. */
 export const MODEL_DEFAULTS = {
   created: 0,
   inputModalities: ["text"],
@@ -11,7 +11,7 @@ export const MODEL_DEFAULTS = {
   knowledgeCutoff: null,
 } as const
 
-/** What any server of the OpenAI wire takes; whether one honours more is not known until it is asked. */
+/** Parameters that any OpenAI-compatible server accepts; support for others is unknown. */
 export const COMMON_PARAMETERS = [
   "max_tokens",
   "max_completion_tokens",
@@ -26,8 +26,8 @@ export const TOOL_PARAMETERS = ["tools", "tool_choice", "parallel_tool_calls"]
 export const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
 
 /**
- * The models of a custom provider, by the id that callers use: the one it was given, or `slug/id`. Providers that serve
- * one id are endpoints of one model. Prices are what was written: without both there is none.
+ * The models of a custom provider, by the id that clients use: the configured one, or `slug/id`. Providers with the
+ * same id are endpoints of one model. Without both configured prices there is no price.
  */
 export function toCustomModels(provider: CustomProvider): Model[] {
   return provider.models.map((custom) => {

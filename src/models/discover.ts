@@ -7,24 +7,24 @@ import { publishCatalogue } from "./compile.ts"
 import { type ListedModel, listProviderModels, toDiscoveredModels } from "./discovery.ts"
 import { mergeDiscovered } from "./discovery-store.ts"
 
-/** What one provider listed, and what the catalogue made of it. */
+/** Result of the discovery at one provider. */
 export type Discovery = {
   provider: string
   /** Models that it lists. */
   models: number
-  /** Of those, the ones that the catalogue did not have. */
+  /** Listed models that were not in the catalogue. */
   added: number
-  /** Models it lists no longer, which were removed. */
+  /** Removed models, which the provider no longer lists. */
   removed: number
-  /** Endpoints of it that cannot be called because no price is known. */
+  /** Its endpoints without a price, which cannot be called. */
   unpriced: number
   /** Why its models could not be listed. */
   error: string | null
-  /** Of several keys, those that the provider rejected, by their number. */
+  /** Of several keys, those that the provider rejected, by number. */
   key_errors: string[]
 }
 
-/** Lists the models of the providers and publishes what they list. `slugs`: these alone; all that are configured. */
+/** Lists the models of providers and publishes them. `slugs`: only these; by default all configured ones. */
 export async function discover(env: Env, slugs?: readonly string[]): Promise<Discovery[]> {
   const listed = new Set(customProviders(env).flatMap(({ slug, models }) => (models.length > 0 ? [slug] : [])))
   const wanted = [...configuredProviders(env).values()].filter(
@@ -49,7 +49,7 @@ async function discoverOne(env: Env, provider: Provider): Promise<Discovery> {
   }
 }
 
-/** What the first key that works lists; each key is tried. Rejects where none works. */
+/** The list with the first key that works; every key is tried. Throws if none works. */
 async function listWithEachKey(provider: Provider): Promise<{ listed: ListedModel[]; keyErrors: string[] }> {
   const { apiKeys } = provider
   if (!apiKeys) return { listed: await listProviderModels(provider), keyErrors: [] }
@@ -65,7 +65,7 @@ function errorsOf(results: readonly PromiseSettledResult<unknown>[]): string[] {
   )
 }
 
-/** The hourly job: a provider whose list fails is logged, and its models stay. */
+/** The hourly job: if the list of a provider fails, it is logged and its models stay. */
 export async function refreshDiscovered(env: Env): Promise<void> {
   for (const { provider, error } of await discover(env)) {
     if (error !== null) logWarning("models of a provider not listed", { provider, error })

@@ -1,11 +1,11 @@
 import type { Model } from "./catalogue.ts"
 
-/** What changed, and how many endpoints of the provider have no price. */
+/** Number of changes, and of the provider's endpoints without a price. */
 export type Merged = { added: number; removed: number; unpriced: number }
 
 /**
- * Puts what a provider lists beside what the catalogue has: known endpoints stay as they are, new ones are added, and
- * discovered ones that are listed no longer go, unless an operator priced them.
+ * Merges a provider's list into the catalogue: known endpoints are unchanged, new ones are added, and discovered ones
+ * that are no longer listed are removed unless an operator priced them.
  */
 export async function mergeDiscovered(
   db: D1Database,

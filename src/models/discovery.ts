@@ -8,27 +8,27 @@ import { listCloudModels } from "./cloud-models.ts"
 import { COMMON_PARAMETERS, FORMAT_PARAMETERS, MODEL_DEFAULTS, TOOL_PARAMETERS } from "./custom-models.ts"
 import { isCallable, outputsOf } from "./model-kind.ts"
 
-/** Asks a provider which models it has: `GET {base URL}/models`, which every API of the OpenAI and Anthropic kind has. */
+/** Lists a provider's models: `GET {base URL}/models`, which OpenAI- and Anthropic-compatible APIs have. */
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_MODELS = 1_000
-/** Anthropic's pages hold 20 models unless this is set; others ignore it. */
+/** Anthropic returns 20 models per page by default; others ignore this. */
 const PAGE = "?limit=1000"
 
-/** What a list says of a model. */
+/** A model in a provider's list. */
 export type ListedModel = {
   id: string
   /** Unix seconds. */
   created: number
   contextLength: number
-  /** USD a token, where the list has prices in that unit. */
+  /** USD per token, if the list has prices in that unit. */
   pricing: { prompt: string; completion: string } | null
-  /** Its name in the catalogue, where that is not made of its id. */
+  /** Its name in the catalogue, if that is not derived from its id. */
   model?: string
 }
 
-/** The models that the provider lists. Throws an Error whose message is for the operator and quotes no key. */
+/** The models that the provider lists. Throws an Error whose message is for the operator and contains no key. */
 export async function listProviderModels(provider: Provider): Promise<ListedModel[]> {
   if (provider.cloud) return listCloudModels(provider, fetchJson)
   const url = `${provider.baseUrl}/models${provider.format === "anthropic" ? PAGE : ""}`
@@ -40,7 +40,7 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
   }
   const body = await fetchJson(url, headers)
   const listed = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : undefined
-  if (!Array.isArray(listed)) throw new Error(`${url} answers no list of models.`)
+  if (!Array.isArray(listed)) throw new Error(`${url} returned no list of models.`)
   return objectsOf(listed).slice(0, MAX_MODELS).flatMap(toListed)
 }
 
@@ -50,7 +50,7 @@ async function fetchJson(url: string, headers: Record<string, string>): Promise<
     return { response: answered, text: await readText(answered, MAX_BYTES) }
   }).catch((cause: unknown) => {
     const reason =
-      cause instanceof Error && cause.name === "TimeoutError" ? "did not answer in 10 s" : "cannot be reached"
+      cause instanceof Error && cause.name === "TimeoutError" ? "did not respond within 10 s" : "cannot be reached"
     throw new Error(`${url} ${reason}.`)
   })
   if (!response.ok) throw new Error(`${url} answers ${response.status}${hintFor(response.status)}.`)
@@ -79,7 +79,7 @@ function toListed(item: Record<string, unknown>): ListedModel[] {
 }
 
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
-/** Of OpenRouter, vLLM, Groq and Mistral, in this order. */
+/** Field names of OpenRouter, vLLM, Groq and Mistral, in this order. */
 const CONTEXT_FIELDS = ["context_length", "max_model_len", "context_window", "max_context_length"]
 
 function wholeOf(value: unknown): number {
@@ -88,7 +88,7 @@ function wholeOf(value: unknown): number {
 
 const USD_PER_TOKEN = /^(?:0|0?\.\d{1,15})$/
 
-/** Prices as text are USD a token by convention; numbers are of other units, which differ by provider. */
+/** Prices as text are USD per token by convention; numbers have units that differ by provider. */
 function pricingOf(pricing: unknown): ListedModel["pricing"] {
   if (!isObject(pricing)) return null
   const { prompt, completion } = pricing
@@ -96,7 +96,7 @@ function pricingOf(pricing: unknown): ListedModel["pricing"] {
   return isPrice(prompt) && isPrice(completion) ? { prompt, completion } : null
 }
 
-/** Authors whose models go by another name than the provider's slug. */
+/** Authors whose name in model ids differs from the provider's slug. */
 const AUTHORS: Readonly<Record<string, string>> = {
   alibaba: "qwen",
   "google-ai-studio": "google",
@@ -105,7 +105,7 @@ const AUTHORS: Readonly<Record<string, string>> = {
   xai: "x-ai",
 }
 
-/** A list as models of the catalogue. `isFree`: a server of the operator's own, whose tokens cost nothing. */
+/** A provider's list as models of the catalogue. `isFree`: the operator's own server, whose tokens cost nothing. */
 export function toDiscoveredModels(provider: Provider, listed: readonly ListedModel[], isFree: boolean): Model[] {
   const byId = new Map(listed.map((model) => [model.model ?? idOf(provider, model.id), model]))
   return [...byId].map(([id, model]) => {

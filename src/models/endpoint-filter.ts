@@ -3,21 +3,23 @@ import { priceToPico } from "../money/money.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Endpoint } from "./catalogue.ts"
 
-/** The aliases that a call names. `standForAll`: it names no model beside them, so that what allows them allows it. */
+/**
+ * Aliases that a call names. `standForAll`: it names no other model, so a rule that allows the aliases allows the call.
+ */
 export type JudgedAliases = { names: readonly string[]; standForAll: boolean }
 
-/** What takes an endpoint out of the running. `name` completes "No endpoint can take this request: …". */
+/** Excludes endpoints. `name` completes "No endpoint can take this request: …". */
 export type Filter = {
   name: string
   /** `region`: the one that the call must stay in, or null. */
   keeps: (endpoint: Endpoint, provider: Provider, region: string | null, aliases?: JudgedAliases) => boolean
-  /** The rule that sets it for the caller; undefined for what the request itself asks for. */
+  /** The rule that sets it for the principal; undefined for filters of the request itself. */
   rule?: GuardrailRule
-  /** With which the operator lets the endpoint take requests. */
+  /** Command with which the operator can make the endpoint accept requests. */
   command?: (model: string, provider: string) => string
 }
 
-/** Whether a name that a caller wrote (a slug, a display name, `slug/quantization`) means this endpoint. */
+/** Whether a name from a client (a slug, a display name, `slug/quantization`) matches this endpoint. */
 export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
   const wanted = name.toLowerCase()
   return (

@@ -5,7 +5,7 @@ import type { Provider } from "../providers/provider.ts"
 import { anyOf, suggestNames } from "../support/suggest.ts"
 import { matcher } from "../support/wildcard.ts"
 
-/** The models, providers and aliases that the rules of a guardrail may name. */
+/** Models, providers and aliases that the rules of a guardrail may name. */
 export type KnownNames = {
   catalogue: Catalogue
   providers: ReadonlyMap<string, Pick<Provider, "name">>
@@ -24,8 +24,8 @@ export function namesAnything(input: Lists): boolean {
 }
 
 /**
- * The lists in the spelling of the catalogue. A mistyped name would allow nothing, or exclude nothing: it is refused with
- * the nearest ones.
+ * The lists in the spelling of the catalogue. A mistyped name would allow nothing or exclude nothing, so it is rejected
+ * with the nearest names.
  */
 export function withKnownNames<T extends Lists>(input: T, known: KnownNames): T {
   const models = modelReader(known)
@@ -42,7 +42,7 @@ export function withKnownNames<T extends Lists>(input: T, known: KnownNames): T 
 
 type Reader = {
   what: "model" | "provider"
-  /** Undefined for a name that is not known. */
+  /** Undefined for an unknown name. */
   spell: (name: string) => string | undefined
   all: () => Iterable<string>
 }
@@ -90,12 +90,12 @@ function providerReader({ providers }: KnownNames): Reader {
 
 const PRESET = "@preset/"
 
-/** The model that the gateway chooses for each request. */
+/** Aliases for which the gateway chooses a model per request. */
 export const AUTO_MODEL = /^(?:service|openrouter)\/auto(?::.+)?$/
 
 /**
- * Names of models to call, in the spelling of the catalogue; what follows `@preset/` stays. `fields`: of each name, for
- * the refusal of one that nothing has.
+ * Names of models to call, in the spelling of the catalogue; `@preset/…` is unchanged. `fields`: the field of each
+ * name, for the error about an unknown one.
  */
 export function spellModels(
   names: readonly string[],
@@ -115,6 +115,6 @@ export function spellModels(
 function refuse(field: string, name: string, what: Reader["what"], ids: Iterable<string>): never {
   const nearest = suggestNames(name, new Set(ids))
   const hint = nearest.length > 0 ? ` Did you mean ${anyOf(nearest)}?` : ""
-  const advice = `To name it before it is there, send "allow_unknown": true.`
+  const advice = `To name it before it exists, send "allow_unknown": true.`
   throw new GatewayError("invalid_request", `${field}: there is no ${what} ${name} here.${hint} ${advice}`)
 }

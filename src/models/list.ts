@@ -8,13 +8,13 @@ import { toModel } from "./model.ts"
 import { search, type Search, toPage } from "./search.ts"
 
 type Offer = {
-  /** Of the guardrails of the caller. */
+  /** From the principal's guardrails. */
   filters?: readonly EndpointFilter[] | undefined
-  /** Listed with the models; one with the name of a model takes its place. */
+  /** Listed with the models; an alias with the name of a model replaces it. */
   aliases?: (catalogue: Catalogue) => readonly Model[]
 }
 
-/** `url`: of the request, for the path of the next page. `region`: the one that its calls must stay in, or null. */
+/** `url`: of the request, for the path of the next page. `region`: the one that calls must stay in, or null. */
 type Request = { env: Env; url: string; region: string | null }
 
 /** The models that match `query`, with the endpoints that pass the filters. */
@@ -34,7 +34,7 @@ export async function listModels(
   return { object: "list" as const, data, links: { next }, total_count: found.length }
 }
 
-/** The model as it is for a caller under guardrails: with the endpoints that they leave. */
+/** The model with the endpoints that the guardrails allow. */
 function within(
   found: Model,
   filters: readonly EndpointFilter[],

@@ -10,7 +10,7 @@ import { loadCatalogue } from "./compile.ts"
 import { type PricedEndpoint, pricedEndpoints } from "./model.ts"
 import { ModelPath } from "./schemas.ts"
 
-/** The models that generate images and videos, in the lists that media clients read. Needs no key. */
+/** Models that generate images and videos, in the lists that media clients read. Needs no key. */
 
 const capabilities = z.record(z.string(), z.object({ type: z.string() }))
 
@@ -19,7 +19,7 @@ const ImageModel = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    created: z.int().meta({ description: "Unix seconds; 0 when it is not known." }),
+    created: z.int().meta({ description: "Unix seconds; 0 if unknown." }),
     architecture: z.object({ input_modalities: z.array(z.string()), output_modalities: z.array(z.string()) }),
     supported_parameters: capabilities,
     supports_streaming: z.boolean(),
@@ -45,10 +45,13 @@ const VideoModel = z
     canonical_slug: z.string(),
     name: z.string(),
     description: z.string(),
-    created: z.int().meta({ description: "Unix seconds; 0 when it is not known." }),
-    pricing_skus: z.record(z.string(), z.string()).nullable().meta({ description: "USD a unit, as decimal strings." }),
+    created: z.int().meta({ description: "Unix seconds; 0 if unknown." }),
+    pricing_skus: z
+      .record(z.string(), z.string())
+      .nullable()
+      .meta({ description: "USD per unit, as decimal strings." }),
     allowed_passthrough_parameters: z.array(z.string()),
-    // What a model can do is null where the catalogue does not know it.
+    // Capabilities are null if the catalogue does not know them.
     creativity: z.array(z.int()).nullable(),
     generate_audio: z.boolean().nullable(),
     seed: z.boolean().nullable(),
@@ -102,7 +105,7 @@ export const mediaModels = newRouter()
     const { models } = await loadCatalogue(c.env)
     const model = models.get(`${author}/${slug}`)
     if (!model || !generates("image")(model)) {
-      throw new GatewayError("not_found", `No image model is called ${author}/${slug}. GET /images/models lists them.`)
+      throw new GatewayError("not_found", `There is no image model ${author}/${slug}. GET /images/models lists them.`)
     }
     const providers = configuredProviders(c.env)
     const endpoints = pricedEndpoints(model).map((endpoint) => toImageEndpoint(endpoint, providers))

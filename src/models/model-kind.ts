@@ -1,10 +1,10 @@
-/** What a model makes, as its name says: lists of providers seldom say more than the name. */
+/** Output modalities of a model, guessed from its name: lists of providers seldom have more. */
 export function outputsOf(name: string): readonly string[] {
   const [, kind] = KINDS.find(([pattern]) => pattern.test(name)) ?? []
   return kind === undefined ? ["text"] : [kind]
 }
 
-/** Of names that are no model to call. */
+/** False for names that are not callable models. */
 export function isCallable(name: string): boolean {
   return !/moderation|guard(?:rail)?s?-|babbage|davinci|^ft:|realtime|computer-use/i.test(name)
 }

@@ -6,17 +6,17 @@ import type * as schemas from "./schemas.ts"
 
 export type PricedEndpoint = Endpoint & { pricing: Pricing }
 
-/** The endpoints a call can go to, cheapest first: one without a price is never routed to, and so never shown. */
+/** The endpoints that a call can use, cheapest first: those without a price are never routed to or shown. */
 export function pricedEndpoints(model: Model): PricedEndpoint[] {
   return model.endpoints.filter((endpoint): endpoint is PricedEndpoint => endpoint.pricing !== null)
 }
 
-/** What some priced endpoint of the model takes. */
+/** Parameters that at least one priced endpoint of the model accepts. */
 export function supportedParameters(model: Model): string[] {
   return [...new Set(pricedEndpoints(model).flatMap((endpoint) => endpoint.supportedParameters))]
 }
 
-/** The model as a client sees it, or undefined when nobody offers it at a known price. */
+/** The model as clients see it; undefined if no endpoint has a known price. */
 export function toModel(model: Model): schemas.Model | undefined {
   const [cheapest] = pricedEndpoints(model)
   if (!cheapest) return undefined
@@ -76,7 +76,7 @@ export function toPublicEndpoint(
     pricing: toPrices(endpoint.pricing),
     quantization: endpoint.quantization,
     supported_parameters: [...endpoint.supportedParameters],
-    // Cached reads without a price for writes mean that the provider caches implicitly.
+    // A price for cached reads without one for writes means that the provider caches implicitly.
     supports_implicit_caching:
       endpoint.pricing.input_cache_read !== undefined && endpoint.pricing.input_cache_write === undefined,
     supports_tool_choice: {
@@ -108,10 +108,7 @@ export function toProviderListing(provider: Provider, isDisabled: boolean): sche
   }
 }
 
-/**
- * `request` and `image` are always present: clients of this interface family read them without a check for their
- * presence.
- */
+/** `request` and `image` are always present: clients of this API read them without checking. */
 function toPrices(pricing: Pricing): schemas.Model["pricing"] {
   return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }
 }

@@ -4,7 +4,10 @@ import { AUTO_MODEL, spellModels } from "./known-names.ts"
 
 type Input = { over_budget_models?: string[] | null | undefined; allow_unknown?: boolean | undefined }
 
-/** An input with its `over_budget_models` as the catalogue spells them, without the flag that is of this request only. */
+/**
+ * The input with its `over_budget_models` in the spelling of the catalogue, without the flag that only applies to this
+ * request.
+ */
 export async function withKnownModels<T extends Input>(env: Env, input: T): Promise<Omit<T, "allow_unknown">> {
   const { allow_unknown: allowsUnknown = false, ...kept } = input
   const { over_budget_models: models } = input
@@ -16,7 +19,7 @@ export async function withKnownModels<T extends Input>(env: Env, input: T): Prom
 const DEFAULT_MODELS = ["default_text_model", "default_image_model"] as const
 type Defaults = Partial<Record<(typeof DEFAULT_MODELS)[number], string | null | undefined>>
 
-/** The same, and the default models of a workspace, which may be its aliases, too. */
+/** The same, also for the default models of a workspace, which may be its aliases. */
 export async function withKnownDefaults<T extends Input & Defaults>(
   env: Env,
   input: T,

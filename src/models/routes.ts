@@ -47,8 +47,8 @@ const retrieve = createRoute({
   path: "/models/{author}/{slug}",
   operationId: "retrieveModel",
   tags: ["Models"],
-  summary: "Retrieve a model in OpenAI's form",
-  description: "Without an envelope. The form that OpenAI's clients read. The slash of the id may be encoded.",
+  summary: "Retrieve a model in OpenAI's format",
+  description: "Without an envelope, as OpenAI's clients expect. The slash of the id may be encoded.",
   request: { params: schemas.ModelPath },
   responses: { 200: ok(schemas.Model), ...failures("not_found", "internal") },
 })
@@ -68,7 +68,7 @@ const listZeroRetention = createRoute({
   path: "/endpoints/zdr",
   operationId: "listZeroRetentionEndpoints",
   tags: ["Models"],
-  summary: "List endpoints that retain nothing",
+  summary: "List endpoints with zero data retention",
   responses: { 200: ok(schemas.EndpointList), ...failures("internal") },
 })
 
@@ -99,11 +99,11 @@ async function answerEndpoints(c: Read<AtPath>) {
   return c.json({ data: model.toModelEndpoints(found, configuredProviders(c.env)) }, 200)
 }
 
-/** The same routes for ids with more slashes, as models of a custom provider may have. */
+/** The same routes for ids with more slashes, which models of a custom provider may have. */
 const getDeep = createRoute({ ...get, path: "/model/{author}/{slug{.+}}", hide: true })
 const listDeepEndpoints = createRoute({ ...listEndpoints, path: "/models/{author}/{slug{.+}}/endpoints", hide: true })
 const retrieveDeep = createRoute({ ...retrieve, path: "/models/{author}/{slug{.+}}", hide: true })
-/** What can be called, for anyone to see. */
+/** Callable models, without authentication. */
 export const publicModels = newRouter()
   .openapi(list, async (c) =>
     c.json(await listModels({ env: c.env, url: c.req.url, region: null }, c.req.valid("query")), 200),
@@ -141,7 +141,7 @@ async function findModel(c: Read<AtPath>): Promise<{ id: string; found: Model }>
   const { author, slug } = c.req.valid("param")
   const id = `${author}/${slug}`
   const found = (await loadCatalogue(c.env)).models.get(id)
-  if (!found) throw new GatewayError("not_found", `There is no model ${id}. GET /models lists what can be called.`)
+  if (!found) throw new GatewayError("not_found", `There is no model ${id}. GET /models lists callable models.`)
   return { id, found }
 }
 

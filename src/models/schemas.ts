@@ -14,7 +14,7 @@ const Architecture = z
   })
   .meta({ id: "ModelArchitecture" })
 
-/** A model as clients see it. Prices are those of its cheapest endpoint. */
+/** A model as clients see it, with the prices of its cheapest endpoint. */
 export const Model = z
   .object({
     id: z.string().meta({ example: "openai/gpt-5.5" }),
@@ -23,7 +23,7 @@ export const Model = z
     canonical_slug: z.string(),
     name: z.string(),
     description: z.string(),
-    created: z.int().meta({ description: "Unix seconds; 0 when it is not known." }),
+    created: z.int().meta({ description: "Unix seconds; 0 if unknown." }),
     context_length: tokensOrNull,
     architecture: Architecture,
     pricing: ModelPrices,
@@ -56,7 +56,7 @@ export const ModelList = z
 export const ModelDetail = z.object({ data: Model }).meta({ id: "ModelDetail" })
 export const ModelCount = z.object({ data: z.object({ count: z.int() }) }).meta({ id: "ModelCount" })
 
-/** One provider's offer of a model. What is measured is null until there are measurements. */
+/** A model at one provider. Measurements are null until there are any. */
 export const PublicEndpoint = z
   .object({
     name: z.string().meta({ example: "OpenAI | openai/gpt-5.5" }),
@@ -111,9 +111,9 @@ const ProviderListing = z
     privacy_policy_url: z.string().nullable(),
     terms_of_service_url: z.string().nullable(),
     status_page_url: z.string().nullable(),
-    disabled: z.boolean().meta({ description: "The operator has stopped it: no call goes there." }),
+    disabled: z.boolean().meta({ description: "The operator has stopped it: it gets no calls." }),
     batch_price_percent: z.number().optional().meta({
-      description: "Share of its prices that a request costs in its batches. Absent where it has none.",
+      description: "Price of a request in its batches, as a fraction of the normal price. Absent without batches.",
     }),
   })
   .meta({ id: "Provider" })
@@ -122,7 +122,7 @@ export type ProviderListing = z.infer<typeof ProviderListing>
 export const ProviderList = z.object({ data: z.array(ProviderListing) }).meta({ id: "ProviderList" })
 
 /**
- * `author/slug`, as path parameters. The slug holds a variant suffix, and further slashes for models of a custom
+ * `author/slug`, as path parameters. The slug includes a variant suffix, and further slashes for models of a custom
  * provider.
  */
 export const ModelPath = z.object({

@@ -47,7 +47,7 @@ const SORTS = [
   "design-arena-elo-high-to-low",
 ]
 
-/** A query parameter arrives as text; a number in it is one only if all of it is. */
+/** A query parameter is text; it is a number only if all of it is. */
 const number = z
   .string()
   .regex(/^-?\d{1,12}(?:\.\d{1,12})?$/, { error: "must be a number" })
@@ -72,7 +72,7 @@ export const Page = z.object({
   offset: count.optional(),
   limit: count
     .refine((limit) => limit >= 1 && limit <= 1_000, { error: "must be from 1 to 1000" })
-    .meta({ type: "integer", minimum: 1, maximum: 1_000, description: "500, unless both are absent: then all." })
+    .meta({ type: "integer", minimum: 1, maximum: 1_000, description: "Default 500; without limit and offset, all." })
     .optional(),
 })
 export type Page = z.infer<typeof Page>
@@ -87,7 +87,7 @@ export const Search = z.object({
   ...Page.shape,
   ...OutputModalities.shape,
   q: z.string().optional().meta({ description: "Text in the id or the name." }),
-  sort: oneOf(SORTS).optional().meta({ description: "By what is not measured here, the order stays as it is." }),
+  sort: oneOf(SORTS).optional().meta({ description: "Sorting by a value that is not measured keeps the order." }),
   input_modalities: csvOf(INPUTS).optional(),
   supported_parameters: csv.meta({ type: "string", example: "tools,structured_outputs" }).optional(),
   context: count.optional().meta({ description: "Smallest context length." }),
@@ -115,7 +115,7 @@ export const Search = z.object({
 })
 export type Search = z.infer<typeof Search>
 
-/** Filters about which nothing is known here. A model that is not known to pass does not pass. */
+/** Filters on unknown properties. A model that is not known to pass does not pass. */
 const UNKNOWN = [
   "category",
   "region",
@@ -129,7 +129,7 @@ const UNKNOWN = [
   "max_tool_success_rate",
 ] as const satisfies readonly (keyof Search)[]
 
-/** The models that pass every filter, in the order asked for. Models that cannot be called are not among them. */
+/** The callable models that pass every filter, in the requested order. */
 export function search(
   models: Iterable<Model>,
   query: Partial<Search>,
@@ -141,7 +141,7 @@ export function search(
   return sortModels(found, query.sort)
 }
 
-/** One page, and the path of the next. Without offset and limit the page is all there is. */
+/** One page, and the path of the next. Without offset and limit, all items. */
 export function toPage<T>(
   all: readonly T[],
   { offset, limit }: Page,
@@ -193,7 +193,7 @@ function isOfAge(model: Model, { min_age_days: min, max_age_days: max }: Partial
 }
 
 function isBetween(value: number, min = -Infinity, max = Infinity): boolean {
-  // Prices are decimal and this is a float: a limit equal to the price must not miss by a rounding.
+  // Prices are decimal and these are floats: a limit equal to the price must not fail by rounding.
   return value >= min - 1e-9 && value <= max + 1e-9
 }
 

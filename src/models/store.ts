@@ -7,12 +7,12 @@ import { deployment } from "../config/table.ts"
 import { openDb } from "../support/db.ts"
 import { disabledProviders, type EndpointRow, endpoints, type ModelRow, models, type Source } from "./table.ts"
 
-/** An endpoint as stored: what was put, and what the operator changed since. */
+/** A stored endpoint: its catalogue entry and the operator's changes. */
 export type StoredEndpoint = Omit<EndpointRow, "modelId">
 
 export type StoredModel = ModelRow & { endpoints: StoredEndpoint[] }
 
-/** `date`: the day of the facts. `isComplete`: what an earlier seed put and this one lacks is removed. */
+/** `date`: of the data. `isComplete`: entries of earlier seeds that this one lacks are removed. */
 type CatalogueWrite = {
   source: Source
   date?: string | undefined
@@ -23,16 +23,16 @@ type CatalogueWrite = {
 type CatalogueCounts = { models: number; endpoints: number; removed_models: number; removed_endpoints: number }
 
 /**
- * Put models with their endpoints, all or none. An operator's row is never changed by a seed, and the operator's price
- * and switch of an endpoint (`price_override`, `disabled`) are not touched at all. Rows that are not named stay, unless
- * the seed is complete.
+ * Writes models with their endpoints, all or none. A seed never changes an operator's row, and the operator's price and
+ * switch of an endpoint (`price_override`, `disabled`) are never touched. Rows that are not named stay, unless the seed
+ * is complete.
  */
 export async function upsertCatalogue(
   db: D1Database,
   catalogue: readonly Model[],
   { source, date, isComplete, now, entry }: CatalogueWrite,
 ): Promise<CatalogueCounts> {
-  // What has a column of its own is undefined here, which JSON leaves out.
+  // Fields with a separate column are undefined here, so that JSON omits them.
   const modelRows = catalogue.map((model) => ({
     id: model.id,
     facts: JSON.stringify({ ...model, id: undefined, endpoints: undefined }),
@@ -45,7 +45,7 @@ export async function upsertCatalogue(
     })),
   )
   const results = await db.batch([
-    // `WHERE true`: without it SQLite reads ON as a join of the SELECT.
+    // `WHERE true`: without it SQLite parses ON as a join of the SELECT.
     db
       .prepare(
         `INSERT INTO models (id, source, facts, updated_at)
@@ -79,7 +79,10 @@ export async function upsertCatalogue(
 const SET_DATE = `INSERT INTO deployment (name, value) VALUES ('seed_date', ?1)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
-/** What an earlier seed put and this one lacks. What providers list themselves goes when they list it no longer. */
+/**
+ * Removes entries of earlier seeds that this one lacks. Discovered entries are removed when their provider no longer
+ * lists them.
+ */
 function retireStatements(db: D1Database, modelRows: string, endpointRows: string): D1PreparedStatement[] {
   return [
     db
@@ -100,7 +103,7 @@ function retireStatements(db: D1Database, modelRows: string, endpointRows: strin
   ]
 }
 
-/** The day of the facts of the last seed; null where none had one. */
+/** The date of the last seed's data; null without one. */
 export async function findSeedDate(binding: D1Database): Promise<string | null> {
   const [row] = await openDb(binding).select().from(deployment).where(eq(deployment.name, "seed_date"))
   return row?.value ?? null
@@ -108,7 +111,7 @@ export async function findSeedDate(binding: D1Database): Promise<string | null> 
 
 export type EndpointOverride = { pricing?: Pricing | null | undefined; disabled?: boolean | undefined }
 
-/** The operator's own price (null: back to the one that was put) and switch. */
+/** Sets the operator's price (null restores the catalogue's) and switch. */
 export async function overrideEndpoint(
   binding: D1Database,
   { modelId, provider }: { modelId: string; provider: string },
@@ -127,7 +130,7 @@ export async function overrideEndpoint(
   return updated && toStoredEndpoint(updated)
 }
 
-/** Stops a provider for every organization, or lets calls go to it again. */
+/** Stops a provider for every organization, or resumes it. */
 export async function setProviderDisabled(
   binding: D1Database,
   { provider, isDisabled }: { provider: string; isDisabled: boolean },
@@ -140,13 +143,13 @@ export async function setProviderDisabled(
   await db.batch([write, auditIfChanged(db, entry)])
 }
 
-/** Slugs, in their order. */
+/** Slugs, in alphabetical order. */
 export async function listDisabledProviders(db: D1Database): Promise<string[]> {
   const rows = await openDb(db).select().from(disabledProviders).orderBy(disabledProviders.provider)
   return rows.map(({ provider }) => provider)
 }
 
-/** Everything that is stored, by model id. No tenant: the catalogue is the deployment's. */
+/** All stored rows, by model id. Not per tenant: the catalogue belongs to the deployment. */
 export async function listCatalogueRows(binding: D1Database): Promise<StoredModel[]> {
   const db = openDb(binding)
   const [modelRows, endpointRows] = await db.batch([

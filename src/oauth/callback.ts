@@ -1,9 +1,9 @@
-/** Loopback names: only the user's own machine receives what is sent there. */
+/** Loopback hosts: only the user's machine receives requests to them. */
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 
 /**
- * Whether a code may be sent to this URL. A fragment would swallow the added parameters, and credentials in a URL make
- * one host look like another.
+ * Whether a code may be sent to this URL. Parameters added after a fragment would be lost, and credentials in a URL
+ * make one host look like another.
  */
 export function isCallback(text: string): boolean {
   const url = URL.parse(text)

@@ -15,8 +15,8 @@ const CODE_BYTES = 32
 
 /**
  * Only keys that people hold may approve an app: keys created by POST /keys, except those of the free tier. The app's
- * key is a child of the key that approved it, and stays within its limit. An app, an intern and a workload hold keys
- * that were given to them, and cannot pass them on.
+ * key is a child of the approving key and stays within its limit. Keys of apps, interns and workloads were given to
+ * them, and cannot approve others.
  */
 export function requireApprover(principal: Principal): void {
   const fault = approverFault(principal)
@@ -37,7 +37,7 @@ const NOT_APPROVING: Record<KeySource, string | undefined> = {
   workload: "A workload's key",
 }
 
-/** A new code, which is shown once, and the row that is stored for it. */
+/** A new code, which is shown once, and its row. */
 export function newCode(
   request: CodeRequest,
   approver: Principal,
@@ -118,17 +118,17 @@ export function toCode(code: string, { callbackUrl: url, createdAt: at }: NewCod
   return { id: code, app_id: appIdOf(url), created_at: toTimestamp(at) }
 }
 
-/** Apps are not registered: the origin of the callback URL identifies one. */
+/** Apps are not registered: an app is identified by the origin of its callback URL. */
 function appIdOf(callbackUrl: string): number {
   return Number.parseInt(sha256Hex(new URL(callbackUrl).origin).slice(0, 12), 16)
 }
 
-/** One message for every reason: a client with the code or the verifier alone learns nothing of the other. */
+/** One message for every reason: a client with only the code or the verifier learns nothing about the other. */
 export function refusedExchange(): GatewayError {
   return new GatewayError("forbidden", "The code or its verifier is not valid, or the code was used or is too old.")
 }
 
-/** Describes the key to the person who approves it. */
+/** Describes the key to the user who approves it. */
 export function describeKey(
   { limit, usage_limit_type: reset, expires_at: expiresAt }: CodeRequest,
   { limitNano, kind, expiresAt: approverExpiresAt }: Principal,
@@ -138,8 +138,8 @@ export function describeKey(
   return [
     "May call models, at the expense of this workspace.",
     limit === undefined
-      ? "May spend without a limit of its own."
-      : `May spend up to ${formatUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in all"}.`,
+      ? "May spend without a separate limit."
+      : `May spend up to ${formatUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in total"}.`,
     ...(limitNano === null ? [] : ["What it spends counts under the limit of the key you signed in with."]),
     end === null ? "Works until it is deleted." : `Works until ${describeInstant(end)}.`,
     ...(revokesChildren(kind) ? ["Stops working when the key you signed in with is disabled or deleted."] : []),

@@ -8,13 +8,13 @@ import { Jwk, type Policy } from "./policies.ts"
 
 const MAX_BYTES = 262_144
 const TIMEOUT_MS = 5_000
-/** Issuers rotate their keys over days. A revoked key is trusted for no longer than this. */
+/** Issuers rotate their keys over days. A revoked key is trusted for at most this long. */
 const CACHE_MS = 5 * 60_000
 const MAX_ISSUERS = 100
 
 const cache = new ExpiringMap<string, JSONWebKeySet>(MAX_ISSUERS)
 
-/** One key that cannot be read does not take the others with it. */
+/** Parsed key by key, so that one invalid key does not invalidate the others. */
 const KeySet = z.object({
   keys: z.array(z.unknown()).transform((keys) => keys.flatMap((key) => Jwk.safeParse(key).data ?? [])),
 })

@@ -32,7 +32,7 @@ const acceptForm: MiddlewareHandler<App> = async function acceptForm(c, next) {
   return next()
 }
 
-/** The page where a person approves an app: at the origin, where clients of this interface family expect it. */
+/** The page on which a user approves an app: at the root of the host, where clients of this API expect it. */
 export const authPage = new Hono<App>()
 
 authPage.get("/", validate("query", AuthQuery), async (c) => {

@@ -1,7 +1,7 @@
 import { html } from "hono/html"
 import { alert, document, type Html } from "../http/page.ts"
 
-/** The authorization page, as HTML without a script. */
+/** The authorization page, as HTML without script. */
 
 /** A form that posts back to this page. `query`: the app's request, unchanged. */
 function form(query: string, token: string, content: Html): Html {
@@ -35,7 +35,7 @@ export type Consent = Approval & {
   keyName: string
   callbackUrl: string
   facts: string[]
-  /** Whether the app sent a PKCE challenge, without which anyone who reads the code can exchange it. */
+  /** Whether the app sent a PKCE challenge. Without one, anyone who sees the code can exchange it. */
   hasChallenge: boolean
 }
 
@@ -59,5 +59,5 @@ export function consentPage({ app, query, token, nonce, ...consent }: Consent): 
 }
 
 export function faultPage(nonce: string, message: string): Html {
-  return document("This cannot be done", nonce, alert(message))
+  return document("This is not possible", nonce, alert(message))
 }

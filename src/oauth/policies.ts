@@ -31,12 +31,14 @@ const PolicyShape = z
     error: "needs one of jwks and jwks_uri",
   })
 
-/** The tokens that give a key of a workspace. `subject` is a pattern, in which `*` matches anything. */
+/**
+ * Which tokens can be exchanged for a key of which workspace. `subject` is a pattern, in which `*` matches anything.
+ */
 export type Policy = z.infer<typeof PolicyShape>
 
 const cache = new WeakMap<Env, ReadonlyMap<string, Policy>>()
 
-/** The operator's policies by id. Throws if the configuration is not valid. */
+/** The operator's policies by id. Throws if the configuration is invalid. */
 export function trustedIssuers(env: Env): ReadonlyMap<string, Policy> {
   const cached = cache.get(env)
   if (cached) return cached

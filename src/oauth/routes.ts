@@ -26,7 +26,7 @@ const create = createRoute({
   operationId: "createAuthorizationCode",
   tags,
   summary: "Create an authorization code",
-  description: "An app exchanges it for a key, on behalf of the caller.",
+  description: "An app exchanges it for a key, on behalf of this key's holder.",
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(CodeRequest) },
   responses: {
@@ -54,18 +54,18 @@ const jwks = createRoute({
   operationId: "listOauthJwks",
   tags,
   summary: "List the public keys of tokens",
-  description: "They verify the tokens that POST /oauth/token takes.",
+  description: "Public keys for the tokens that POST /oauth/token issues.",
   security: [],
   responses: { 200: ok(Jwks), ...failures("internal") },
 })
 
-/** With a key: its holder approves another key for an app. */
+/** Requires a key: its holder approves another key for an app. */
 export const oauthCodes = newRouter().openapi(create, async (c) => {
   const { code, row } = await approve(c, c.req.valid("json"), c.var.principal)
   return c.json({ data: toCode(code, row) }, 200)
 })
 
-/** A code on behalf of a caller, with its entry in the audit log. */
+/** Creates a code on behalf of a principal, with its audit entry. */
 export async function approve(c: Context<App>, request: CodeRequest, principal: Principal) {
   requireApprover(principal)
   const workspaceId = await workspaceOf(c.env.DB, principal, request.workspace_id)
@@ -77,7 +77,7 @@ export async function approve(c: Context<App>, request: CodeRequest, principal: 
   return { code, row }
 }
 
-/** Without a key. */
+/** Without authentication. */
 export const oauthKeys = newRouter()
   .openapi(exchange, async (c) => {
     const input = c.req.valid("json")

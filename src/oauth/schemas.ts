@@ -26,7 +26,7 @@ export const CodeRequest = z
     expires_at: z.iso
       .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
       .nullish()
-      .meta({ description: "When the key is to end." }),
+      .meta({ description: "When the key expires." }),
     key_label: trimmedName(128).optional(),
     limit: z
       .number({ error: limitRule })
@@ -44,7 +44,7 @@ export const CodeRequest = z
       context.addIssue({ code: "custom", path: ["code_challenge"], message })
     }
     if (method === "S256" && challenge !== undefined && !/^[\w-]{43}$/.test(challenge)) {
-      const message = "must be a SHA-256 in base64url without padding, 43 characters, where the method is S256"
+      const message = "must be a SHA-256 in base64url without padding, 43 characters, if the method is S256"
       context.addIssue({ code: "custom", path: ["code_challenge"], message })
     }
   })

@@ -3,7 +3,7 @@ import { signingKey } from "../secrets/master-key.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import { parseJson } from "../support/json.ts"
 
-/** A visit to the authorization page. `keyHash`: the key that the person signed in with; null before. */
+/** A session of the authorization page. `keyHash`: the key that the person signed in with; null before. */
 const Session = z.object({ id: z.string(), keyHash: z.string().nullable(), expiresAt: z.number() })
 export type Session = z.infer<typeof Session>
 
@@ -33,7 +33,7 @@ export async function toCookie(session: Session, master: string): Promise<string
   return `${payload}.${await sign(master, "auth-session", payload)}`
 }
 
-/** The session of a cookie that this deployment signed and that has not expired. */
+/** The unexpired session in a cookie that this deployment signed. */
 export async function readCookie(cookie: string, master: string, now: number): Promise<Session | undefined> {
   const [payload = "", signature = ""] = cookie.split(".")
   const signed = { master, purpose: "auth-session", text: payload, signature }
@@ -46,7 +46,7 @@ type FormPurpose = { session: Session; purpose: "sign_in" | "decide"; query: str
 
 const textOf = ({ session, purpose, query }: FormPurpose) => JSON.stringify([session.id, purpose, query])
 
-/** A token against forged forms: valid for one session, one purpose and one request of an app. */
+/** A CSRF token: valid for one session, one purpose and one request of an app. */
 export function formToken(form: FormPurpose, master: string): Promise<string> {
   return sign(master, "auth-form", textOf(form))
 }

@@ -10,12 +10,12 @@ const P256 = { name: "ECDSA", namedCurve: "P-256" }
 export type PublicKey = { alg: "ES256"; crv: "P-256"; kid: string; kty: "EC"; use: "sig"; x: string; y: string }
 type SigningKey = { key: CryptoKey; publicKey: PublicKey }
 
-/** The key that signs tokens is derived from the master key: nothing of it is stored, and both rotate together. */
+/** The key that signs tokens is derived from the master key: it is not stored, and both rotate together. */
 async function signingKeyOf(master: string): Promise<SigningKey> {
   const head = Uint8Array.from(PKCS8_HEAD.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
   for (let attempt = 0; ; attempt++) {
     const secret = await derivedBytes(master, `oauth-signing:${attempt}`)
-    // One number in 2^32 is not a private key of this curve.
+    // One value in 2^32 is not a private key of this curve.
     const key = await crypto.subtle
       .importKey("pkcs8", Uint8Array.from(concat([head, secret])), P256, true, ["sign"])
       .catch(() => undefined)
@@ -26,7 +26,7 @@ async function signingKeyOf(master: string): Promise<SigningKey> {
   }
 }
 
-/** The keys that verify tokens of this deployment, including those of the previous master key. */
+/** The public keys for tokens of this deployment, including those of the previous master key. */
 export async function publicKeys({ current, previous }: Masters): Promise<PublicKey[]> {
   const masters = previous === undefined ? [current] : [current, previous]
   return Promise.all(masters.map(async (master) => (await signingKeyOf(master)).publicKey))

@@ -24,7 +24,7 @@ export async function findOpenCode(db: D1Database, hash: string, now: number): P
 const workspaceExists = sql`EXISTS (SELECT 1 FROM workspaces w
   WHERE w.id = ${oauthCodes.workspaceId} AND w.deleted_at IS NULL)`
 
-/** Marks the code as used and inserts the key, atomically. False if the code is used or the workspace is gone. */
+/** Marks the code as used and inserts the key, atomically. False if the code is used or the workspace is deleted. */
 export async function exchangeCode(
   binding: D1Database,
   { hash, key, now, entry }: { hash: string; key: NewKeyRow; now: number; entry: AuditEntry },
@@ -41,7 +41,7 @@ export async function exchangeCode(
   return inserted.meta.changes > 0
 }
 
-/** Inserts the key of a workload. False if the workspace is gone. */
+/** Inserts the key of a workload. False if the workspace is deleted. */
 export async function insertToken(
   binding: D1Database,
   key: NewKeyRow,
@@ -60,7 +60,7 @@ export async function insertToken(
   return inserted.meta.changes > 0
 }
 
-/** Deletes codes, and marks keys of workloads as deleted, one day after they expired. */
+/** Deletes codes, and marks keys of workloads as deleted, one day after their expiry. */
 export async function pruneOauth(binding: D1Database, now: number): Promise<void> {
   const db = openDb(binding)
   const before = now - DAY_MS

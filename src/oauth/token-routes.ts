@@ -49,11 +49,11 @@ const exchange = createRoute({
     200: ok(Token),
     400: ok(TokenError, "invalid request, grant, grant type or scope"),
     500: ok(TokenError, "something went wrong inside the gateway"),
-    503: ok(TokenError, "the issuer's keys cannot be had now"),
+    503: ok(TokenError, "the issuer's keys are temporarily unavailable"),
   },
 })
 
-/** Without a key. Errors have the format of OAuth, not the envelope. */
+/** Without authentication. Errors have the OAuth format, not the envelope. */
 export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const form = await readForm(c)
   const refusal = form ? refusalOf(form) : refused("invalid_request", "Send a form of at most 64 KiB.")
@@ -62,7 +62,8 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   if (!policy) return c.json(NOT_TRUSTED, 400)
   const now = Date.now()
   const keys = await issuerKeys(policy, now)
-  if (!keys) return c.json(refused("temporarily_unavailable", "The issuer's keys cannot be had now. Try again."), 503)
+  if (!keys)
+    return c.json(refused("temporarily_unavailable", "The issuer's keys are temporarily unavailable. Retry."), 503)
   const subject = await subjectOf({ token: form.get("subject_token") ?? "", policy, keys, now })
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
   if (token === undefined) return c.json(NOT_TRUSTED, 400)
@@ -77,7 +78,7 @@ oauthTokens.onError((thrown, c) => {
   return c.json(refused("server_error", message), 500)
 })
 
-/** One response for an unknown policy and for every fault of a token, so that probing reveals nothing. */
+/** One response for an unknown policy and every fault of a token, so that probing reveals nothing. */
 const NOT_TRUSTED: Refused = {
   error: "invalid_grant",
   error_description: "This subject_token is not trusted under this federation_policy_id.",
@@ -113,7 +114,9 @@ function refusalOf(form: URLSearchParams): Refused | undefined {
     : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
 }
 
-/** Issues a key that is also a signed token. Clients can verify it; the gateway finds it by its hash, as any key. */
+/**
+ * Issues a key that is also a signed token. Clients can verify it; the gateway looks it up by its hash, like any key.
+ */
 async function issue(c: Context<App>, policy: Policy, subject: string, now: number): Promise<string | undefined> {
   const { organization_id: organizationId, workspace_id: workspaceId, ttl_seconds: seconds, id: policyId } = policy
   const issuedAt = Math.floor(now / 1_000)

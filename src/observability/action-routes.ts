@@ -30,7 +30,7 @@ const probe = createRoute({
   path: "/observability/destinations/{id}/test",
   operationId: "testObservabilityDestination",
   summary: "Test a destination",
-  description: "Sends one made-up call, whether or not the destination is enabled.",
+  description: "Sends one fictitious call, whether or not the destination is enabled.",
   responses: { 200: ok(z.object({ data: Probe })), ...FAILURES },
 })
 
@@ -39,7 +39,7 @@ const redeliver = createRoute({
   path: "/observability/destinations/{id}/redeliver",
   operationId: "redeliverObservabilityDestination",
   summary: "Redeliver to a destination",
-  description: "What waits for it, and what was given up, at once.",
+  description: "Makes all pending calls and dead letters due now.",
   responses: { 200: ok(z.object({ data: z.object({ batches: z.int() }) })), ...FAILURES },
 })
 

@@ -4,18 +4,18 @@ import { timeOf, uuidOf } from "../support/ids.ts"
 import { isObject, type Json, parseStored } from "../support/json.ts"
 
 /**
- * Content of calls that a destination needs, on its way to delivery. Short content goes to the ledger with the
- * settlement of the call, and is kept there until the call is sorted; longer content is an object of its own in R2. What
- * waits for a destination is one object in R2 per batch, until that is delivered or deleted as a dead letter.
+ * Content of calls that a destination needs, stored until delivery. Short content goes to the ledger with the
+ * settlement of the call, and stays there until the call is sorted; longer content is an object in R2. A batch that
+ * waits for a destination is one object in R2, until it is delivered or deleted as a dead letter.
  */
 export type CallContent = {
   input: readonly unknown[]
   output: Transcript
-  /** Definitions as the request has them; absent for none. */
+  /** Tool definitions as in the request; absent if there are none. */
   tools?: readonly unknown[]
 }
 
-/** What a call says, before it is cut. */
+/** Messages and output of a call, before truncation. */
 export type CallText = { messages: readonly unknown[]; output: Transcript; tools?: readonly unknown[] }
 
 /** Limit of exported input, in UTF-16 units. */
@@ -25,14 +25,16 @@ const MAX_TOOLS = 100_000
 /** Longer data, such as images, audio and files, is not exported. */
 const MAX_DATA_URL = 2_000
 
-/** Limit of content in a settlement, in UTF-16 units: the ledger of an organization stores that of all its calls. */
+/**
+ * Limit of content in a settlement, in UTF-16 units: the ledger stores the content of all calls of its organization.
+ */
 export const MAX_SETTLED_CONTENT = 16_384
 
 export const CALL_CONTENT_PREFIX = "broadcast/"
-/** Retention of content, longer than any delivery is retried or kept as a dead letter. */
+/** Retention of content: longer than deliveries are retried and dead letters are kept. */
 export const CALL_CONTENT_DAYS = 17
 
-/** Grouped by day, so that a day is deleted at once. `id`: of a generation or a batch; both encode their time. */
+/** Grouped by day, so that a day can be deleted at once. `id`: of a generation or a batch; both encode their time. */
 function keyOf(id: string): string {
   return `${CALL_CONTENT_PREFIX}${dayOf(timeOf(id))}/${uuidOf(id)}`
 }
@@ -52,7 +54,7 @@ export function toCallContent({ messages, output, tools = [] }: CallText): CallC
   }
 }
 
-/** Definitions that are too long lose their schemas. */
+/** Tool definitions that are too long lose their schemas. */
 function cutTools(tools: readonly unknown[]): readonly unknown[] {
   if (JSON.stringify(tools).length <= MAX_TOOLS) return tools
   const short = tools.map((tool) => {
@@ -67,7 +69,7 @@ function cutTools(tools: readonly unknown[]): readonly unknown[] {
 }
 const MAX_DESCRIPTION = 200
 
-/** A tool in the shape of the OpenTelemetry conventions, from the shape of chat or of Responses. */
+/** A tool in the shape of the OpenTelemetry conventions, from the shape of chat or Responses. */
 export function toDefinition(tool: unknown): Json {
   const { function: nested, ...given }: Json = isObject(tool) ? tool : {}
   return { ...given, ...(isObject(nested) ? nested : {}) }
@@ -106,10 +108,10 @@ export async function findCallContent(files: R2Bucket, generationId: string): Pr
   return (await (await files.get(keyOf(generationId)))?.json<CallContent>()) ?? null
 }
 
-/** Of a batch, by the ids of its generations. */
+/** Content of a batch by generation id. */
 export type CallContentBatch = Record<string, CallContent>
 
-/** `contents`: JSON of CallContent, by the ids of generations. */
+/** `contents`: JSON of CallContent by generation id. */
 export async function saveCallContentBatch(
   files: R2Bucket,
   batchId: string,

@@ -13,15 +13,15 @@ export type ExportContext = {
   isToolRun?: boolean
 } & Pick<BroadcastContext, "parentId" | "toolRuns">
 
-/** What destinations get of a request besides its messages. */
+/** The part of a request that is exported besides its messages. */
 export type ExportedRequest = { parameters: RequestParameters; tools: readonly unknown[] }
 
-/** A trace travels with the hold, and is kept with the record. */
+/** The trace is stored with the hold and with the generation. */
 const MAX_TRACE = 8_192
 const MAX_TRACE_KEY = 256
 const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent_span_id"]
 
-/** Context of a call for its destinations; undefined if no destination matches, which then costs nothing. */
+/** Export context of a call; undefined if no destination matches, so that such a call has no cost of export. */
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
   call: Omit<Covered, "region"> & { region: string | null },

@@ -2,12 +2,12 @@ import { sha256Hex } from "../support/encoding.ts"
 import { type DestinationRow, toLists } from "./destination.ts"
 import type { FilterRules } from "./schemas.ts"
 
-/** Filter of a destination as far as it can be evaluated before a call. Pure. */
+/** Filter of a destination, as far as it can be evaluated before a call. Pure. */
 export type DestinationFilter = {
   keyHashes: readonly string[] | null
   regions: readonly string[]
   samplingRate: number
-  /** The filter or the export of the destination needs the content of calls. */
+  /** The filter or the export needs the content of calls. */
   readsContent: boolean
 }
 
@@ -28,7 +28,10 @@ function readsText({ enabled, groups }: FilterRules): boolean {
 
 export type Covered = { keyHash: string; region: string; sessionId: string | null; id: string }
 
-/** Whether a call belongs to a destination: its key, its region, and its session's or its own lot. */
+/**
+ * Whether a destination covers a call: by its key, its region, and the sample of its session or, without one, of the
+ * call.
+ */
 export function matches({ keyHashes, regions, samplingRate }: DestinationFilter, call: Covered): boolean {
   if (keyHashes !== null && !keyHashes.includes(call.keyHash)) return false
   return regions.includes(call.region) && sampleOf(call.sessionId ?? call.id) < samplingRate
@@ -36,7 +39,7 @@ export function matches({ keyHashes, regions, samplingRate }: DestinationFilter,
 
 const SAMPLE_DIGITS = 12
 
-/** Deterministic hash of a text to a number from 0 to below 1. */
+/** Deterministic hash of a text to a number in [0, 1). */
 export function sampleOf(text: string): number {
   return Number.parseInt(sha256Hex(text).slice(0, SAMPLE_DIGITS), 16) / 16 ** SAMPLE_DIGITS
 }

@@ -13,7 +13,7 @@ import type { destinations } from "./table.ts"
 import { isObject, parseStored } from "../support/json.ts"
 import { isSameOrigin } from "../support/url.ts"
 
-/** How its deliveries go: kept by the consumer of the queue, never by a request. */
+/** State of its deliveries: written by the consumer of the queue, never by a request. */
 export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", "failures", "paused_until"] as const
 export type DestinationState = Pick<StoredOf<typeof destinations>, (typeof STATE_COLUMNS)[number]> & {
   backlog: number
@@ -78,10 +78,10 @@ export function mergeConfig(type: KindName, before: Config, change: Config): Con
   return merged
 }
 
-/** Signs requests, and is not sent with them. */
+/** Signs requests and is never sent. */
 const UNSENT_SECRET = "signingSecret"
 
-/** A URL of another host needs the secrets again: what was given for one host is not sent to another. */
+/** A URL with a new host needs the secrets again: secrets for one host are not sent to another. */
 export function requireSecretsAgain(type: KindName, before: Config, change: Config): void {
   const isMoved = KINDS[type].urls.some(
     (name) => typeof change[name] === "string" && !isSameOrigin(change[name], String(before[name])),
@@ -92,7 +92,7 @@ export function requireSecretsAgain(type: KindName, before: Config, change: Conf
     const sent = change[name]
     const values = isObject(sent) ? Object.values(sent) : [sent]
     if (sent !== undefined && !values.some((value) => isMask(String(value)))) continue
-    throw new GatewayError("invalid_request", `config.${name}: is sent to another host now. Send the value itself.`)
+    throw new GatewayError("invalid_request", `config.${name}: would be sent to another host. Send the value itself.`)
   }
 }
 
@@ -119,7 +119,7 @@ const FLAGS = [
 
 type Columns = Omit<DestinationRow, "id" | "organization_id" | "workspace_id" | "type" | "created_at" | "updated_at">
 
-/** The columns that a body sets; the configuration is sealed apart. */
+/** The columns that a body sets; the configuration is sealed separately. */
 export function toColumns(input: DestinationChange | NewDestination): Partial<Columns> {
   const columns: Partial<Columns> = {}
   if (input.name !== undefined) columns.name = input.name
@@ -148,7 +148,7 @@ export const NEW_COLUMNS = {
 /** Fields whose values the audit log records: all but the configuration. */
 export const AUDITED_FIELDS = ["name", "type", "api_key_hashes", "filter_rules", "regions", "sampling_rate", ...FLAGS]
 
-/** `secret`: the decrypted JSON; undefined if it cannot be decrypted, and then left out. */
+/** `secret`: the decrypted JSON; undefined if it cannot be decrypted, and then omitted. */
 export function toDestination(
   row: DestinationRow & DestinationState,
   secret: string | undefined,
@@ -178,7 +178,7 @@ export function toDestination(
   }
 }
 
-/** The columns that hold lists and objects, read. */
+/** Parsed values of the columns that hold lists and objects. */
 export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rules" | "regions">) {
   return {
     api_key_hashes: row.api_key_hashes === null ? null : [...parseStored<string[]>(row.api_key_hashes)],
@@ -187,7 +187,7 @@ export function toLists(row: Pick<DestinationRow, "api_key_hashes" | "filter_rul
   }
 }
 
-/** Redacts the destination's secrets, and headers made of them, in all encodings of its response. */
+/** Redacts the destination's secrets, and headers derived from them, in all encodings of its response. */
 export function withoutSecrets(
   text: string,
   { config, type }: Configured,

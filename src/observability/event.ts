@@ -16,18 +16,18 @@ export type CallEvent = {
   id: string
   generation: Settled
   keyName: string | null
-  /** Content of the call; null if it was not kept or may not be exported. */
+  /** Content of the call; null if it was not stored or may not be exported. */
   content: CallContent | null
 }
 
-/** What a delivery has. */
+/** One record of a delivery. */
 export type ExportEvent = CallEvent | TurnEvent
 
 export function isTurn(event: ExportEvent): event is TurnEvent {
   return "turn" in event
 }
 
-/** The id of the record that an event is of. */
+/** The id of the generation or turn of an event. */
 export function recordIdOf(event: ExportEvent): string {
   return isTurn(event) ? event.turn.id : event.generation.id
 }
@@ -41,7 +41,7 @@ export function newEvent(
   return { id: derivedId("broadcast", destinationId, generation.id), generation, keyName, content }
 }
 
-/** Fields of a call for the rules of a destination. */
+/** Fields of a call for the filter rules of a destination. */
 export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">): Facts {
   const { tokens } = generation
   return {
@@ -63,7 +63,7 @@ export function factsOf({ generation, keyName, content }: Omit<CallEvent, "id">)
 const TRACE_HEX = 32
 const SPAN_HEX = 16
 
-/** `trace` of a request: the keys that have a meaning, and all others. */
+/** `trace` of a request: the keys with a meaning, and all others. */
 export function traceOf({ generation }: CallEvent) {
   const { trace_id, trace_name, span_name, generation_name, parent_span_id, ...metadata } =
     generation.broadcast?.trace ?? {}
@@ -73,7 +73,7 @@ export function traceOf({ generation }: CallEvent) {
   const first = generation.broadcast?.parentId
   const operation = operationOf(generation)
   return {
-    /** 32 hex digits. Without a given trace id, all calls of one request share one. */
+    /** 32 hex digits. Without a trace id in the request, all calls of the request share one. */
     traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
     /** 16 hex digits, of the generation. */
     spanId: spanIdOf(generation.id),
@@ -131,7 +131,7 @@ export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
   }
 }
 
-/** A call or a turn as one flat row, for destinations that keep rows. */
+/** A call or a turn as one flat row, for destinations that store rows. */
 export function toRow(event: ExportEvent, flags: Flags): Record<string, unknown> {
   return isTurn(event) ? toTurnRow(event, flags) : toCallRow(event, flags)
 }

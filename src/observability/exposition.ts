@@ -23,7 +23,7 @@ export type MetricSeries = {
   first_token_buckets: string
 }
 
-/** What waits at the moment. */
+/** Current backlog. */
 export type Backlog = { pending: number; dead: number; ledger: LedgerBacklog }
 export type LedgerBacklog = { records: number; broadcasts: number; holds: number }
 
@@ -36,7 +36,7 @@ const MS = 1_000
 
 export function toExposition(series: readonly MetricSeries[], backlog: Backlog): string {
   const counters: [name: string, help: string, read: (row: MetricSeries) => [Labels, number][]][] = [
-    ["gateway_calls_total", "Calls that were charged, also at no cost.", ({ calls }) => [[{}, calls]]],
+    ["gateway_calls_total", "Settled calls, free ones included.", ({ calls }) => [[{}, calls]]],
     ["gateway_call_errors_total", "Calls that failed.", ({ errors }) => [[{}, errors]]],
     [
       "gateway_tokens_total",
@@ -49,7 +49,7 @@ export function toExposition(series: readonly MetricSeries[], backlog: Backlog):
     ],
     [
       "gateway_cost_usd_total",
-      "Cost in USD: of the account, and of BYOK credentials.",
+      "Cost in USD: charged to the account, and of BYOK credentials.",
       (row) => [
         [{ payer: "account" }, row.cost_nano / NANO],
         [{ payer: "byok" }, row.byok_cost_nano / NANO],
@@ -79,11 +79,11 @@ export function toExposition(series: readonly MetricSeries[], backlog: Backlog):
         .filter((row) => row.first_token_count > 0)
         .flatMap((row) => histogram(row, row.first_token_buckets, row.first_token_ms)),
     },
-    gauge("gateway_destination_backlog_calls", "Calls that wait for destinations.", backlog.pending),
-    gauge("gateway_destination_dead_letter_calls", "Calls that destinations did not take in 24 hours.", backlog.dead),
-    gauge("gateway_ledger_outbox_records", "Records of calls that are not in the database.", backlog.ledger.records),
-    gauge("gateway_ledger_unconfirmed_calls", "Calls on their way to destinations.", backlog.ledger.broadcasts),
-    gauge("gateway_ledger_open_holds", "Reserved calls and leases.", backlog.ledger.holds),
+    gauge("gateway_destination_backlog_calls", "Calls that wait for delivery.", backlog.pending),
+    gauge("gateway_destination_dead_letter_calls", "Calls that were not delivered within 24 hours.", backlog.dead),
+    gauge("gateway_ledger_outbox_records", "Records that are not in the database yet.", backlog.ledger.records),
+    gauge("gateway_ledger_unconfirmed_calls", "Calls that are not sorted yet.", backlog.ledger.broadcasts),
+    gauge("gateway_ledger_open_holds", "Open holds of calls and leases.", backlog.ledger.holds),
   ]
   return families.map(toText).join("")
 }

@@ -1,10 +1,10 @@
 import { RE2JS } from "re2js"
 import type { FilterRule, FilterRules } from "./schemas.ts"
 
-/** Fields of a call by their names in rules. Null if a call has none. */
+/** Fields of a call by their names in rules. Null for a field that the call does not have. */
 export type Facts = Record<FilterRule["field"], string | number | null>
 
-/** Whether the rules let a call through. Pure. */
+/** Whether the rules accept a call. Pure. */
 export function passes(rules: FilterRules | null, facts: Facts): boolean {
   if (rules === null || !rules.enabled || rules.groups.length === 0) return true
   return rules.groups.some((group) =>
@@ -41,7 +41,7 @@ function meets({ field, operator, value = "" }: FilterRule, facts: Facts): boole
   }
 }
 
-/** Numbers are equal as numbers, however they are written. */
+/** Numbers are compared as numbers, however they are written. */
 function isEqual(fact: string | number, value: string | number): boolean {
   return typeof fact === "number" ? fact === Number(value) : fact === String(value)
 }
@@ -55,7 +55,7 @@ function compares(operator: "gt" | "lt" | "gte" | "lte", fact: number, value: nu
 const programs = new Map<string, RE2JS>()
 const MAX_PROGRAMS = 500
 
-/** RE2 matches in linear time: the pattern comes from a customer. */
+/** RE2 matches in linear time: the pattern is a customer's. */
 function programOf(pattern: string): RE2JS {
   const known = programs.get(pattern)
   if (known) return known

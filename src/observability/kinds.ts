@@ -23,7 +23,7 @@ const headers = z
     z
       .string({ error: "must be a string" })
       .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
-      .regex(/^[\x20-\x7e]*$/, "must be printable ASCII: it travels in a header"),
+      .regex(/^[\x20-\x7e]*$/, "must be printable ASCII: it is sent in a header"),
     { error: "must be an object of header names and values" },
   )
   .refine((given) => Object.keys(given).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
@@ -81,7 +81,7 @@ export const KINDS = {
   posthog: kind(["apiKey"], ["endpoint"], { apiKey: text, endpoint: url.default("https://us.i.posthog.com") }),
   ramp: kind(["apiKey"], ["baseUrl"], {
     apiKey: text,
-    // The address that Ramp gives to gateways of this interface.
+    // The address of Ramp for gateways with this API.
     baseUrl: url.default("https://api.ramp.com/developer/v1/ai-usage/openrouter"),
   }),
   s3: kind(["accessKeyId", "secretAccessKey", "sessionToken"], ["endpoint"], {
@@ -129,15 +129,15 @@ export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 export type ConfigOf<Name extends KindName> = z.infer<(typeof KINDS)[Name]["config"]>
 export type Configured = { [Name in KindName]: { type: Name; config: ConfigOf<Name> } }[KindName]
 
-/** As any of them is handled while its kind does not matter. */
+/** Any kind's configuration, where the kind does not matter. */
 export type Config = Record<string, unknown> & { headers?: Record<string, string> | undefined }
 
-/** Whether a field of a kind's configuration is kept sealed. */
+/** Whether a field of a kind's configuration is sealed. */
 export function isSecret(type: KindName, name: string): boolean {
   return name === "headers" || KINDS[type].secrets.includes(name)
 }
 
-/** Defaults of the client libraries, for deployments that serve those. */
+/** Defaults that the client libraries assume, for deployments that serve those. */
 const CLIENT_DEFAULTS: { [Name in KindName]?: Config } = {
   clickhouse: { table: "OPENROUTER_TRACES" },
   s3: { prefix: "openrouter-traces" },

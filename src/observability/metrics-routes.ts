@@ -14,7 +14,7 @@ import { type LedgerBacklog, toExposition } from "./exposition.ts"
 import { listMetrics, readBacklog, updateMetrics } from "./metrics-store.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-/** Ledgers that one request reads. */
+/** Ledgers that are read per request. */
 const MAX_LEDGERS = 50
 
 const metrics = createRoute({
@@ -54,11 +54,14 @@ async function readLedgers(env: Env, organizationIds: readonly string[]): Promis
   return { records: sum("records"), broadcasts: sum("broadcasts"), holds: sum("holds") }
 }
 
-/** At the host's `/metrics`: METRICS_TOKEN gives all organizations; anything else is checked as a key. */
+/**
+ * At the host's `/metrics`: METRICS_TOKEN returns the metrics of all organizations; any other token is checked as a
+ * key.
+ */
 export const metricsByToken: MiddlewareHandler<App> = async function metricsByToken(c, next) {
   const { METRICS_TOKEN: token } = configOf(c.env)
   const given = /^Bearer (.+)$/.exec(c.req.header("authorization") ?? "")?.[1]
-  // Hashes, so that the time of the comparison says nothing about the token.
+  // Compared as hashes, so that the time of the comparison reveals nothing about the token.
   if (token === undefined || given === undefined || sha256Hex(given) !== sha256Hex(token)) return next()
   return exportMetrics(c, null)
 }

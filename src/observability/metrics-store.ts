@@ -1,17 +1,17 @@
 import { BUCKETS_MS, type MetricSeries } from "./exposition.ts"
 
-/** A call reaches the database at most this much later than it is charged, while the database answers. */
+/** Maximum delay from the charge of a call to its row in the database, while the database responds. */
 const LAG_MS = 90_000
-/** How much of the past the first request counts, and how much one request counts. */
+/** Period that the first request counts, and the longest that one request counts. */
 const FIRST_RANGE_MS = 3_600_000
 const MAX_RANGE_MS = 6 * 3_600_000
-/** Further combinations of an organization are counted as the model `other`. */
+/** Further series of an organization are counted under the model `other`. */
 const MAX_SERIES = 1_000
 
 const DURATION = "coalesce(record ->> 'latencyMs', 0) + coalesce(record ->> 'generationMs', 0)"
 const FIRST_TOKEN = "record ->> 'latencyMs'"
 
-/** Calls by bucket as a JSON array. `ms`: a column of milliseconds; null counts nowhere. */
+/** Calls by bucket as a JSON array. `ms`: a column of milliseconds; null is in no bucket. */
 function bucketsOf(ms: string): string {
   const bounds = [0, ...BUCKETS_MS]
   const counts = bounds.map((from, at) => {
@@ -50,8 +50,8 @@ const DURATION_COLUMNS = DURATION
 const FIRST_TOKEN_COLUMNS = FIRST_TOKEN
 
 /**
- * Adds generations since the last time to the counters, of one organization or of all (null). One transaction, and the
- * watermark is read in it: concurrent requests count nothing twice.
+ * Adds generations since the last time to the counters, of one organization or of all (null). The watermark is read in
+ * the same transaction: concurrent requests count nothing twice.
  */
 export async function updateMetrics(db: D1Database, organizationId: string | null, now: number): Promise<void> {
   const until = now - LAG_MS
@@ -94,7 +94,7 @@ export async function updateMetrics(db: D1Database, organizationId: string | nul
   ])
 }
 
-/** More are never exported, which only many organizations together reach. */
+/** Maximum number of exported series; only many organizations together reach it. */
 const MAX_EXPORTED = 10_000
 
 export async function listMetrics(db: D1Database, organizationId: string | null): Promise<MetricSeries[]> {
@@ -107,7 +107,7 @@ export async function listMetrics(db: D1Database, organizationId: string | null)
   return results
 }
 
-/** Calls that wait for destinations, and those that were given up. */
+/** Pending calls and dead letters. */
 export async function readBacklog(
   db: D1Database,
   organizationId: string | null,

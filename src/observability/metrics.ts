@@ -1,7 +1,7 @@
 import type { Generation } from "../ledger/generation.ts"
 
 /**
- * A call as a data point of Analytics Engine, for the operator. It has no content and no identifier but the
+ * A call as a data point of Analytics Engine, for the operator. It has no content and no identifier except the
  * organization, by which points are sampled.
  */
 export function toDataPoint(generation: Generation): AnalyticsEngineDataPoint {

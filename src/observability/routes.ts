@@ -61,7 +61,7 @@ const list = createRoute({
   operationId: "listObservabilityDestinations",
   tags,
   summary: "List destinations",
-  description: "Where calls of a workspace are sent, newest first.",
+  description: "The destinations of a workspace, newest first.",
   middleware: [requireManagement] as const,
   request: { query: DestinationQuery },
   responses: { 200: ok(z.object({ data: z.array(Destination), total_count: z.int() })), ...FAILURES },
@@ -74,12 +74,12 @@ const create = createRoute({
   tags,
   summary: "Create a destination",
   description:
-    "Calls of the workspace are sent to it from now on. Turns `is_observability_broadcast_enabled` of the workspace on, unless it was set before. A webhook's " +
-    "`signingSecret` that is not given is generated and returned in this response only; null in a change generates a new one.",
+    "Calls of the workspace are exported to it from now on. Enables `is_observability_broadcast_enabled` of the workspace, unless it was set before. A webhook's " +
+    "`signingSecret` is generated if it is omitted, and returned in this response only; null in a change generates a new one.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewDestination) },
   responses: {
-    201: ok(One, "The destination, its secrets masked."),
+    201: ok(One, "The destination, with masked secrets."),
     ...FAILURES,
     ...failures("conflict"),
   },
@@ -102,7 +102,7 @@ const update = createRoute({
   operationId: "updateObservabilityDestination",
   tags,
   summary: "Update a destination",
-  description: "Lists and rules are replaced whole; of `config`, what is sent.",
+  description: "Replaces lists and rules completely; of `config`, only the fields that are sent.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params, body: jsonBody(DestinationChange) },
   responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },
@@ -114,7 +114,7 @@ const remove = createRoute({
   operationId: "deleteObservabilityDestination",
   tags,
   summary: "Delete a destination",
-  description: "With its secrets and what waited for it, for good.",
+  description: "Permanently deletes it with its secrets and pending calls.",
   middleware: [requireManagement] as const,
   request: { params },
   responses: { 200: ok(z.object({ deleted: z.literal(true) })), ...FAILURES },
@@ -171,7 +171,7 @@ export const destinations = newRouter()
       throw new GatewayError("conflict", "This destination was modified concurrently. Read it and retry.")
     }
     invalidateWorkspace(workspaceId)
-    // What waits is tried with the new settings.
+    // Pending batches are retried with the new settings.
     await wakeDelivery(c.env, { organizationId, destinationId: id }, change.updated_at)
     const data = await result(c, await find(c, id))
     return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 200)
@@ -221,7 +221,8 @@ function missingSecretOf(type: KindName, config: Config): Record<string, string>
 type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
 
 /**
- * Columns of a configuration. The version of the sealed part is authenticated, so that an older one cannot be put back.
+ * Columns of a configuration. The version is authenticated with the sealed part, so that an older one cannot be
+ * restored.
  */
 async function toSealed(
   c: Context<App>,
@@ -247,7 +248,7 @@ async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): 
   if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",
-    `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and has as many of ${type}. Delete one first.`,
+    `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and that many of ${type} exist. Delete one first.`,
   )
 }
 

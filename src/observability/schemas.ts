@@ -88,7 +88,7 @@ export const FilterRules = z
   .meta({
     id: "ObservabilityFilterRules",
     description:
-      "A call is sent where one of the groups is met: all of its rules with `and`, any of them with `or`. No group: every call.",
+      "A call is exported if it matches one of the groups: all of its rules with `and`, any of them with `or`. Without groups, every call matches.",
   })
 export type FilterRules = z.infer<typeof FilterRules>
 
@@ -114,17 +114,14 @@ const fields = {
     .max(MAX_HASHES, `must be at most ${MAX_HASHES} entries`)
     .nullish(),
   filter_rules: FilterRules.nullish(),
-  regions: Regions.optional().meta({ description: "Of the hostnames that calls come to; `eu` is `europe`." }),
-  sampling_rate: z
-    .number({ error: rateRule })
-    .min(0.0001, rateRule)
-    .max(1, rateRule)
-    .optional()
-    .meta({ description: "The share of sessions, or of calls without one. The same session is always in or out." }),
-  privacy_mode: flag.meta({ description: "What was said is not sent." }),
-  broadcast_generation_cost: flag.meta({ description: "What calls cost is sent." }),
-  broadcast_generation_identity: flag.meta({ description: "The key, its owner and the user are sent." }),
-  broadcast_generation_request_context: flag.meta({ description: "The app, its address and the user agent are sent." }),
+  regions: Regions.optional().meta({ description: "Regions of the hostnames that calls arrive at; `eu` is `europe`." }),
+  sampling_rate: z.number({ error: rateRule }).min(0.0001, rateRule).max(1, rateRule).optional().meta({
+    description: "Share of sessions, and of calls without one. A session is either included or excluded as a whole.",
+  }),
+  privacy_mode: flag.meta({ description: "Messages and outputs are not exported." }),
+  broadcast_generation_cost: flag.meta({ description: "Exports the cost of calls." }),
+  broadcast_generation_identity: flag.meta({ description: "Exports the key, its owner and the user." }),
+  broadcast_generation_request_context: flag.meta({ description: "Exports the app, its address and the user agent." }),
 }
 
 export const NewDestination = z
@@ -142,7 +139,7 @@ export const DestinationChange = z
   .strictObject({
     name: name.optional(),
     config: config.optional().meta({
-      description: "Fields that are not sent stay, as do masked values that are sent back; null takes one away.",
+      description: "Omitted fields and masked values keep their value; null removes a field.",
     }),
     ...fields,
   })
@@ -157,7 +154,7 @@ export const Destination = z
     name: z.string().nullable(),
     type: z.enum(KIND_NAMES),
     enabled: z.boolean(),
-    config: z.record(z.string(), z.unknown()).meta({ description: "Secrets and the values of headers are masked." }),
+    config: z.record(z.string(), z.unknown()).meta({ description: "Secrets and header values are masked." }),
     api_key_hashes: z.array(z.string()).nullable(),
     filter_rules: FilterRules.nullable(),
     regions: z.array(z.enum(REGIONS)),
@@ -171,8 +168,8 @@ export const Destination = z
     last_success_at: instant,
     last_error_at: instant,
     last_error: z.string().nullable(),
-    backlog: z.int().meta({ description: "Calls that wait to be tried again." }),
-    dead_letters: z.int().meta({ description: "Calls that were given up, and can be asked for again." }),
+    backlog: z.int().meta({ description: "Calls that wait for a retry." }),
+    dead_letters: z.int().meta({ description: "Calls that were given up; they can be redelivered." }),
   })
   .meta({ id: "ObservabilityDestination" })
 
@@ -183,8 +180,8 @@ export const DestinationQuery = PageQuery.extend({
 export const Probe = z
   .object({
     ok: z.boolean(),
-    status: z.int().nullable().meta({ description: "What the destination answered; null where nothing came back." }),
+    status: z.int().nullable().meta({ description: "Status of the response; null without a response." }),
     latency_ms: z.int(),
-    message: z.string().meta({ description: "What it said, or why nothing was sent." }),
+    message: z.string().meta({ description: "Text of the response, or why nothing was sent." }),
   })
   .meta({ id: "ObservabilityProbe" })

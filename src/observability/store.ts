@@ -14,13 +14,13 @@ const COLUMNS = columns.join(", ")
 const LISTED_COLUMNS = `${COLUMNS}, ${STATE_COLUMNS.join(", ")},
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS backlog,
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters`
-/** With the key that opens the secrets. */
+/** With the workspace key that decrypts the secrets. */
 const IN_PLACE = `SELECT ${LISTED_COLUMNS},
    (SELECT master_id FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS masterId,
    (SELECT wrapped FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS wrapped
  FROM destinations WHERE organization_id = ? AND deleted_at IS NULL`
 
-/** Each travels with every key of the workspace. */
+/** Limited because the filters are loaded with every key of the workspace. */
 export const MAX_OF_TYPE = 5
 
 type Scope = { organizationId: string; workspaceId: string }
@@ -120,7 +120,9 @@ type DestinationChange = {
   entry: AuditEntry
 }
 
-/** Marks the row as deleted and deletes its secrets. Its object deletes what waits. False if it does not exist. */
+/**
+ * Marks the row as deleted and deletes its secrets. Its Durable Object deletes the backlog. False if it does not exist.
+ */
 export async function deleteDestination(
   db: D1Database,
   { organizationId, id, now, entry }: DestinationChange,
@@ -136,7 +138,7 @@ export async function deleteDestination(
   return (deleted?.meta.changes ?? 0) > 0
 }
 
-/** Makes every batch due at once, dead letters as well. Returns how many. */
+/** Makes every batch due now, dead letters included. Returns how many. */
 export async function reviveBatches(
   db: D1Database,
   { organizationId, id, now, entry }: DestinationChange,

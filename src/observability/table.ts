@@ -73,7 +73,7 @@ export const metricWatermarks = sqliteTable("metric_watermarks", {
   at: integer("at").notNull(),
 })
 
-/** Turns of interns on their way to destinations. `id` sorts by the end of the turn. */
+/** Turns of interns that wait for export. `id` sorts by the end of the turn. */
 export const internTurns = sqliteTable("intern_turns", {
   id: text("id").primaryKey(),
   organizationId: text("organization_id").notNull(),

@@ -6,8 +6,8 @@ import { internTurns } from "./table.ts"
 import type { NamedTurn, StoredTurn, TurnRecord } from "./turn.ts"
 
 /**
- * Stores a turn with the name, the host and the key of its intern, where a destination of the workspace listens. False
- * where none does, or where it is stored already.
+ * Stores a turn with the name, host and key of its intern, if the workspace has a destination for it. False if it has
+ * none, or if the turn is stored already.
  */
 export async function insertTurn(db: D1Database, turn: TurnRecord): Promise<boolean> {
   const { meta } = await db
@@ -26,7 +26,7 @@ export async function insertTurn(db: D1Database, turn: TurnRecord): Promise<bool
   return meta.changes > 0
 }
 
-/** Those of these turns that are stored, by time. */
+/** The stored turns among these ids, by time. */
 export async function listTurns(db: D1Database, organizationId: string, ids: readonly string[]): Promise<NamedTurn[]> {
   if (ids.length === 0) return []
   const { results } = await db
@@ -63,7 +63,7 @@ export function toMessage({ organizationId, workspaceId }: Place, id: string, si
   return { kind: "calls", organizationId, workspaceId, generationIds: [id], since }
 }
 
-/** Turns of all organizations that ended before then, and whose message the queue has lost. */
+/** Turns of all organizations that ended before `before` and whose queue message was lost. */
 export async function listUnsorted(db: D1Database, before: string, limit: number): Promise<(Place & { id: string })[]> {
   const { id, organizationId, workspaceId } = internTurns
   return openDb(db)
@@ -74,7 +74,7 @@ export async function listUnsorted(db: D1Database, before: string, limit: number
     .limit(limit)
 }
 
-/** Deletes turns of all organizations that ended before then. */
+/** Deletes turns of all organizations that ended before `before`. */
 export async function pruneTurns(db: D1Database, before: string): Promise<void> {
   await openDb(db).delete(internTurns).where(lt(internTurns.id, before))
 }

@@ -3,7 +3,7 @@ import { derivedId, derivedIdAt, uuidOf } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Facts } from "./filter.ts"
 
-/** A turn of an intern as destinations get it, beside its calls. Instants are epoch milliseconds. Pure. */
+/** A turn of an intern as it is exported, next to its calls. Instants are epoch milliseconds. Pure. */
 
 export type TurnQuestion = {
   id: string
@@ -16,9 +16,9 @@ export type TurnQuestion = {
   openedAt: number
   closedAt: number
   state: "answered" | "expired" | "cancelled"
-  /** The kind of the option that was chosen, or the action on a form; null for none. Never what a form was filled with. */
+  /** The kind of the chosen option, or the action on a form; null for none. Never the content of a form. */
   decision: string | null
-  /** What was asked, as the events of questions have it. */
+  /** Content of the question, as in question events. */
   details: Readonly<Record<string, unknown>>
 }
 
@@ -34,7 +34,7 @@ export type TurnRecord = {
   session: string
   origin: string
   mode: string
-  /** Of its last message; null where the agent did not say. */
+  /** Model of its last message; null if the agent did not report it. */
   model: string | null
   startedAt: number
   endedAt: number
@@ -44,7 +44,7 @@ export type TurnRecord = {
   questions: readonly TurnQuestion[]
 }
 
-/** With what the record of the intern says when it is stored. */
+/** A turn with fields of its intern at the time that it is stored. */
 export type StoredTurn = TurnRecord & { keyHash: string; internName: string; host: string }
 
 const PREFIX = "turn-"
@@ -53,7 +53,7 @@ export function turnIdOf(runId: string, endedAt: number): string {
   return `${PREFIX}${derivedIdAt(endedAt, "turn", runId)}`
 }
 
-/** Ids of turns that ended before then are less. */
+/** Greater than the id of every turn that ended before `at`. */
 export function turnIdBefore(at: number): string {
   return `${PREFIX}${derivedIdAt(at, "turn").slice(0, 13)}`
 }
@@ -66,7 +66,7 @@ const SPAN_HEX = 16
 
 const spanIdOf = (text: string) => sha256Hex(text).slice(0, SPAN_HEX)
 
-/** How the calls of a turn name it in their own spans. */
+/** `trace` of the turn's calls, which links their spans to it. */
 export function traceOfTurn({ id, session }: { id: string; session: string }) {
   return { sessionId: session, traceId: uuidOf(id), spanId: spanIdOf(`turn ${id}`) }
 }
@@ -89,7 +89,7 @@ export function outcomeOf({ error }: TurnRecord): string {
   return error?.reason ?? "completed"
 }
 
-/** Fields of a turn for the rules of a destination: those of calls that a turn has. */
+/** Fields of a turn for the filter rules of a destination: those fields of calls that a turn has. */
 export function factsOfTurn({ turn, keyName }: NamedTurn): Facts {
   const { usage } = turn
   return {
@@ -110,7 +110,7 @@ export function factsOfTurn({ turn, keyName }: NamedTurn): Facts {
 
 type TurnFlags = { broadcast_generation_cost: number; broadcast_generation_identity: number }
 
-/** Without tokens and cost of its own: the rows of its calls have them, and sums over a table count them once. */
+/** Without tokens and cost: the rows of its calls have them, so that sums over a table count them once. */
 export function toTurnRow({ id, turn, keyName, hasContent }: TurnEvent, flags: TurnFlags) {
   const { traceId, spanId } = traceOfTurn({ id: turn.runId, session: turn.session })
   const questions = turn.questions.map(({ details, openedAt, closedAt, ...question }) => ({

@@ -39,14 +39,14 @@ const NewCredit = z
       .min(-MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
       .max(MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
       .refine(isNanoPrecise, NANO_PRECISE)
-      .meta({ description: "USD to add; below 0, to take away" }),
+      .meta({ description: "USD to add; negative to subtract" }),
     id: z
-      .string({ error: "is required: a name of your own for this credit, which is given once" })
+      .string({ error: "is required: your id for this credit, which is applied once per id" })
       .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits and . : _ -"),
     organization_id: z
       .uuid({ error: "must be the UUID of an organization" })
       .optional()
-      .meta({ description: "The first organization, where it is omitted" }),
+      .meta({ description: "If omitted, the first organization" }),
   })
   .meta({ id: "NewCredit" })
 
@@ -56,7 +56,8 @@ const add = createRoute({
   operationId: "addCredits",
   tags,
   summary: "Add credits",
-  description: "Once for an id. They count from the next call on. For the deployment's bootstrap management key only.",
+  description:
+    "Applied once per id. They count from the next call on. For the deployment's bootstrap management key only.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewCredit) },
   responses: {

@@ -18,8 +18,11 @@ export type NewOrganization = z.infer<typeof NewOrganization>
 
 export const OrganizationChange = z
   .strictObject({
-    interns_programme: z.boolean().optional().meta({ description: "Without it, no intern or vault route is there." }),
-    vault_writes: z.boolean().optional().meta({ description: "Without it, vaults are read, and not written." }),
+    interns_programme: z
+      .boolean()
+      .optional()
+      .meta({ description: "Without it, routes of interns and vaults return 404." }),
+    vault_writes: z.boolean().optional().meta({ description: "Without it, vaults are read-only." }),
   })
   .meta({ id: "OrganizationChange" })
 export type OrganizationChange = z.infer<typeof OrganizationChange>

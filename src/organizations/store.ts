@@ -47,7 +47,7 @@ export async function insertOrganization(
   ])
 }
 
-/** What the deployment lets an organization do; undefined leaves it. */
+/** Rights of an organization; undefined keeps a value. */
 export type RightsChange = { [Name in "internsProgramme" | "vaultWrites"]: OrganizationRow[Name] | undefined }
 
 /** Undefined if the organization does not exist. */
@@ -61,7 +61,7 @@ export async function updateRights(
   const [updated] = await db.batch([
     db
       .update(organizations)
-      // The id stays; without it, an empty change would set no column, which is no statement.
+      // Sets the id to itself: without it, an empty change would be no valid statement.
       .set({ ...change, id })
       .where(eq(organizations.id, id))
       .returning(),
@@ -75,7 +75,7 @@ export async function findOrganization(db: D1Database, id: string): Promise<Orga
   return row
 }
 
-/** For the operator, who sees every organization. */
+/** Not per tenant: the operator sees every organization. */
 export async function organizationExists(db: D1Database, id: string): Promise<boolean> {
   const [row] = await openDb(db).select({ id: organizations.id }).from(organizations).where(eq(organizations.id, id))
   return row !== undefined
@@ -87,7 +87,7 @@ export async function recordedJurisdiction(db: D1Database): Promise<string | und
   return row?.value
 }
 
-/** Whether a migration of `d1-migrations` is applied; rejects if the database does not respond. */
+/** Whether a migration of `d1-migrations` is applied; throws if the database does not respond. */
 export async function hasMigration(db: D1Database, name: string): Promise<boolean> {
   const rows = await openDb(db).all(sql`SELECT 1 FROM d1_migrations WHERE name = ${name}`)
   return rows.length > 0

@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js"
 /** Hostnames that only resolve inside a network. */
 const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa", "lan", "intranet", "corp"]
 
-/** Public by number, but the inside of a cloud: Azure's platform services for its machines. */
+/** Public by number, but internal to a cloud: Azure's platform services. */
 const CLOUD_ADDRESSES = new Set(["168.63.129.16"])
 
 /** Other IPv6 ranges are not allocated for public use. */
@@ -18,14 +18,13 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === "ipv4" || (address as ipaddr.IPv6).match(GLOBAL_UNICAST)
 }
 
-/** A host as it is compared: in lower case, without the dot of the root. */
+/** A host in canonical form: lower case, without the trailing dot. */
 export function toHost(hostname: string): string {
   return hostname.toLowerCase().replace(/\.+$/, "")
 }
 
 /**
- * Whether the operator's list has this host, with this port or without one, which is then the default one of the
- * scheme.
+ * Whether the operator's list contains this host, with this port or, for the default port of the scheme, without one.
  */
 export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): boolean {
   return isListed(url, allowedHosts) || (url.port === "" && allowedHosts.has(toHost(url.hostname)))
@@ -41,12 +40,12 @@ function isListed(url: URL, hosts: ReadonlySet<string>): boolean {
   return hosts.has(`${toHost(url.hostname)}:${port}`)
 }
 
-/** Why a URL is rejected, by its text; undefined if it is acceptable. */
+/** Why a URL is rejected by its text; undefined if it is accepted. */
 export function refusalOf(url: URL): string | undefined {
-  return url.port === "" ? hostRefusalOf(url) : "only the default ports of http and https are fetched"
+  return url.port === "" ? hostRefusalOf(url) : "only the default ports of http and https are allowed"
 }
 
-/** Why a host is rejected; undefined if it is acceptable. */
+/** Why a host is rejected; undefined if it is accepted. */
 export function hostRefusalOf(url: URL): string | undefined {
   const host = toHost(url.hostname)
   const literal = toLiteral(host)

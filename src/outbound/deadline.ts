@@ -1,7 +1,7 @@
 export type Timed<T> = { value: T } | { stopped: "timeout" | "cancelled" }
 
 /**
- * Result of the work, unless the timeout passes or the client disconnects: then the signal of the work aborts, and it
+ * Result of the work, unless the timeout passes or the client disconnects: then the work's signal aborts, and the work
  * is not awaited.
  */
 export async function within<T>(

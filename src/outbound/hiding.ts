@@ -3,20 +3,20 @@ import { concat } from "../support/bytes.ts"
 /** Shorter values also occur by chance; they are redacted only if this request sent them. */
 const MIN_LENGTH = 8
 const MIN_SENT_LENGTH = 4
-/** Of a complete header: the matcher looks for pairs of bytes. */
+/** For a complete header: the matcher looks for pairs of bytes. */
 const MIN_PATTERN_LENGTH = 2
 
 type HiddenSecret = { value: string; placeholder: string }
-/** `exact`: given where upper and lower case differ; other patterns match in either. */
+/** `exact`: set if case matters; other patterns match in any case. */
 type Pattern = { folded: Uint8Array; exact: Uint8Array | undefined; replacement: Uint8Array }
 
-/** `released`: headers as they were sent, with values, each with the text that the agent sent. */
+/** `released`: the sent headers with values, each with the agent's original text. */
 export type Echo = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
 
 export type Hiding = {
   text: (text: string) => string
   bytes: (bytes: Uint8Array) => Uint8Array
-  /** Delays only the last bytes of a chunk with which a value may begin. */
+  /** Delays only the last bytes of a chunk that may begin a value. */
   stream: () => TransformStream<Uint8Array, Uint8Array>
 }
 
@@ -24,8 +24,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Replaces secret values that a host echoes by their placeholders: in the encodings below, in any letter case, and
- * headers made of them. No protection against a host that wants to reveal a value, which can encode it differently.
+ * Replaces secret values that a host echoes with their placeholders: in the encodings below, in any letter case, and
+ * headers made of them. No protection against a host that reveals a value on purpose, which can encode it differently.
  */
 export function hiding({ released, secrets }: Echo): Hiding {
   const matcher = new Matcher(patternsOf({ released, secrets }))
@@ -90,8 +90,8 @@ function fold(byte: number): number {
 }
 
 /**
- * Encodes a text as UTF-16, in which a host may respond whatever it was requested to send. Leaves out the outer zero
- * byte, so that ASCII is the same in both byte orders.
+ * Encodes a text as UTF-16, in which a host may respond. Omits the outer zero byte, so that ASCII is the same in both
+ * byte orders.
  */
 function utf16(text: string, isLittle: boolean): Uint8Array {
   const view = new DataView(new ArrayBuffer(text.length * 2))
@@ -107,7 +107,7 @@ function withoutScheme(sent: string, requested: string): [string, string][] {
   return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), requested.replace(scheme, "")]] : [whole]
 }
 
-/** Encodings in which services commonly echo text. A header loses the spaces at its ends on the way. */
+/** Encodings in which services commonly echo text. A header loses its outer spaces in transit. */
 function formsOf(value: string): Set<string> {
   const trimmed = value.replaceAll(/^[\t ]+|[\t ]+$/g, "")
   const bytes = encoder.encode(value)
@@ -130,7 +130,7 @@ function textForms(text: string): string[] {
   return [...forms, ...htmlForms(text)]
 }
 
-/** As PHP, Python, Go, Mustache and browsers escape it. */
+/** HTML escapes of PHP, Python, Go, Mustache and browsers. */
 function htmlForms(text: string): string[] {
   const html = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
   const quoted = html.replaceAll('"', "&quot;")
@@ -140,7 +140,7 @@ function htmlForms(text: string): string[] {
   return [html, quoted, ...singles, go, ...["&#39;", "&#x27;"].map((quote) => mustache.replaceAll("'", quote))]
 }
 
-/** Base64 characters that depend only on the value, for its three possible alignments within an encoded text. */
+/** Base64 characters that depend only on the value, for the three possible alignments in an encoded text. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = new Uint8Array(offset + bytes.byteLength)

@@ -46,21 +46,21 @@ async function ask(endpoint: string, { send, host, type, signal }: DnsQuery): Pr
     throw new Error(`DNS answered ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
-  if (!bytes) throw new Error("The DNS answer is too large")
+  if (!bytes) throw new Error("The DNS response is too large")
   const answer = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
   if (answer.Status === NO_SUCH_NAME) return []
-  if (answer.Status !== NO_ERROR) throw new Error(`DNS answered with status ${answer.Status}`)
+  if (answer.Status !== NO_ERROR) throw new Error(`DNS returned status ${answer.Status}`)
   return (answer.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
 }
 
 /**
- * `isGuarded`: the network itself connects to public addresses only: Cloudflare's, and by default that of workerd where
- * people run it themselves; not that of `wrangler dev` (settings.ts).
+ * `isGuarded`: the network itself connects to public addresses only: Cloudflare's, and by default that of self-hosted
+ * workerd; not that of `wrangler dev` (settings.ts).
  */
 export type Network = { resolve: Resolve; isGuarded: boolean }
 
 const UNGUARDED =
-  "plain http to a host name is refused in development, where the address cannot be held to the one that was checked: use https"
+  "plain http to a host name is rejected in development, where the connection is not pinned to the checked address: use https"
 
 /**
  * Why a URL must not be connected to; undefined if every address of its name is public. The runtime resolves the name

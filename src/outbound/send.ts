@@ -5,7 +5,7 @@ import { hostRefusalOf, isPrivateHost } from "./address.ts"
 import { within } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
 
-/** A request that a client configured: its URL, and its secrets in the headers. */
+/** A request to a URL that a client configured, with its secrets in the headers. */
 export type Outbound = {
   url: string
   method: "POST" | "PUT"
@@ -15,7 +15,7 @@ export type Outbound = {
 
 export type OutboundDeps = Network & {
   fetch: typeof fetch
-  /** PRIVATE_HOSTS: reached by http, too, and without a look at their addresses. */
+  /** PRIVATE_HOSTS: plain http is allowed, and their addresses are not checked. */
   privateHosts: ReadonlySet<string>
   timeoutMs: number
 }
@@ -23,7 +23,7 @@ export type OutboundDeps = Network & {
 /** A GET request to a URL that a client configured. */
 export type Lookup = Pick<Outbound, "url" | "headers">
 
-/** The response, without a body if that is larger than the limit; or why nothing was sent or received. */
+/** The response, without a body if that exceeds the limit; or why nothing was sent or received. */
 export type Found =
   | { status: number; headers: Headers; body: Uint8Array | undefined }
   | { status: null; reason: string }
@@ -32,16 +32,15 @@ export type Found =
 export type Sent = { status: number; excerpt: string; retryAfterMs: number | null } | { status: null; reason: string }
 
 const MAX_REDIRECTS = 3
-/** Those that keep the method and the body; the others would turn a delivery into a look. */
+/** Redirects that keep the method and the body; the others would turn a delivery into a GET. */
 const REDIRECTS = [307, 308]
 /** More than is ever shown, because callers redact the excerpt before they shorten it. */
 const MAX_EXCERPT_BYTES = 8_192
 const LEAST_FREE_PORT = 1_024
 
 /**
- * Sends to a URL that a client configured, only to public addresses. Redirects are followed by hand: each target is
- * checked, and on another origin the headers, which hold the secrets, are dropped. Against DNS rebinding see
- * resolve.ts.
+ * Sends to a URL that a client configured, only to public addresses. Redirects are followed here: each target is
+ * checked, and the headers, which hold the secrets, are dropped for another origin. resolve.ts prevents DNS rebinding.
  */
 export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {
   return exchange(outbound, deps, async (response) => ({
@@ -60,18 +59,18 @@ export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes:
   }))
 }
 
-/** A request whose response is read by the caller, as it arrives. */
+/** A request whose response the caller streams. */
 export type OpenRequest =
   | (Outbound & { isFinal?: false })
   | (Lookup & { method: "GET" | "DELETE"; body: null; isFinal?: false })
   | FinalRequest
 
-/** A request whose redirects are not followed: its body can be sent once. */
+/** A request whose redirects are not followed: its body can be sent only once. */
 export type FinalRequest = Lookup & { method: string; body: BodyInit | null; isFinal: true }
 
 /**
- * Sends by the same rules and returns the response unread, or why nothing was sent. Rejects if the connection fails. The
- * caller bounds time and size: `signal` ends the request and its response.
+ * Sends by the same rules and returns the unread response, or why nothing was sent. Throws if the connection fails. The
+ * caller limits time and size: `signal` ends the request and its response.
  */
 export function openOutbound(
   request: OpenRequest,
@@ -92,7 +91,7 @@ async function exchange<T>(
   try {
     const never = new AbortController().signal
     const timed = await within(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
-    return "value" in timed ? timed.value : { status: null, reason: `no answer came within ${deps.timeoutMs} ms` }
+    return "value" in timed ? timed.value : { status: null, reason: `no response within ${deps.timeoutMs} ms` }
   } catch {
     // The message of a connection error can name hosts and addresses of the gateway's network.
     return { status: null, reason: "the connection failed" }
@@ -115,7 +114,7 @@ async function follow<T>(
     if (reason !== undefined) return { status: null, reason }
     url.hash = ""
     const { method, body } = outbound
-    // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
+    // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
     const { fetch: send } = deps
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const follows = outbound.isFinal !== true && REDIRECTS.includes(response.status)
@@ -129,13 +128,13 @@ async function follow<T>(
   return { status: null, reason: `it redirects more than ${MAX_REDIRECTS} times` }
 }
 
-/** Why a URL is rejected, by its text; undefined if it is acceptable. */
+/** Why a URL is rejected by its text; undefined if it is accepted. */
 export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
-  if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are sent to"
-  if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not sent to"
+  if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are allowed"
+  if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not allowed"
   if (isPrivateHost(url, privateHosts)) return undefined
-  if (url.protocol !== "https:") return "only https URLs are sent to"
-  if (url.port !== "" && Number(url.port) < LEAST_FREE_PORT) return "this port is not sent to"
+  if (url.protocol !== "https:") return "only https URLs are allowed"
+  if (url.port !== "" && Number(url.port) < LEAST_FREE_PORT) return "this port is not allowed"
   return hostRefusalOf(url)
 }
 
@@ -143,7 +142,7 @@ function addressRefusalOf(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signa
   return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
 }
 
-/** Of a header that is given twice, in whichever case, the last counts: both would go out as one. */
+/** Of repeated headers, in any case, the last counts: otherwise both would be joined to one. */
 function lowercased(headers: Outbound["headers"]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -154,7 +153,7 @@ function plainHeadersOf(headers: Record<string, string>): Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => PLAIN.includes(name)))
 }
 
-/** Timeout of an excerpt. A body that stalls or breaks off does not change the status. */
+/** Timeout of the excerpt. A body that stalls or ends early does not change the status. */
 const EXCERPT_MS = 1_000
 
 async function excerptOf({ body }: Response): Promise<string> {

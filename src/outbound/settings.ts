@@ -13,14 +13,14 @@ export function networkOf(env: Env, send: typeof fetch): Network {
   return { resolve: dnsOverHttps(url.href, send), isGuarded }
 }
 
-/** The hosts, with a port or without one, that the operator listed in a variable. */
+/** The hosts, with or without a port, that the operator listed in a variable. */
 export function hostsIn(env: Env, name: "WEB_FETCH_ALLOWED_HOSTS" | "PRIVATE_HOSTS"): ReadonlySet<string> {
   const { [name]: list } = configOf(env)
   const entries = list.split(",").map((entry) => entry.trim())
   return new Set(entries.filter((entry) => entry !== "").map((entry) => toEntry(entry, name)))
 }
 
-/** As `URL` spells it, which is how the host of a request is spelled when it is looked for. */
+/** In the spelling of `URL`, which hosts of requests have when they are looked up. */
 function toEntry(entry: string, name: string): string {
   const url = /[/@?#\s*]/.test(entry) ? null : URL.parse(`http://${entry}`)
   if (!url) {

@@ -3,7 +3,7 @@ import { decodeBase64 } from "../support/encoding.ts"
 const PREFIX = "whsec_"
 const SECRET_BYTES = 32
 
-/** Webhooks as https://www.standardwebhooks.com has them. */
+/** Webhooks as specified by https://www.standardwebhooks.com. */
 export type SignedWebhook = { id: string; body: string; now: number }
 
 /** A new signing secret: `whsec_` and 32 random bytes in base64. */
@@ -14,7 +14,7 @@ export function newSigningSecret(): string {
 
 /**
  * The headers of a delivery. `webhook-signature` is `v1,` and the base64 HMAC-SHA-256 of id, timestamp in seconds and
- * body, joined by dots. The key are the bytes after `whsec_`.
+ * body, joined by dots. The key is the decoded part after `whsec_`.
  */
 export async function webhookHeaders(
   secret: string,

@@ -69,7 +69,7 @@ const create = createRoute({
     "An HTTP API outside the gateway's formats. Keys of the workspace reach it at `/passthrough/{service}/…`; only requests that a rule matches are forwarded.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(schemas.NewService) },
-  responses: { 201: ok(One, "The service, its secrets masked."), ...FAILURES, ...failures("conflict") },
+  responses: { 201: ok(One, "The service, with masked secrets."), ...FAILURES, ...failures("conflict") },
 })
 
 const get = createRoute({
@@ -183,11 +183,11 @@ async function result(c: Context<App>, service: KeyedService): Promise<z.infer<t
 
 const NO_SECRETS: ServiceSecrets = { headers: {}, query: {} }
 
-/** What was given for one host is not sent to another, which could read it. */
+/** Secrets for one host are not sent to another, which could read them. */
 function requireSecretsAgain(kept: ServiceSecrets, input: schemas.ServiceFields): void {
   for (const field of ["headers", "query"] as const) {
     if (Object.keys(kept[field]).length === 0 || input[field] !== undefined) continue
-    throw new GatewayError("invalid_request", `base_url: is of another host. Send ${field} again, or null for none.`)
+    throw new GatewayError("invalid_request", `base_url: has another host. Send ${field} again, or null for none.`)
   }
 }
 
@@ -216,7 +216,7 @@ async function refusalOf(c: Context<App>, { organizationId, workspaceId }: Servi
   if (!(await findWorkspace(c.env.DB, organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",
-    `A workspace has at most ${MAX_SERVICES} passthrough services. Delete one that is not used any more.`,
+    `A workspace has at most ${MAX_SERVICES} passthrough services. Delete one that is no longer used.`,
   )
 }
 

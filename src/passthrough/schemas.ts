@@ -39,7 +39,7 @@ const Rule = z
       .max(512, "must be at most 512 characters")
       .regex(/^\/[^\s?#\\%]*$/, PATH_RULE)
       .meta({ description: "Path below `base_url`; `*` stands for anything." }),
-    price_usd: price.default(0).meta({ description: "What one request costs." }),
+    price_usd: price.default(0).meta({ description: "Price of one request." }),
   })
   .meta({ id: "PassthroughRule" })
 
@@ -60,14 +60,14 @@ const fields = {
     .nullish()
     .meta({
       description:
-        "Keys that may call it, with the keys they created. Null: all keys of the workspace but those of apps and interns.",
+        "Keys that may call it, with the keys they created. Null: all keys of the workspace except those of apps and interns.",
     }),
   timeout_seconds: z
     .int(timeoutRule)
     .min(1, timeoutRule)
     .max(LONGEST_SECONDS, timeoutRule)
     .optional()
-    .meta({ description: `How long one request may take in all. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
+    .meta({ description: `Total timeout of a request. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
   enabled: z.boolean({ error: "must be true or false" }).optional(),
 }
 

@@ -5,7 +5,7 @@ export type CostTier = (typeof COST_TIERS)[number]
 
 export type Candidate = {
   id: string
-  /** USD a token, as decimal strings. */
+  /** USD per token, as decimal strings. */
   promptPrice: string
   completionPrice: string
   /** Unix seconds. */
@@ -36,12 +36,12 @@ export type Facts = {
   lastAssistantModel: string | undefined
 }
 
-/** Prices are blended as a chat spends them: about three tokens read for one written. */
+/** Share of prompt tokens in the blended price: about three tokens read for one written. */
 const PROMPT_SHARE = 3
 const BAND = 20
 
 /**
- * Models to try, best first; none if nothing fits. Models are ranked by price, and a tier takes a fifth of the ranking:
+ * Models to try, best first; none if nothing fits. Models are ranked by price, and a tier is a fifth of the ranking:
  * the band of its percentiles or, if that is empty, the nearest. Within a band the newest comes first, as the best
  * known measure of quality; then the cheaper; then by name.
  */
@@ -60,7 +60,7 @@ export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, f
   return pinned ? [pinned.id, ...chosen.filter((id) => id !== pinned.id)] : chosen
 }
 
-/** Exclusion wins. Without a list of allowed models all are allowed. */
+/** Exclusion wins. Without a list of allowed models, all are allowed. */
 function wanted({ allowed_models: allowed, excluded_models: excluded }: Wishes): (id: string) => boolean {
   const isAllowed = allowed && allowed.length > 0 ? matcher(allowed) : () => true
   const isExcluded = matcher(excluded ?? [])
@@ -79,14 +79,14 @@ function canServe(candidate: Candidate, facts: Facts): boolean {
 function inBand<T extends { percentile: number }>(ranked: readonly T[], wishes: Wishes, facts: Facts): T[] {
   const { cost_tier: tier, cost_quality_tradeoff: tradeoff } = wishes
   if (tier == null && tradeoff != null) {
-    // As it was documented: 10 keeps about the cheapest tenth, 0 all but the dearest tenth.
+    // As documented: 10 keeps about the cheapest tenth, 0 all but the most expensive tenth.
     const ceiling = 90 - 8 * tradeoff
     return ranked.filter(({ percentile }) => percentile <= ceiling)
   }
   const from = COST_TIERS.indexOf(tier ?? tierFor(facts)) * BAND
   const distance = ({ percentile }: T) => {
     if (percentile < from) return from - percentile
-    // The last band has its upper end in it, the others do not.
+    // The last band includes its upper end, the others do not.
     if (percentile < from + BAND || from + BAND === 100) return 0
     return Math.max(percentile - (from + BAND), Number.EPSILON)
   }
@@ -97,7 +97,7 @@ function inBand<T extends { percentile: number }>(ranked: readonly T[], wishes: 
 const LONG_PROMPT = 2_000
 const VERY_LONG_PROMPT = 16_000
 
-/** One step up for each sign of work: a long prompt, a very long one, tools, code, a schema to keep to. */
+/** One tier up for each sign of difficulty: a long prompt, a very long one, tools, code, a response schema. */
 export function tierFor(facts: Facts): CostTier {
   const signs = [
     facts.promptTokens > LONG_PROMPT,
@@ -112,7 +112,7 @@ export function tierFor(facts: Facts): CostTier {
 const CODE =
   /```|^\s*(?:import |from \w+ import|def \w+\(|class \w+|function \w*\(|const \w+ =|#include|SELECT .+ FROM|public static)|[;{}]\s*$|=>/m
 
-/** Whether a text has code in it, going by what prose does not have. */
+/** Whether a text contains code, judged by patterns that prose does not have. */
 export function looksLikeCode(text: string): boolean {
   return CODE.test(text.slice(0, 20_000))
 }

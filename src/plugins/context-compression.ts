@@ -18,10 +18,10 @@ export type Compressed = {
 const MIN_TEXT_LENGTH = 256
 
 /**
- * Middle-out: what a model attends to least is left out first. System messages and everything from the last user
- * message on stay; of the rest, whole exchanges go, from the middle outwards, a tool call always with its results.
- * Before that a single message that would fill most of the budget is cut in its own middle, and after it, if need be,
- * so is what stays, the longest text first; a system message never.
+ * Middle-out: what models attend to least is removed first. System messages and everything from the last user message
+ * on are kept; of the rest, complete exchanges are removed from the middle outwards, a tool call always with its
+ * results. Before that, a single message that would fill most of the budget is shortened in its middle; after it, if
+ * necessary, so are the kept messages, longest text first, but never a system message.
  */
 export function compress(
   messages: readonly Json[],
@@ -67,7 +67,7 @@ function fromTheMiddle<T>(items: readonly T[]): T[] {
   return order.sort((one, other) => one.distance - other.distance || one.index - other.index).map(({ item }) => item)
 }
 
-/** The least count for which `fits`, or the most there is. Leaving out more never makes a prompt longer. */
+/** The least count for which `fits`, or `most`. Removing more never makes a prompt longer. */
 function leastThatFits(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most]
   while (low < high) {
@@ -94,7 +94,7 @@ function cutKept(left: readonly Placed[], budget: number, estimate: Estimate, sh
 function tooLong(needed: number, budget: number): GatewayError {
   return new GatewayError(
     "invalid_request",
-    `messages: even compressed, the system messages and the last turn need about ${needed} tokens, and there is room for ${budget}. Shorten them, ask for fewer tokens, or choose a model with a longer context.`,
+    `messages: even compressed, the system messages and the last turn need about ${needed} tokens, and there is room for ${budget}. Shorten them, request fewer tokens, or choose a model with a longer context.`,
   )
 }
 
@@ -121,7 +121,7 @@ function textOf(part: unknown): string | undefined {
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : undefined
 }
 
-/** Puts a copy with shorter texts in the message's place. Returns whether one was too long. */
+/** Replaces the message with a copy with shorter texts. Returns whether one was too long. */
 function cutTexts(messages: Json[], position: number, maxLength: number): boolean {
   const message = messages[position]
   if (!message || !textsOf(message).some((text) => text.length > maxLength)) return false

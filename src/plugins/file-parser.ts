@@ -9,7 +9,7 @@ import type { FileParserOptions } from "./read-plugins.ts"
 type File = { bytes: Uint8Array; mediaType: string; contentType: string }
 
 export type FileReader = {
-  /** Fetches a file that is given by its URL: `fetchPublic` with the world of this request. */
+  /** Fetches a file from its URL: `fetchPublic` with the dependencies of this request. */
   fetchFile: (url: string) => Promise<Fetched>
 }
 
@@ -35,7 +35,7 @@ const EXTENSIONS: Record<string, string> = {
   htm: "text/html",
 }
 
-/** Replaces files by their text, unless the model reads files itself. */
+/** Replaces files with their text, unless the model reads files itself. */
 export async function parseFiles(
   messages: readonly Json[],
   { engine }: FileParserOptions,
@@ -66,7 +66,7 @@ export async function parseFiles(
 
 type FilePart = { type: "file"; file: { filename?: string | null; file_data: string } }
 
-/** A file that is given by an id is not ours to read. */
+/** A file with an id belongs to the provider and is not parsed. */
 function isFile(part: unknown): part is FilePart {
   if (!isObject(part) || part["type"] !== "file") return false
   return isObject(part["file"]) && typeof part["file"]["file_data"] === "string"
@@ -77,7 +77,7 @@ type Budget = { work: number }
 async function toTextPart({ file }: FilePart, path: string, reader: FileReader, budget: Budget): Promise<Json> {
   const name = file.filename ?? "file"
   const text = await readText(await load(file.file_data, name, path, reader), path, budget)
-  // The mark that ends the file must not be one that the file itself brought.
+  // The file must not contain the tag that ends it.
   const inside = text.replaceAll(/<(?=\/file>)/gi, "&lt;")
   return { type: "text", text: `<file name="${toAttribute(name)}">\n${inside}\n</file>` }
 }
@@ -138,7 +138,7 @@ async function readText({ bytes, mediaType, contentType }: File, path: string, b
     return pdf.isCut ? `${pdf.text}\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : pdf.text
   }
   if (isText(mediaType)) return decode(bytes, contentType)
-  const kind = mediaType === "" ? "a file that states no type" : mediaType
+  const kind = mediaType === "" ? "a file without a type" : mediaType
   throw refuseAt(
     path,
     `${kind} cannot be read here; PDF and text files can. Name the file with its ending, or set pdf.engine to "native" for a model that reads files`,

@@ -19,8 +19,8 @@ const MAX_ANSWER_BYTES = 2_000_000
 const MAX_IMAGES = 20
 
 /**
- * The moderation model of this deployment. The OpenAI key goes where that provider's calls go and nowhere else: a
- * MODERATION_BASE_URL has a key of its own, or none.
+ * The moderation model of this deployment. The OpenAI key is sent only where that provider's calls are sent: a
+ * MODERATION_BASE_URL has a separate key or none.
  */
 export function configuredModeration(env: Env): ModerationSettings | undefined {
   const ownUrl = credential(env, "MODERATION_BASE_URL")
@@ -45,7 +45,7 @@ const Answer = z.object({
     .min(1),
 })
 
-/** Whether the input is flagged. Throws if it could not be moderated, so that it is not sent either. */
+/** Whether the input is flagged. Throws if it could not be moderated, so that it is not sent upstream. */
 export async function moderate(
   input: ModerationInput,
   settings: ModerationSettings,
@@ -95,12 +95,12 @@ async function ask(
   })
   if (!response.ok || !response.body) {
     await response.body?.cancel()
-    throw new Error(`The moderation model answered ${response.status}`)
+    throw new Error(`The moderation model returned ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
   const { results } = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
   const isCount = Array.isArray(input) && typeof input[0] === "string" && results.length !== input.length
-  if (isCount) throw new Error("The moderation model judged another number of texts than it was sent")
+  if (isCount) throw new Error("The moderation model returned a different number of results than inputs")
   return {
     flagged: results.some(({ flagged }) => flagged),
     categories: results.flatMap((one) =>

@@ -35,7 +35,7 @@ const ContextCompression = z.object(
 )
 
 const PDF_RULE = "accepts cloudflare-ai and native"
-/** Left out, the engine is for the caller to choose: native where the model reads files, else the local one. */
+/** Without an engine, the gateway chooses: native if the model reads files, otherwise the local one. */
 const FileParser = z
   .object(
     {
@@ -65,7 +65,7 @@ const SearchPrompt = z.object({
   search_prompt: z.string({ error: "must be a string" }).max(10_000, "must be at most 10000 characters").nullish(),
 })
 
-/** The plugins of a request, each with its options; undefined for those that it does not use. */
+/** The plugins of a request with their options; undefined for unused ones. */
 export type Plugins = {
   autoRouter: AutoRouterOptions | undefined
   contextCompression: { engine: "middle-out" } | undefined

@@ -1,12 +1,12 @@
 import { jsonrepair } from "jsonrepair"
 
-/** Places in a text at which JSON is looked for before it is given up. */
+/** Positions in a text at which JSON is tried. */
 const MAX_ATTEMPTS = 20
 const MAX_LENGTH = 2_000_000
 
 /**
- * The JSON that a text was meant to be, or null when it was meant to be none. Text that is JSON stays as it is; around
- * or instead of broken JSON only an object or an array counts, since any word can be repaired into a string.
+ * The JSON that a text was meant to be; null if it was not meant to be JSON. Valid JSON is unchanged; otherwise only an
+ * object or array counts, since any word can be repaired into a string.
  */
 export function heal(text: string): string | null {
   if (isJson(text)) return text
@@ -20,10 +20,10 @@ export function heal(text: string): string | null {
     const start = nextOpening(text, at)
     if (start === -1) return null
     const end = endOf(text, start)
-    // To the bracket that closes it; to the end of the text where quotes that are broken hide that bracket.
+    // Up to the closing bracket; to the end of the text if broken quotes hide that bracket.
     const healed = healPiece(text.slice(start, end)) ?? healPiece(text.slice(start))
     if (healed !== null) return healed
-    // What was JSON and could not be repaired is left as a whole: a piece of it would be another answer.
+    // JSON that could not be repaired is skipped completely: a piece of it would be a different response.
     at = looksLikeJson(text.slice(start, end)) ? end : start + 1
   }
   return null
@@ -43,7 +43,7 @@ function fencedIn(text: string): string[] {
   return [...text.matchAll(/```[ \t]*[\w-]*[ \t]*\r?\n([\s\S]*?)(?:```|$)/g)].map((match) => match[1] ?? "")
 }
 
-/** A piece that begins as an object or array does, repaired where that is needed. */
+/** A piece that begins like an object or array, repaired if necessary. */
 function healPiece(piece: string): string | null {
   const trimmed = piece.trim()
   if (!looksLikeJson(trimmed)) return null
@@ -53,14 +53,14 @@ function healPiece(piece: string): string | null {
     const value: unknown = JSON.parse(repaired)
     return typeof value === "object" && value !== null ? repaired : null
   } catch {
-    // Not repairable, or nested deeper than the stack is.
+    // Not repairable, or nested too deeply for the stack.
     return null
   }
 }
 
 /**
- * `{"a"`, `{'a'`, `{a:` and `{}` begin an object; `[` before a value that is written as JSON begins an array. A word in
- * braces or a number in brackets is how prose writes placeholders and footnotes.
+ * `{"a"`, `{'a'`, `{a:` and `{}` begin an object; `[` before a JSON value begins an array. Prose has placeholders as a
+ * word in braces, and footnotes as a number in brackets.
  */
 function looksLikeJson(text: string): boolean {
   return /^\{\s*(?:["'“‘]|[\w$-]+\s*:|\}|$)/.test(text) || /^\[\s*(?:[{["'“‘]|-?\d[\d.eE+-]*\s*,|\]\s*$|$)/.test(text)
@@ -71,7 +71,10 @@ function nextOpening(text: string, from: number): number {
   return found ? from + found.index : -1
 }
 
-/** Past the bracket that closes the one at `start`, strings aside; the end of the text when none does. */
+/**
+ * The position after the bracket that closes the one at `start`, ignoring strings; the end of the text if there is
+ * none.
+ */
 function endOf(text: string, start: number): number {
   let depth = 0
   let isInString = false

@@ -1,14 +1,15 @@
 import type { Json } from "../support/json.ts"
-/** Messages that stay or go together: an assistant's calls with the results of them, or one message by itself. */
+/** Messages that are kept or removed together: an assistant's calls with their results, or a single message. */
 export type Unit = { members: number[]; isKept: boolean }
 
-/**
- * A conversation as units, in its order. A unit is kept for any message of it that is: a system's, or of the last turn.
- */
+/** A conversation as units, in order. A unit is kept if any of its messages is a system message or in the last turn. */
 export function toUnits(messages: readonly Json[]): Unit[] {
   const lastTurn = messages.findLastIndex(({ role }) => role === "user")
   const units: Unit[] = []
-  /** Ids are unique to a model's answer, not to a conversation: a result belongs to the latest call with its id. */
+  /**
+   * Ids are unique within a response of the model, not within a conversation: a result belongs to the latest call with
+   * its id.
+   */
   const callers = new Map<string, Unit>()
   for (const [index, message] of messages.entries()) {
     const isKept = isInstruction(message) || (lastTurn !== -1 && index >= lastTurn)

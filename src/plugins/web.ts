@@ -17,7 +17,7 @@ function textOf(part: unknown): string {
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : ""
 }
 
-/** Inserts the search results before the message that they answer. */
+/** Inserts the search results before the message that they are for. */
 export function withResults(
   messages: readonly Json[],
   results: readonly SearchResult[],

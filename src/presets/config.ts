@@ -43,7 +43,7 @@ export type PresetConfig = Partial<Pick<ChatRequest, (typeof PRESET_FIELDS)[numb
 export type PresetContent = { config: PresetConfig; systemPrompt: string | null }
 
 type Shape = Record<string, z.ZodType>
-/** Those of a request's fields, none of them required; any other is ignored, whatever it holds. */
+/** These fields of a request, all optional; other fields are ignored, whatever their value. */
 function bodyOf<T extends Shape, K extends keyof T & string>(shape: T, names: readonly K[]) {
   const picked = Object.fromEntries(names.map((name) => [name, shape[name]])) as Pick<T, K>
   return z.object(picked).partial()
@@ -51,7 +51,7 @@ function bodyOf<T extends Shape, K extends keyof T & string>(shape: T, names: re
 
 const settings = {
   response_cache_seconds: cacheSeconds.meta({
-    description: "How long responses are cached; no request has this field. null: as the workspace has it.",
+    description: "How long responses are cached; no request has this field. null: the workspace's setting.",
   }),
 }
 
@@ -156,7 +156,7 @@ function toConfig(message: Fields): PresetConfig {
     ...message,
     max_tokens: message.max_completion_tokens ?? message.max_tokens,
     reasoning: effort == null ? reasoning : { ...reasoning, effort },
-    // Clients send it with everything; it is what happens anyway.
+    // Clients always send it; "auto" is the default anyway.
     service_tier: message.service_tier === "auto" ? undefined : message.service_tier,
   }
   const kept = [...PRESET_FIELDS, "response_cache_seconds" as const]

@@ -10,7 +10,7 @@ export type ActivePreset = PresetContent & {
   id: string
   slug: string
   status: PresetStatus
-  /** What it can add to the size of a request. */
+  /** Maximum size that it adds to a request. */
   bytes: number
 }
 

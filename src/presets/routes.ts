@@ -24,9 +24,9 @@ import { toDesignated, toPreset, toVersion } from "./preset.ts"
 import * as schemas from "./schemas.ts"
 import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"
 
-/** An inference request, whose messages are ignored but may be there. */
+/** An inference request, whose messages are ignored but may be present. */
 const MAX_BODY_BYTES = 1_048_576
-/** Every call of it carries it. */
+/** Every call that uses it loads the content. */
 const MAX_CONTENT_LENGTH = 200_000
 
 const One = z.object({ data: schemas.DesignatedPreset })
@@ -39,7 +39,7 @@ function creation<T extends z.ZodType, P extends string>(path: P, operationId: s
     operationId,
     tags: ["Presets"],
     summary: "Create a preset, or a version of it, from a request",
-    description: "What a preset has no field for, such as messages, is ignored.",
+    description: "Fields that a preset does not have, such as messages, are ignored.",
     middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
     request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(body) },
     responses: {

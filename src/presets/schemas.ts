@@ -6,7 +6,7 @@ const workspace = {
   workspace_id: z
     .uuid("must be the UUID of a workspace")
     .optional()
-    .meta({ description: "For management keys; the workspace of the key where none is named." }),
+    .meta({ description: "For management keys; if omitted, the workspace of the key." }),
 }
 export const PresetQuery = z.object(workspace)
 export const PresetPageQuery = PageQuery.extend(workspace)
@@ -47,7 +47,7 @@ export const PresetVersion = z
     id: z.uuid(),
     preset_id: z.uuid(),
     version: z.int(),
-    config: z.record(z.string(), z.unknown()).meta({ description: "In the words of a chat completion request." }),
+    config: z.record(z.string(), z.unknown()).meta({ description: "With the fields of a chat completion request." }),
     system_prompt: z.string().nullable(),
     creator_id: z.string(),
     created_at: z.iso.datetime(),

@@ -9,7 +9,7 @@ import type { ActivePreset } from "./preset.ts"
 import type { PresetChange } from "./schemas.ts"
 import { type NewPresetRow, type PresetRow, presets, presetVersions, type VersionRow } from "./table.ts"
 
-/** Where a preset is looked for. */
+/** The workspace of a preset. */
 export type Place = { organizationId: string; workspaceId: string }
 
 const inPlace = ({ organizationId, workspaceId }: Place) =>
@@ -39,7 +39,7 @@ export async function findPreset(binding: D1Database, scope: Place, slug: string
   return preset && { preset, version }
 }
 
-/** What a call needs of a preset, in one statement. */
+/** The part of a preset that calls need, in one statement. */
 export async function findLivePreset(db: D1Database, scope: Place, slug: string): Promise<ActivePreset | undefined> {
   const [row] = await openDb(db)
     .select({
@@ -78,7 +78,7 @@ export async function listPresets(
   )
 }
 
-/** The oldest first. Undefined where there is no such preset. */
+/** Oldest first. Undefined if there is no such preset. */
 export async function listVersions(
   binding: D1Database,
   scope: Place,
@@ -99,7 +99,7 @@ export async function listVersions(
       db.select({ total: count() }).from(presetVersions).where(where),
     ]),
   )
-  // A preset has a version from its first moment.
+  // Every preset has at least one version.
   return versions.total === 0 ? undefined : versions
 }
 
@@ -137,8 +137,8 @@ type NewPreset = {
 }
 
 /**
- * Creates a preset, or a new designated version if the slug exists; of concurrent calls the second makes the second
- * version. Undefined if the preset is archived or the workspace is deleted.
+ * Creates a preset, or a new designated version if the slug exists; concurrent calls create consecutive versions.
+ * Undefined if the preset is archived or the workspace is deleted.
  */
 export async function putPreset(
   binding: D1Database,
@@ -191,7 +191,7 @@ type PresetUpdate = {
   entry: AuditEntry
 }
 
-/** The changed preset, or undefined where it, or the version that it is to have, is not there. */
+/** The changed preset; undefined if the preset or its new designated version does not exist. */
 export async function updatePreset(
   binding: D1Database,
   { scope, slug, change, now, entry }: PresetUpdate,

@@ -4,7 +4,7 @@ import { logError, logWarning } from "../support/log.ts"
 import type { Reconciliation } from "../ledger/reconciliation.ts"
 import { listStalest, saveReconciliation } from "./store.ts"
 
-/** What one run compares; with more organizations than this each has its turn every other day, or every third. */
+/** Organizations per run; with more than this, each is reconciled every second or third day. */
 const ORGANIZATIONS_A_RUN = 200
 
 /** Compares the ledger of an organization with its generations, repairs allowed drifts, and stores the result. */
@@ -15,7 +15,7 @@ export async function reconcile(env: Env, organizationId: string, lowers = false
   return found
 }
 
-/** The organizations that were not compared for longest. One that cannot be does not keep the others from it. */
+/** Reconciles the organizations with the oldest reconciliation. A failure does not stop the others. */
 export async function reconcileStalest(env: Env, limit = ORGANIZATIONS_A_RUN): Promise<Reconciliation[]> {
   const found: Reconciliation[] = []
   for (const organizationId of await listStalest(env.DB, limit)) {

@@ -10,7 +10,7 @@ import { WINDOWS, type Drift, type Window } from "../ledger/reconciliation.ts"
 
 type Windows = Record<Window, Spent>
 
-/** By the hash of a key, the hashes of the keys that created it: their counters have its generations, too. */
+/** Ancestors by key hash: their counters include the key's generations. */
 export type Ancestors = ReadonlyMap<string, readonly string[]>
 
 /** The scopes that every call of a key counts in. */
@@ -19,13 +19,13 @@ function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): s
   return [ACCOUNT, ...keys, workspaceScope(workspaceId)]
 }
 
-/** What an organization's generations say. */
+/** Sums of an organization's generations. */
 export type Sums = {
   /** Of the generations in the database, by key. */
   keys: readonly KeySums[]
-  /** Of those, by the scopes of guardrails and providers that they name. */
+  /** Of the same generations, by the guardrails and providers that they name. */
   scopes: readonly ScopeSums[]
-  /** What was counted under these scopes before generations named them. */
+  /** Counted under these scopes before generations named them. */
   opening: ReadonlyMap<string, Counters>
   /** Generations in the outbox. */
   onTheirWay: readonly Settled[]
@@ -59,7 +59,7 @@ export function recordedBy(
     for (const window of WINDOWS) {
       if (window !== "total" && settledAt < windowStart(window, now)) continue
       add(counted, window, costNano, byokCostNano)
-      // Of a generation that names no scopes, the opening has them.
+      // A generation without scopes is included in the opening.
       const parts = generation.countedIn ? partsAtProviders(generation) : []
       for (const [scope, { spent, byok }] of parts) add([scope], window, spent, byok)
     }
@@ -68,8 +68,8 @@ export function recordedBy(
 }
 
 /**
- * Scopes whose counter differs from its generations. A window before the current one, after a clock ran backwards, is
- * skipped.
+ * Scopes whose counter differs from its generations. Skips windows before the current one, which a clock that ran
+ * backwards can cause.
  */
 export function driftsOf(
   charged: ReadonlyMap<string, Counters>,
@@ -99,7 +99,7 @@ export function mayRepair({ chargedNano, recordedNano }: Drift, lowers: boolean)
   return chargedNano < recordedNano || lowers
 }
 
-/** Adds the difference, not the sum: calls went on being charged while the two were compared. */
+/** Adds the difference, not the sum: calls were charged while the two were compared. */
 export function repaired(counters: Counters, { window, measure, chargedNano, recordedNano }: Drift): Counters {
   const before = counters[window]
   return { ...counters, [window]: { ...before, [measure]: before[measure] + recordedNano - chargedNano } }

@@ -19,7 +19,9 @@ const Reconciliation = z
   .object({
     organization_id: z.string(),
     at: z.iso.datetime(),
-    restored_generations: z.int().meta({ description: "Lost by the database, and given to it again" }),
+    restored_generations: z
+      .int()
+      .meta({ description: "Generations that the database had lost and that were restored" }),
     drifts: z.array(
       z.object({
         scope: z.string().meta({
@@ -43,7 +45,7 @@ const Reconciliation = z
           last_at: z.iso.datetime(),
         }),
       )
-      .meta({ description: "What providers counted above what was held, of all time: not charged. At most 100." }),
+      .meta({ description: "Usage of providers above the holds, in total: not charged. At most 100." }),
   })
   .meta({ id: "Reconciliation" })
 
@@ -53,7 +55,7 @@ const NewReconciliation = z
     lower: z
       .boolean({ error: "must be true or false" })
       .default(false)
-      .meta({ description: "Also lower counters that stand above the sum of their generations." }),
+      .meta({ description: "Also lower counters that are above the sum of their generations." }),
   })
   .refine((input) => !input.lower || input.organization_id !== undefined, {
     path: ["lower"],
@@ -67,7 +69,7 @@ const last = createRoute({
   operationId: "getReconciliation",
   tags,
   summary: "Get the last reconciliation",
-  description: "Of ledgers with their generations.",
+  description: "Compares ledgers with their generations.",
   middleware: [requireManagement] as const,
   responses: {
     200: ok(z.object({ data: z.array(Reconciliation) }), "One, or none before the first."),

@@ -3,11 +3,11 @@ import { concat } from "../support/bytes.ts"
 /** A longer response is not stored. */
 const MAX_BYTES = 1_048_576
 
-/** A response on its way to the client of which a copy is kept until it is known how it ended. */
+/** Copies a response on its way to the client, until it is known how it ended. */
 export class Capture {
   readonly response: Response
   readonly contentType: string
-  /** The whole body; undefined where it was too long or broke off. */
+  /** The complete body; undefined if it was too long or incomplete. */
   readonly bytes: Promise<Uint8Array | undefined>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
 
@@ -19,7 +19,7 @@ export class Capture {
     this.bytes = this.#read().catch(() => undefined)
   }
 
-  /** Stops copying, so that a provider does not go on for a client that left. */
+  /** Stops copying, so that the upstream ends when the client disconnects. */
   drop(): void {
     this.#reader.cancel().catch(() => undefined)
   }

@@ -8,7 +8,7 @@ const DEFAULT_TTL_SECONDS = 3_600
 /** How a call uses the response cache. */
 export type CacheRequest = {
   ttlSeconds: number
-  /** Does not read the cache, and replaces what it has. */
+  /** Does not read the cache, but replaces its entry. */
   isRefresh: boolean
   /** Also for requests with tools: a stored response can make the client run a tool again. */
   includesTools: boolean
@@ -17,8 +17,8 @@ export type CacheRequest = {
 const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds, 1 to ${MAX_TTL_SECONDS}>, separated by commas.`
 
 /**
- * What the header asks for, or else the preset or the workspace, whose setting is a number of seconds; undefined for no
- * caching. No call under a guardrail that enforces zero data retention is cached.
+ * The cache option of the header, otherwise of the preset or workspace (a number of seconds); undefined for no caching.
+ * Calls under a guardrail that enforces zero data retention are never cached.
  */
 export function cacheRequestOf(
   header: string | null,

@@ -12,7 +12,7 @@ import { purgeResponses } from "./store.ts"
 const Purged = z
   .object({
     deleted: z.int().meta({ description: "Stored responses that were deleted." }),
-    has_more: z.boolean().meta({ description: "More are left than one request deletes: send it again." }),
+    has_more: z.boolean().meta({ description: "More remain than one request deletes: repeat the request." }),
   })
   .meta({ id: "ResponseCachePurged" })
 

@@ -3,15 +3,15 @@ import { isObject } from "../support/json.ts"
 import { MAX_TTL_SECONDS } from "./request.ts"
 
 const PREFIX = "response-cache/"
-/** R2 lists and deletes so many objects at once. */
+/** R2's limit for listing and deleting. */
 const BATCH = 1_000
 const MOST_A_RUN = 20_000
 
-/** What a response is stored for: everything that decides it. */
+/** Everything that determines a response. */
 export type CacheKey = {
   organizationId: string
   workspaceId: string
-  /** Slug of the provider, with the id of the BYOK credential where one is used. */
+  /** Slug of the provider, with the id of the BYOK credential if one is used. */
   provider: string
   /** Path and body of the upstream request. */
   path: string
@@ -28,7 +28,7 @@ function prefixOf(organizationId: string, workspaceId: string): string {
   return `${PREFIX}${organizationId}/${workspaceId}/`
 }
 
-/** The same value whatever the order in which a client writes the fields. */
+/** The same value regardless of the order of fields. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
@@ -44,7 +44,7 @@ export class ResponseStore {
     this.#files = files
   }
 
-  /** Undefined where there is none, or it has expired. */
+  /** Undefined if there is none, or it has expired. */
   async find(key: CacheKey, now: number): Promise<CachedResponse | undefined> {
     const object = await this.#files.get(objectKeyOf(key))
     if (!object) return undefined
@@ -64,7 +64,7 @@ export class ResponseStore {
   }
 }
 
-/** Deletes what a workspace has stored. `isComplete`: false where more is left than one request deletes. */
+/** Deletes the stored responses of a workspace. `isComplete`: false if more remain than one request deletes. */
 export async function purgeResponses(
   files: R2Bucket,
   organizationId: string,
@@ -81,7 +81,7 @@ export async function purgeResponses(
   return { deleted, isComplete: false }
 }
 
-/** Deletes what is older than any response may become. */
+/** Deletes responses that are older than the longest lifetime. */
 export async function pruneResponses(files: R2Bucket, now: number): Promise<void> {
   let cursor: string | undefined
   for (let seen = 0; seen < MOST_A_RUN; seen += BATCH) {

@@ -2,12 +2,12 @@ import { isObject } from "../support/json.ts"
 import type { DirectoryId } from "./directory.ts"
 
 /**
- * What follows from the rows of a directory: members, keys and memberships. Statements for the batch of the change that
- * they follow from; they read the directory as that left it, so that running them again changes nothing.
+ * Effects of a directory's rows: members, keys and memberships. Statements for the batch of the change that causes
+ * them; they read the directory as that change left it, so running them again changes nothing.
  */
 
 const LISTED = "SELECT value FROM json_each(?2)"
-/** Of whom: of a JSON array of ids, or of everybody in a directory. */
+/** The affected users: a JSON array of ids, or all of a directory. */
 const LISTS = {
   listed: "json_each(?2)",
   directory: "(SELECT id AS value FROM scim_users WHERE directory_id = ?2)",
@@ -15,8 +15,8 @@ const LISTS = {
 const isActive = "EXISTS (SELECT 1 FROM scim_users u WHERE u.organization_id = ?1 AND u.id = j.value AND u.active = 1)"
 
 /**
- * For users that are or were of a directory. The active are members of the organization; of all others every key is
- * disabled and every membership ends. An owner stays a member. The statement of the keys returns `disabled_hash`.
+ * For users that are or were in a directory. Active users are members of the organization; for all others, every key is
+ * disabled and every membership ends. An owner stays a member. The statement for the keys returns `disabled_hash`.
  */
 export function applyUserStatus(
   db: D1Database,
@@ -27,7 +27,7 @@ export function applyUserStatus(
   return settlePeople(db, { kind: "listed", organizationId, of: JSON.stringify(ids), now })
 }
 
-/** The same for everybody in a directory. */
+/** The same for all users of a directory. */
 export function settleDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
   return settlePeople(db, { kind: "directory", organizationId, of: id, now })
 }
@@ -38,7 +38,7 @@ function settlePeople(
 ): D1PreparedStatement[] {
   const listed = [organizationId, of]
   const list = LISTS[kind]
-  // Those of the listed who are not active in the directory.
+  // Listed users who are not active in the directory.
   const gone = `(SELECT l.user_id FROM scim_leavers l JOIN ${list} j ON j.value = l.user_id WHERE l.organization_id = ?1)`
   const where = `organization_id = ?1 AND user_id IN ${gone}`
   return [
@@ -76,7 +76,7 @@ function settlePeople(
   ]
 }
 
-/** The hashes of keys that the statements of settleUsers disabled. */
+/** The hashes of keys that the statements of applyUserStatus disabled. */
 export function disabledHashes(results: readonly D1Result<unknown>[]): string[] {
   return results.flatMap(({ results: rows }) =>
     rows.flatMap((row) => (isObject(row) && typeof row["disabled_hash"] === "string" ? [row["disabled_hash"]] : [])),
@@ -84,9 +84,9 @@ export function disabledHashes(results: readonly D1Result<unknown>[]): string[] 
 }
 
 /**
- * What groups give to whom, a line a mapping: `m` is the mapping, `gm` who is in its group. In a fixed order, from
- * people or from workspaces: the planner, which has no statistics, would try every user of the organization with every
- * mapping.
+ * Which groups give which memberships, one row per mapping: `m` is the mapping, `gm` the membership in its group. The
+ * order of the joins is fixed, from users or from workspaces: the planner has no statistics and would try every user of
+ * the organization with every mapping.
  */
 const giving = `CROSS JOIN workspaces w ON w.id = m.workspace_id AND w.deleted_at IS NULL
   CROSS JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = gm.user_id AND u.active = 1
@@ -105,15 +105,15 @@ const inPeople = (ids: string) => ({
   theirs: `organization_id = ?1 AND user_id IN (${ids})`,
   given: `${FROM_PEOPLE} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
 })
-// The sign keeps the index of the organization's people out of it.
+// The unary plus keeps the planner from using the index of the organization's members.
 const inWorkspaces = (ids: string) => ({
   theirs: `+organization_id = ?1 AND workspace_id IN (${ids})`,
   given: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
 })
 
 /**
- * Whose memberships: of users, of a directory, in workspaces, of those in groups (JSON arrays of ids), or in those a
- * group is mapped to.
+ * Whose memberships: of users, of a directory, in workspaces, of members of groups (JSON arrays of ids), or in the
+ * workspaces that a group is mapped to.
  */
 const SCOPES = {
   users: inPeople(LISTED),
@@ -124,8 +124,7 @@ const SCOPES = {
 } as const
 
 /**
- * Memberships that the directory gives are what its groups and their mappings say; those given by hand stay as they
- * are.
+ * Makes the memberships from a directory follow its groups and their mappings; memberships added by hand are unchanged.
  */
 export function applyMemberships(
   db: D1Database,
@@ -136,7 +135,7 @@ export function applyMemberships(
     db
       .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_MAPPED}`)
       .bind(organizationId, of),
-    // Of several groups the highest role counts, and admin is before member in the alphabet.
+    // Of several groups the highest role counts; "admin" sorts before "member".
     db
       .prepare(
         `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)

@@ -2,7 +2,8 @@ import { isObject } from "../support/json.ts"
 import { invalid } from "./errors.ts"
 
 /**
- * What is kept of a user, after RFC 7643, sections 4.1 and 4.3. One table: bodies, PATCH and /Schemas are read from it.
+ * Stored attributes of a user, after RFC 7643, sections 4.1 and 4.3. Bodies, PATCH and /Schemas are all driven by this
+ * table.
  */
 export type Attribute = {
   name: string
@@ -13,7 +14,7 @@ export type Attribute = {
   mutability?: "readOnly" | "immutable"
   /** Whether values are compared case-sensitively. */
   caseExact?: boolean
-  /** Values it has. */
+  /** Suggested values. */
   canonicalValues?: readonly string[]
   parts?: readonly Attribute[]
 }
@@ -50,7 +51,7 @@ export const CORE_ATTRIBUTES: readonly Attribute[] = [
   many("entitlements"),
 ]
 
-/** As a user's document holds them: the extension is an attribute by the name of its schema. */
+/** As stored in a user's document: the extension is an attribute with the name of its schema. */
 export const USER_ATTRIBUTES: readonly Attribute[] = [
   text("externalId"),
   ...CORE_ATTRIBUTES,
@@ -64,7 +65,7 @@ export function isDocument(value: Value): value is Document {
   return isObject(value)
 }
 
-/** Of what a list refers to: set when it is put there, and not changed in place; its name follows from it. */
+/** Attributes of a reference in a list: set when it is added and immutable; the display name is derived. */
 const links = (mutability: "readOnly" | "immutable", canonicalValues: readonly string[]): readonly Attribute[] => [
   { ...text("value"), caseExact: true, mutability },
   { ...text("display"), mutability: "readOnly" },
@@ -85,14 +86,15 @@ export const GROUP_ATTRIBUTES: readonly Attribute[] = [
 const MAX_TEXT_LENGTH = 1_024
 const MAX_VALUES = 100
 
-/** Names of attributes are the same in any case. */
+/** Attribute names are case-insensitive. */
 export function findAttribute(attributes: readonly Attribute[], name: string): Attribute | undefined {
   const folded = name.toLowerCase()
   return attributes.find((attribute) => attribute.name.toLowerCase() === folded)
 }
 
 /**
- * What a body has of these attributes. What is unknown is left out, as section 3.3 of RFC 7644 allows, a password too.
+ * Reads these attributes from a body. Unknown attributes are ignored, as section 3.3 of RFC 7644 allows, passwords
+ * included.
  */
 export function readDocument(attributes: readonly Attribute[], input: Record<string, unknown>, path = ""): Document {
   const read: Document = {}
@@ -118,7 +120,7 @@ export function readValue(attribute: Attribute, value: unknown, path: string): V
 function readOne(attribute: Attribute, value: unknown, path: string): Value | undefined {
   if (attribute.type === "boolean") return readBoolean(value, path)
   if (attribute.type === "complex") {
-    // Entra sends a manager as the id alone.
+    // Entra sends a manager as only the id.
     const input = typeof value === "string" && findAttribute(attribute.parts ?? [], "value") ? { value } : value
     if (!isObject(input)) throw invalid("invalidValue", `${path}: must be an object.`)
     const read = readDocument(attribute.parts ?? [], input, `${path}.`)
@@ -133,7 +135,7 @@ function readOne(attribute: Attribute, value: unknown, path: string): Value | un
   return message
 }
 
-/** Entra writes booleans as "True" and "False". */
+/** Entra sends booleans as "True" and "False". */
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value === "boolean") return value
   const message = typeof value === "string" ? value.toLowerCase() : ""
@@ -141,7 +143,7 @@ function readBoolean(value: unknown, path: string): boolean {
   throw invalid("invalidValue", `${path}: must be true or false.`)
 }
 
-/** Of several primary values the last is it: what was set last. */
+/** Of several primary values the last one stays primary: it was set last. */
 function onePrimary(values: Value[]): Value[] {
   const last = values.findLastIndex((value) => isObject(value) && value["primary"] === true)
   return values.map((value, index) =>

@@ -22,7 +22,9 @@ export type Endpoints = Readonly<Record<string, Verbs>>
 const PATH = /^\/(\w+)(?:\/([^/?]+))?\/?$/
 const VERBS = { POST: "create", PUT: "replace", DELETE: "remove" } as const
 
-/** Runs the operations of a bulk one by one. Each one fails separately; after `failOnErrors` failures, the rest is skipped. */
+/**
+ * Runs the operations of a bulk one by one. Each fails separately; after `failOnErrors` failures the rest are skipped.
+ */
 export async function runBulk(
   { Operations: operations, failOnErrors }: Bulk,
   request: ScimRequest,
@@ -34,7 +36,7 @@ export async function runBulk(
   let errors = 0
   for (const operation of order) {
     const outcome = circular.has(operation)
-      ? failed(new ScimError(409, "The operation refers to one that refers to it."), request)
+      ? failed(new ScimError(409, "The operation is part of a circular reference."), request)
       : await perform(operation, request, endpoints, made).catch((thrown: unknown) => failed(thrown, request))
     outcomes.set(operation, outcome)
     if (operation.method === "POST" && operation.bulkId !== undefined) made.set(operation.bulkId, outcome)
@@ -68,8 +70,8 @@ async function perform(
 ): Promise<Outcome> {
   const { method, path, data, version } = mapReferences(requested, (bulkId) => {
     const maker = made.get(bulkId)
-    if (!maker) throw invalid("invalidValue", `bulkId: no operation makes ${bulkId.slice(0, 100)}.`)
-    if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be made.`)
+    if (!maker) throw invalid("invalidValue", `bulkId: no operation creates ${bulkId.slice(0, 100)}.`)
+    if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be created.`)
     return maker.id
   })
   const [, endpoint = "", id = ""] = PATH.exec(path) ?? []
@@ -106,7 +108,7 @@ async function toOutcome(answer: Response, location: string | undefined): Promis
 
 function within(maxBytes: number, data: Record<string, unknown>): Record<string, unknown> {
   if (JSON.stringify(data).length <= maxBytes) return data
-  throw new ScimError(413, `data: is larger than ${maxBytes} bytes, the most this path takes.`)
+  throw new ScimError(413, `data: is larger than ${maxBytes} bytes, the maximum for this path.`)
 }
 
 function failed(thrown: unknown, { origin }: ScimRequest): Outcome {

@@ -6,10 +6,7 @@ import { issue, message, rule, toScimError } from "./message.ts"
 
 /** Bulk operations and their order (RFC 7644, section 3.7). */
 
-/**
- * An operation needs at most three queries, and a Worker may make 1,000 in one request: that many operations would
- * need 3,000.
- */
+/** An operation needs at most three queries, and a Worker may run 1,000 queries in one request. */
 export const MAX_BULK_OPERATIONS = 300
 export const MAX_BULK_BYTES = 1_048_576
 
@@ -60,7 +57,7 @@ export const BulkRequest = message({
       )
       const repeated = ids.find((bulkId, index) => ids.indexOf(bulkId) !== index)
       if (repeated === undefined) return
-      context.addIssue(issue("invalidValue", [], `bulkId ${repeated.slice(0, 100)} is given to two resources`))
+      context.addIssue(issue("invalidValue", [], `bulkId ${repeated.slice(0, 100)} is used by two resources`))
     }),
   failOnErrors: rule<number>("invalidValue", "must be an integer of at least 1", isCount)
     .nullish()
@@ -72,7 +69,7 @@ function isCount(value: unknown): boolean {
   return typeof value === "number" && Number.isInteger(value) && value >= 1
 }
 
-/** RFC 7644, section 3.7.4: more operations than the service takes are 413. */
+/** RFC 7644, section 3.7.4: more operations than the service accepts fail with 413. */
 export function toBulkError(fault: Fault): ScimError {
   const error = toScimError(fault)
   return error.scimType === "tooMany" ? new ScimError(413, error.message) : error
@@ -91,7 +88,7 @@ function isDeeper(value: unknown, most: number): boolean {
 const REFERENCE = /^bulkId:(.+)$/s
 const IN_PATH = /(?<=\/)bulkId:([^/]+)$/
 
-/** Replaces every `bulkId:` reference of an operation, in its path and anywhere in its data. */
+/** Replaces every `bulkId:` reference of an operation, in its path and its data. */
 export function mapReferences(operation: BulkOperation, replace: (bulkId: string) => string): BulkOperation {
   const map = (value: unknown): unknown => {
     if (typeof value === "string") {
@@ -109,7 +106,7 @@ export function mapReferences(operation: BulkOperation, replace: (bulkId: string
 
 /**
  * Keeps the order of the request, but moves an operation that creates a resource before those that refer to it.
- * `circular`: operations that refer to each other, so that none can be first.
+ * `circular`: operations that refer to each other, so that none can run first.
  */
 export function orderOf(operations: readonly BulkOperation[]): {
   order: readonly BulkOperation[]

@@ -9,7 +9,7 @@ import { type Counted, toPage } from "../support/rows.ts"
 const columns = columnNames(scimDirectories)
 const COLUMNS = columns.join(", ")
 
-/** The directory with this token. Without an organization, because the token identifies it. */
+/** The directory with this token. Takes no organization: the token identifies it. */
 export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {
   const row = await db
     .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE token_hash = ?`)
@@ -53,8 +53,8 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
 }
 
 /**
- * Deletes a directory with its users, groups and mappings, and the memberships in workspaces that these gave. The
- * people stay in the organization as members managed by hand; who was deactivated stays out.
+ * Deletes a directory with its users, groups and mappings, and the workspace memberships that these gave. The users
+ * stay in the organization as members managed by hand; deactivated users stay deactivated.
  */
 export async function deleteDirectory(
   db: D1Database,

@@ -8,12 +8,12 @@ import type { Directory } from "./schemas.ts"
 import type { scimDirectories } from "./table.ts"
 
 /**
- * `pull_`: where it is read, null where it pushes; and its token, sealed in a version of its own under a workspace's
- * key.
+ * `pull_*`: URL of a pulled directory, null for one that pushes; and its token, sealed with its own version under a
+ * workspace's key.
  */
 export type DirectoryRow = StoredOf<typeof scimDirectories>
 
-/** A directory that is read. */
+/** A pulled directory. */
 export type PullRow = DirectoryRow & {
   pull_url: string
   pull_workspace_id: string
@@ -24,7 +24,7 @@ export type PullRow = DirectoryRow & {
 
 type AboutToken = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
 
-/** What sort of thing a sealed token is, and whose. */
+/** Authenticated context of a sealed token. */
 export function aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version }: AboutToken): About {
   return { kind: "scim-pull", ownerId: id, workspaceId, name: "token", version }
 }
@@ -40,7 +40,7 @@ export const NO_PULL = {
 /** A directory and its organization. */
 export type DirectoryId = { id: string; organizationId: string }
 
-/** Where directories push to, outside the interface. */
+/** Base path of the SCIM service, outside the API. */
 export const SERVICE_PATH = "/scim/v2"
 
 const PREFIX = "scim-gw-v1-"
@@ -57,7 +57,7 @@ export function newDirectory(organizationId: string, name: string, now: number):
   }
 }
 
-/** `url`: of the request, whose host serves the directory, too. */
+/** `url`: of the request; the directory is served at the same host. */
 export function toDirectory(row: DirectoryRow, url: string): z.infer<typeof Directory> {
   return {
     id: row.id,

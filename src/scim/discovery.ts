@@ -28,7 +28,7 @@ export function serviceProviderConfig(base: string) {
       {
         type: "oauthbearertoken",
         name: "Bearer token",
-        description: "The token that the directory was given when it was connected.",
+        description: "The token that was returned when the directory was connected.",
         specUri: "https://www.rfc-editor.org/info/rfc6750",
         primary: true,
       },

@@ -3,13 +3,13 @@ import { CORE_ATTRIBUTES, ENTERPRISE_ATTRIBUTES, ENTERPRISE_SCHEMA, GROUP_SCHEMA
 import { invalid } from "./errors.ts"
 import { readFilter } from "./read-filter.ts"
 
-/** A condition or an order of SQL, made of the constants of this file; what comes from outside is in `values`. */
+/** An SQL condition or order, built from constants of this file only; input is in `values`. */
 export type Clause = { sql: string; values: (string | number)[] }
 
-/** The fields that a filter can use. A list is filtered by its parts, `value` by default. */
+/** Fields that a filter can use. A multi-valued attribute is filtered by its parts, `value` by default. */
 type Field =
   | { kind: "text" | "exact" | "flag" | "instant"; sql: string }
-  /** Complex attributes, for which only presence can be tested. */
+  /** Complex attributes, which accept only `pr`. */
   | { kind: "whole"; sql: string }
   | { kind: "list"; from: string; of: string; parts: Readonly<Record<string, Field>> }
 type List = Extract<Field, { kind: "list" }>
@@ -103,11 +103,11 @@ export const GROUP_FIELDS: Fields = {
   },
 }
 
-/** Each binds at most two values, and a statement takes a hundred; no more is an expression as deep as D1 takes. */
+/** A comparison binds at most two values and a statement takes 100; more would also exceed D1's expression depth. */
 const MAX_COMPARISONS = 40
 const EVERYTHING: Clause = { sql: "1", values: [] }
 
-/** The condition that a filter means; without one, everything. */
+/** The SQL condition of a filter; always true without one. */
 export function toCondition(rule: string | undefined, fields: Fields): Clause {
   if (rule === undefined) return EVERYTHING
   const filter = readFilter(rule)
@@ -131,17 +131,17 @@ function comparisonsIn(filter: Filter): number {
   }
 }
 
-/** What a list is sorted by; the oldest first where nothing is named. */
+/** The sort order of a list; oldest first by default. */
 export function toOrder(sortBy: string | undefined, descending: boolean, fields: Fields): string {
   const direction = descending ? "DESC" : "ASC"
   if (sortBy === undefined) return `created_at ${direction}, id`
   const side = sortedBy(bare(sortBy), fields)
   if (side === undefined) throw invalid("invalidPath", "sortBy: resources cannot be sorted by this attribute.")
-  // What has no value comes last, and first where the order is turned: section 3.4.2.3 of RFC 7644.
+  // Resources without a value sort last, or first in descending order: RFC 7644, section 3.4.2.3.
   return `${side} ${direction} NULLS ${descending ? "FIRST" : "LAST"}, id`
 }
 
-/** Of an attribute with several values the primary one counts, else the first. */
+/** Of a multi-valued attribute the primary value counts, otherwise the first. */
 function sortedBy(path: string, fields: Fields): string | undefined {
   const field = Object.hasOwn(fields, path) ? fields[path] : undefined
   if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
@@ -217,9 +217,9 @@ const SIGNS = { gt: ">", ge: ">=", lt: "<", le: "<=" } as const
 
 function compareField({ kind, sql }: Exclude<Field, List>, filter: Comparison): Clause {
   if (filter.op === "pr") return { sql: `(${sql} IS NOT NULL AND ${sql} <> '')`, values: [] }
-  if (kind === "whole") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or ask for pr.`)
+  if (kind === "whole") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or use pr.`)
   const value = toValue(kind, filter)
-  // Both sides fold the letters of ASCII only: it is what SQLite's lower() does.
+  // Both sides fold only ASCII letters, as SQLite's lower() does.
   const side = kind === "text" ? `lower(${sql})` : sql
   if (value === null) return { sql: `${sql} IS ${filter.op === "ne" ? "NOT NULL" : "NULL"}`, values: [] }
   switch (filter.op) {
@@ -245,7 +245,7 @@ function toValue(kind: "text" | "exact" | "flag" | "instant", filter: Exclude<Co
   if (value === null) return null
   if (kind === "flag") {
     if (filter.op !== "eq" && filter.op !== "ne") {
-      throw invalid("invalidFilter", `filter: ${attrPath} is true or false, which is compared by eq and ne.`)
+      throw invalid("invalidFilter", `filter: ${attrPath} is a boolean and accepts eq and ne.`)
     }
     const rule = String(value).toLowerCase()
     if (rule !== "true" && rule !== "false") throw invalid("invalidFilter", `filter: ${attrPath} is true or false.`)

@@ -64,7 +64,7 @@ export async function findMembersOf(
   return members
 }
 
-/** Those of the ids who are no users of the directory. */
+/** The ids that are not users of the directory. */
 export async function findUnknownUsers(
   db: D1Database,
   { id, organizationId }: DirectoryId,
@@ -80,7 +80,7 @@ export async function findUnknownUsers(
   return results.map((row) => row.id)
 }
 
-/** The members as the change has them, where the write with this stamp took place. */
+/** Writes the members of a change, if the write with this stamp was made. */
 function memberStatements(
   db: D1Database,
   {
@@ -125,7 +125,7 @@ export async function insertGroup(
   ])
 }
 
-/** Undefined where there is no such group, or none of this version. */
+/** Undefined if there is no such group, or not with this version. */
 export async function updateGroup(
   db: D1Database,
   {
@@ -168,7 +168,9 @@ export async function updateGroup(
   return updated?.results[0] as GroupRow | undefined
 }
 
-/** With its mappings and what they gave. False where there is no such group, or none of this version. */
+/**
+ * Deletes the group with its mappings and their memberships. False if there is no such group, or not with this version.
+ */
 export async function deleteGroup(
   db: D1Database,
   {

@@ -17,9 +17,9 @@ import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs }
 import { versionTag } from "./user.ts"
 import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./protocol.ts"
 
-/** Ten thousand members and their names. */
+/** Ten thousand members with their names. */
 const MAX_BODY_BYTES = 2_097_152
-/** Of all groups of a page: a page ends before the group that would pass it, as RFC 7644 lets it. */
+/** Members of all groups of a page: a page ends before the group that would exceed it, which RFC 7644 allows. */
 const MAX_LISTED_MEMBERS = 20_000
 
 export const groups: Verbs = {
@@ -27,7 +27,7 @@ export const groups: Verbs = {
   async list(request) {
     const { page, startIndex } = pageOf(request, GROUP_FIELDS)
     const { rows, total } = await listGroups(request.db, directoryOf(request), page)
-    const withMembers = readProjection(request.query).tells("members")
+    const withMembers = readProjection(request.query).includes("members")
     const resources = await emit(request, withMembers ? withinBound(rows) : rows)
     return scimJson(listResponse(resources, total, startIndex))
   },
@@ -122,7 +122,7 @@ function withinBound<T extends { size: number }>(rows: readonly T[]): T[] {
 async function emit(request: ScimRequest, rows: readonly GroupRow[]): Promise<object[]> {
   const projection = readProjection(request.query)
   const ids = rows.map(({ id }) => id)
-  const members = projection.tells("members")
+  const members = projection.includes("members")
     ? await findMembersOf(request.db, request.directory.organization_id, ids)
     : undefined
   return rows.map((row) => projection.project(toGroup(row, members && (members.get(row.id) ?? []), request.base)))

@@ -19,7 +19,7 @@ export type GroupChange = {
 type Members = { fromNobody: boolean; added: Set<string>; removed: Set<string> }
 
 const MAX_NAME_LENGTH = 1_024
-/** Of one request; a larger group is pushed in several. */
+/** Per request; a larger group is pushed in several. */
 const MAX_MEMBERS = 10_000
 
 /** Reads a complete group from a body. */
@@ -45,7 +45,7 @@ function readText(value: unknown, name: string): string {
   throw invalid("invalidValue", `${name}: must be a string of at most ${MAX_NAME_LENGTH} characters.`)
 }
 
-/** The ids of members: `[{value}]`, as it should be, one of them, or an id alone. */
+/** Member ids: `[{value}]` as specified, one such object, or only an id. */
 function idsOf(value: unknown): string[] {
   const members = Array.isArray(value) ? value : [value]
   if (members.length > MAX_MEMBERS) throw invalid("tooMany", `members: takes at most ${MAX_MEMBERS} in one request.`)
@@ -58,7 +58,7 @@ function idsOf(value: unknown): string[] {
   })
 }
 
-/** What these operations, in order, come to. */
+/** The combined change of these operations, in order. */
 export function planGroup(operations: readonly Operation[]): GroupChange {
   const change: Planned = { members: { fromNobody: false, added: new Set(), removed: new Set() } }
   for (const { op, path, value } of operations) {
@@ -67,7 +67,7 @@ export function planGroup(operations: readonly Operation[]): GroupChange {
       continue
     }
     if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
-    // Okta repeats the id beside the new name.
+    // Okta repeats the id next to the new name.
     for (const [name, one] of Object.entries(value)) {
       if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase())) planAt(change, name, op, one)
     }
@@ -79,7 +79,7 @@ function bare(path: string): string {
   return path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`) ? path.slice(GROUP_SCHEMA.length + 1) : path
 }
 
-/** Changed by one operation after the other: of a thousand, each would copy what the others came to. */
+/** Mutable during planning: copying the members for each of a thousand operations would be slow. */
 type Planned = Omit<GroupChange, "members"> & { members: Members }
 
 function planAt(change: Planned, path: string, op: Operation["op"], value: unknown): void {
@@ -98,19 +98,19 @@ function planAt(change: Planned, path: string, op: Operation["op"], value: unkno
   if (["id", "meta", "schemas"].includes(folded)) throw invalid("mutability", `${name}: is read-only.`)
   if (folded !== "members" || part) throw invalid("invalidPath", "path: accepts displayName, externalId and members.")
   if (!filter) return planMembers(change.members, op, value)
-  if (op !== "remove") throw invalid("mutability", "members: are added and removed, not changed.")
+  if (op !== "remove") throw invalid("mutability", "members: can be added and removed, not changed.")
   planMembers(change.members, op, idsIn(filter))
 }
 
-/** Of `value eq "…"`, alone or several joined by `or`. */
+/** Ids of `value eq "…"`, alone or several joined by `or`. */
 function idsIn(filter: Filter): string[] {
   if (filter.op === "or") return filter.filters.flatMap(idsIn)
   if (filter.op === "eq" && filter.attrPath.toLowerCase() === "value") return [String(filter.compValue)]
-  throw invalid("invalidFilter", 'members: are chosen by their value: members[value eq "<id of a user>"]')
+  throw invalid("invalidFilter", 'members: must be selected by their value: members[value eq "<id of a user>"]')
 }
 
 function planMembers(members: Members, op: Operation["op"], value: unknown): void {
-  // A removal without a value is of all; Entra names whom it removes in the value.
+  // A removal without a value removes all members; Entra lists the members to remove in the value.
   const isAll = op === "remove" && (value === undefined || value === null)
   const ids = isAll || value === null ? [] : idsOf(value)
   if (op === "replace" || isAll) {

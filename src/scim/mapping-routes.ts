@@ -55,7 +55,7 @@ const groups = createRoute({
   path: "/scim/groups",
   operationId: "listScimGroups",
   summary: "List SCIM groups",
-  description: "Of all directories or of one; newest first.",
+  description: "Groups of all directories or of one, newest first.",
   request: { query: GroupsQuery },
   responses: { 200: ok(ScimGroups, "The groups."), ...FAILURES },
 })
@@ -77,11 +77,11 @@ const create = createRoute({
   path: PATH,
   operationId: "createScimGroupMapping",
   summary: "Map a group to a workspace",
-  description: "Repeatable: the same mapping is returned again.",
+  description: "Idempotent: an existing mapping is returned.",
   request: { body: jsonBody(NewMapping) },
   responses: {
     200: ok(One, "The mapping."),
-    201: ok(One, "The mapping, where the deployment's CLIENT_DIALECT is openrouter."),
+    201: ok(One, "The mapping, if the deployment's CLIENT_DIALECT is openrouter."),
     ...FAILURES,
     ...failures("conflict"),
   },
@@ -113,12 +113,12 @@ const remove = createRoute({
   path: `${PATH}/{id}`,
   operationId: "deleteScimGroupMapping",
   summary: "Delete a group mapping",
-  description: "Its people stay in the workspace where `keep_members` says so.",
+  description: "With `keep_members`, its members stay in the workspace.",
   request: { params: MappingPath, query: MappingRemoval },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })
 
-/** Which groups of the directories are in which workspaces. */
+/** Mappings of directory groups to workspaces. */
 export const scimMappings = newRouter()
   .openapi(groups, async (c) => {
     const { organizationId } = c.var.principal

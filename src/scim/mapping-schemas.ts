@@ -33,7 +33,7 @@ export const NewMapping = z
   .strictObject({
     scim_group_id: z.uuid("must be the UUID of a group, as GET /scim/groups lists them"),
     workspace_id: z.uuid("must be the UUID of a workspace"),
-    role: role.default("member").meta({ description: "In the workspace. Of several groups the highest counts." }),
+    role: role.default("member").meta({ description: "Role in the workspace. Of several groups the highest counts." }),
   })
   .meta({ id: "NewScimGroupMapping" })
 
@@ -43,7 +43,7 @@ export const MappingPath = z.object({ id: z.uuid("must be the UUID of a mapping"
 export const MappingRemoval = z.object({
   keep_members: z
     .enum(["true", "false"], { error: "is required: true or false" })
-    .meta({ description: "true: whom the mapping put into the workspace stays there, managed by hand." }),
+    .meta({ description: "true: members from the mapping stay in the workspace, managed by hand." }),
 })
 
 export const ScimSyncJob = z

@@ -67,8 +67,8 @@ export async function findMapping(db: D1Database, organizationId: string, id: st
 }
 
 /**
- * Makes the mapping where there is none, and brings the memberships of the workspace in line either way. The mapping
- * that is there then, of whatever role; undefined where the group or the workspace was deleted concurrently.
+ * Creates the mapping if there is none, and updates the memberships of the workspace either way. Returns the mapping
+ * that exists then, with whatever role; undefined if the group or the workspace was deleted concurrently.
  */
 export async function insertMapping(
   db: D1Database,
@@ -129,7 +129,8 @@ export async function updateMapping(
 }
 
 /**
- * With `keepMembers` whom the mapping put into the workspace stays there by hand; of the default one all are anyway.
+ * With `keepMembers`, members from the mapping stay in the workspace, managed by hand; in the default workspace
+ * everyone stays anyway.
  */
 export async function deleteMapping(
   db: D1Database,

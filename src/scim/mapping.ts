@@ -5,7 +5,7 @@ import type { ScimGroup, ScimGroupMapping, ScimSyncJob } from "./mapping-schemas
 import type { SyncJobRow } from "./sync-job.ts"
 import type { scimGroupMappings, scimGroups } from "./table.ts"
 
-/** Who is in the group is in the workspace. */
+/** Maps a group to a workspace: members of the group are members of the workspace. */
 export type MappingRow = StoredOf<typeof scimGroupMappings>
 
 export function toMapping(row: MappingRow): z.infer<typeof ScimGroupMapping> {

@@ -6,7 +6,7 @@ import { invalid, SCIM_TYPES, type ScimError, type ScimType } from "./errors.ts"
 
 export const NOT_AN_OBJECT = "The body is not valid JSON. Send one JSON object."
 
-/** A message of RFC 7644. The names of its attributes are read in any case. */
+/** A message of RFC 7644. Its attribute names are case-insensitive. */
 export function message<Shape extends z.ZodRawShape>(shape: Shape, error = NOT_AN_OBJECT) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]))
   const rename = (input: unknown) =>
@@ -26,7 +26,7 @@ export function issue(scimType: ScimType, path: string[], text: string) {
   return { code: "custom" as const, path, message: text, params: { scimType } }
 }
 
-/** A SCIM error has one scimType, so it reports the first fault only. */
+/** A SCIM error has one scimType, so only the first fault is reported. */
 export function toScimError({ issues }: Fault): ScimError {
   const [first] = issues
   if (!first || first.path.length === 0) return invalid("invalidSyntax", first?.message ?? NOT_AN_OBJECT)

@@ -7,7 +7,7 @@ import { readFilter } from "./read-filter.ts"
 const MAX_OPERATIONS = 1_000
 const NO_OPERATIONS = "must be an array of at least one operation"
 
-/** Entra writes the names of operations with a capital. */
+/** Entra capitalizes the names of operations. */
 const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value)
 
 const Operation = message(
@@ -39,7 +39,7 @@ export type Path = { name: string; filter: Filter | undefined; part: string | un
 
 const PATH = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s
 
-/** `emails[type eq "work"].value`, without the schema that may stand before it. */
+/** Reads a path such as `emails[type eq "work"].value`, without a schema prefix. */
 export function readPath(path: string): Path {
   const [, name, filter, part] = PATH.exec(path) ?? []
   if (name === undefined) throw invalid("invalidPath", `path: ${path.slice(0, 100)} is not a path.`)

@@ -3,12 +3,12 @@ import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from "./attributes.ts"
 
 /** The attributes to return: `attributes` and `excludedAttributes` of RFC 7644, section 3.9. */
 export type Projection = {
-  /** Whether any of an attribute is. */
-  tells: (name: string) => boolean
+  /** Whether any part of an attribute is returned. */
+  includes: (name: string) => boolean
   project: (resource: object) => object
 }
 
-/** Attributes by their names in lower case, each with the selected parts; null for all of them. */
+/** Attributes by lower-case name, each with the selected parts; null for all parts. */
 type Named = ReadonlyMap<string, ReadonlySet<string> | null>
 
 const ALWAYS = ["schemas", "id"]
@@ -22,7 +22,7 @@ export function readProjection(query: URLSearchParams): Projection {
     return except.has(folded) ? part(value, except.get(folded) ?? null, false) : value
   }
   return {
-    tells: (name) => (only.size > 0 ? only.has(name) : except.get(name) !== null),
+    includes: (name) => (only.size > 0 ? only.has(name) : except.get(name) !== null),
     project: (resource) =>
       Object.fromEntries(
         Object.entries(resource)
@@ -32,7 +32,7 @@ export function readProjection(query: URLSearchParams): Projection {
   }
 }
 
-/** These parts of a value, or all but them. */
+/** These parts of a value, or all but these. */
 function part(value: unknown, names: ReadonlySet<string> | null, isWanted: boolean): unknown {
   if (names === null) return isWanted ? value : undefined
   if (Array.isArray(value)) return value.map((item) => part(item, names, isWanted)).filter((item) => item !== undefined)
@@ -53,7 +53,7 @@ function namesIn(list: string | null): Named {
   return named
 }
 
-/** An attribute and the part of it that a path means; the extension is an attribute by the name of its schema. */
+/** An attribute and the part that a path selects; the extension is an attribute with the name of its schema. */
 function split(path: string): [name: string, inner: string | undefined] {
   const extension = ENTERPRISE_SCHEMA.toLowerCase()
   if (path === extension) return [extension, undefined]

@@ -11,7 +11,7 @@ const JSON_TYPE = /^application\/(?:scim\+)?json\s*(?:;|$)/i
 
 const asJson = (type: string) => type.includes("application/json")
 
-/** The media type of a response: that of SCIM, unless the client accepts plain JSON only (RFC 7644, section 3.8). */
+/** The media type of a response: SCIM's, unless the client accepts only plain JSON (RFC 7644, section 3.8). */
 export function mediaTypeFor(accept: string): string {
   const types = accept.toLowerCase().split(",")
   return types.some(asJson) && !types.some((type) => /scim\+json|\*\//.test(type)) ? "application/json" : MEDIA_TYPE
@@ -21,7 +21,7 @@ export function scimJson(body: unknown, status = 200, headers: Record<string, st
   return new Response(JSON.stringify(body), { status, headers: { "content-type": MEDIA_TYPE, ...headers } })
 }
 
-/** The attributes of a message with their names in lower case. */
+/** The attributes of a message with lower-case names. */
 export function foldNames(body: Json): Json {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -46,7 +46,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Json
 }
 
 export const MAX_PAGE = 200
-/** Of 32 bits; no list is as long. */
+/** 32-bit maximum; no list is as long. */
 const MAX_INTEGER = 2_147_483_647
 const DEFAULT_PAGE = 100
 
@@ -80,7 +80,7 @@ const integer = z
   .regex(/^([+-]?\d{1,40})?$/, "must be an integer")
   .optional()
 
-/** The parameters of a list that must be numbers. */
+/** Checks the numeric parameters of a list. */
 export const ListParameters = z.looseObject({
   startIndex: z.preprocess(firstValue, integer),
   count: z.preprocess(firstValue, integer),
@@ -119,14 +119,14 @@ export function listResponse(resources: readonly object[], total: number, startI
   }
 }
 
-/** Whether a header of entity tags names this version; undefined without the header. */
+/** Whether an entity-tag header matches this version; undefined without the header. */
 function names(header: string | null, version: number): boolean | undefined {
   if (header === null) return undefined
   const tags = header.split(",").map((tag) => tag.trim().replace(/^W\//, ""))
   return tags.includes("*") || tags.includes(versionTag(version).slice(2))
 }
 
-/** Throws where If-Match names another version than the resource has. */
+/** Throws 412 if If-Match does not match the version of the resource. */
 export function requireMatch(headers: Headers, version: number): void {
   if (names(headers.get("if-match"), version) === false) throw outdated()
 }
@@ -141,8 +141,5 @@ export function isUnchanged(headers: Headers, version: number): boolean {
 }
 
 export function outdated(): ScimError {
-  return new ScimError(
-    412,
-    "The resource has been changed meanwhile. Read it, and send If-Match with its meta.version.",
-  )
+  return new ScimError(412, "The resource was changed concurrently. Read it, and send If-Match with its meta.version.")
 }

@@ -34,10 +34,10 @@ import { MEDIA_TYPE } from "./protocol.ts"
 import { isTaken } from "../support/rows.ts"
 
 /**
- * Of one answer; a page that is larger is asked for in halves. What is kept of it is one parameter, of at most 2 MB.
+ * Per response; a larger page is requested again in halves. What is stored of it is one SQL parameter of at most 2 MB.
  */
 const MAX_ANSWER_BYTES = 1_500_000
-/** Missing users that one step requests. */
+/** Missing users requested per step. */
 const MISSING = 20
 
 /** One step of a pull: reads a page, requests missing users, or applies what was read. Throws a PullFailure. */
@@ -74,13 +74,15 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
 type Ask = (path: string) => Promise<Reading<Record<string, unknown>>>
 type Step = { next: Next; waitMs?: number }
 
-/** The token is in clear here, and nowhere else. */
+/** The token is decrypted only here. */
 async function pending(env: Env, directory: PullRow, now: number): Promise<Ask> {
   const dataKey = await tokenKeyOf(env.DB, directory)
   const sealed = { about: aboutToken(directory), sealed: directory.pull_sealed }
   const token = dataKey && (await openSealed({ ...sealed, dataKey }, mastersOf(env)))
   if (token === undefined) {
-    throw new PullFailure(`The token of the directory ${directory.name} does not open. Connect the directory anew.`)
+    throw new PullFailure(
+      `The token of the directory ${directory.name} could not be decrypted. Connect the directory again.`,
+    )
   }
   const deps = outboundDeps(env)
   const headers = { authorization: `Bearer ${token}`, accept: `${MEDIA_TYPE}, application/json` }
@@ -128,7 +130,7 @@ async function askForMissing(
   return { next: last === undefined ? { done: true } : { cursor: { ...cursor, after: last, failures: 0 } } }
 }
 
-/** Nothing of the pull has taken effect then. */
+/** Nothing of the pull is applied in this case. */
 function refuseTaken({ name }: PullRow) {
   return (cause: unknown): never => {
     if (!isTaken(cause)) throw cause

@@ -8,7 +8,7 @@ import type { Cursor, Pulled } from "./pull.ts"
 import { disabledHashes, settleDirectory } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
-/** The directory that the job reads: the one it has begun, else the next one. */
+/** The directory that the job is reading, otherwise the next one. */
 export async function findPullDirectory(db: D1Database, job: SyncJobRow): Promise<PullRow | undefined> {
   const row = await db
     .prepare(
@@ -41,7 +41,7 @@ export async function nextPhase(db: D1Database, job: SyncJobRow): Promise<void> 
     .run()
 }
 
-/** Forgets what was read of one part, or of a directory that is gone. */
+/** Deletes what was read of one part, or of a directory that no longer exists. */
 export async function dropPulled(db: D1Database, job: SyncJobRow, part?: "users" | "groups"): Promise<void> {
   await db.batch([
     db.prepare("DELETE FROM scim_pulled WHERE job_id = ?1 AND (?2 IS NULL OR kind = ?2)").bind(job.id, part ?? null),
@@ -78,7 +78,7 @@ export async function countPulled(db: D1Database, job: SyncJobRow, part: "users"
   return row?.count ?? 0
 }
 
-/** The active users of the directory who were not read, by their ids there. */
+/** Active users of the directory that were not read, by their ids at the service. */
 export async function findMissing(
   db: D1Database,
   { job, directoryId, after, limit }: { job: SyncJobRow; directoryId: string; after: string; limit: number },
@@ -107,9 +107,9 @@ const IS_OTHER = `(${["name", ...USER_FIELDS.split(", ")]
   .join(" OR ")})`
 const READ_AS = `p.job_id = ?3 AND p.kind = 'users' AND p.remote_id = scim_users.remote_id`
 
-/** In this order: names that change hands are free in between. */
+/** In this order, so that names that move between users are free in between. */
 const USERS = [
-  // A user who was deleted and created again has the same name, and is the same person here.
+  // A user who was deleted and created again has the same name and stays the same user here.
   `UPDATE scim_users SET remote_id = p.remote_id FROM scim_pulled p WHERE ${MINE} AND p.job_id = ?3 AND p.kind = 'users'
      AND lower(p.name) = lower(scim_users.user_name) AND scim_users.remote_id NOT IN (${READ_USERS})
      AND p.remote_id NOT IN (SELECT remote_id FROM scim_users WHERE ${MINE}) AND ${GUARD}`,
@@ -121,7 +121,7 @@ const USERS = [
     .map((field) => `${field.slice(2)} = ${field}`)
     .join(", ")}, version = version + 1, updated_at = ?4
    FROM scim_pulled p WHERE ${MINE} AND ${READ_AS} AND ${IS_OTHER} AND ${GUARD}`,
-  // The member whom the directory means by an address, who may have been there before it.
+  // The existing member with this email address, who may have joined before the directory.
   `INSERT INTO scim_users (organization_id, id, directory_id, remote_id, user_name, ${USER_FIELDS}, created_at, updated_at)
    SELECT ?1, coalesce((SELECT m.user_id FROM members m WHERE m.organization_id = ?1 AND m.email = p.email
        AND NOT EXISTS (SELECT 1 FROM scim_users s WHERE s.organization_id = ?1 AND s.id = m.user_id)), p.new_id),
@@ -159,11 +159,11 @@ const GROUPS = [
    ON CONFLICT DO NOTHING`,
 ]
 
-/** Addresses that change hands are free in between, too. */
+/** Frees email addresses that move between users. */
 const FREE_ADDRESSES = `UPDATE members SET email = NULL WHERE organization_id = ?1 AND user_id IN (SELECT s.id FROM scim_users s
   WHERE s.organization_id = ?1 AND s.directory_id = ?2 AND s.email IS NOT members.email) AND ${GUARD}`
 
-/** Everything that was read takes effect, with what follows from it, or nothing does. Returns the keys it disabled. */
+/** Applies everything that was read, with its effects, in one transaction. Returns the keys that it disabled. */
 export async function applyPull(
   db: D1Database,
   { job, directoryId, now, entry }: { job: SyncJobRow; directoryId: string; now: number; entry: AuditEntry },

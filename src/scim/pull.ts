@@ -16,7 +16,7 @@ export type Cursor = {
   total: number | null
   /** The last missing user that was requested. */
   after: string
-  /** How often a list was restarted, and how often in a row the service did not respond. */
+  /** Restarts of a list, and consecutive failures of the service. */
   restarts: number
   failures: number
 }
@@ -37,7 +37,7 @@ export const START: Cursor = {
   failures: 0,
 }
 
-/** A user or a group as it was read, for scim_pulled. */
+/** A user or group that was read, as a row of scim_pulled. */
 export type Pulled = {
   remote_id: string
   name: string
@@ -50,7 +50,7 @@ export type Pulled = {
   members?: string
 }
 
-/** The result of a response. `reason`: for people, without text from the service. */
+/** The result of a response. `reason`: shown to users, without text from the service. */
 export type Reading<T> =
   | { is: "read"; value: T }
   | { is: "absent" }
@@ -72,7 +72,7 @@ export function readAnswer(found: Found, now: number): Reading<Record<string, un
   return isObject(value) ? { is: "read", value } : { is: "refused", reason: "its answer is not a JSON object" }
 }
 
-/** Milliseconds, in bounds. */
+/** Milliseconds, clamped. */
 function waitOf(headers: Headers, now: number): number {
   return Math.min(MAX_WAIT_MS, Math.max(LEAST_WAIT_MS, parseRetryAfter(headers, now) ?? LEAST_WAIT_MS))
 }
@@ -122,10 +122,10 @@ function toResource(resource: unknown): { id: string; body: Record<string, unkno
   throw new ScimError(400, "id: must be a string of 1 to 1024 characters.")
 }
 
-/** What follows: the next cursor, nothing left to read of this part, or why the directory is not pulled. */
+/** The next step: another cursor, the end of this part, or why the directory is not pulled. */
 export type Next = { cursor: Cursor } | { done: true } | { reason: string }
 
-/** `kept`: how many of the part are kept, with this page. */
+/** `kept`: how many resources of the part are stored, this page included. */
 export function afterPage(cursor: Cursor, { total, items }: Page, kept: number): Next {
   // A change between two pages shifts them: a user is missing or listed twice.
   const isChanged = cursor.total !== null && cursor.total !== total
@@ -135,11 +135,11 @@ export function afterPage(cursor: Cursor, { total, items }: Page, kept: number):
   return isEnd ? { done: true } : { cursor: { ...cursor, startIndex, total, failures: 0 } }
 }
 
-/** Reads the part from its beginning, which is where everybody is who was missed. */
+/** Reads the part again from its beginning, so that missed resources are found. */
 export function restart(cursor: Cursor): Next {
   const part = cursor.part === "missing" ? "users" : cursor.part
   if (cursor.restarts < MAX_RESTARTS) return { cursor: { ...START, part, restarts: cursor.restarts + 1 } }
-  return { reason: `its list of ${part} ends early, or changes each time that it is read` }
+  return { reason: `its list of ${part} ends early, or changes with every read` }
 }
 
 export function afterTimeout(cursor: Cursor, text: string): Next {

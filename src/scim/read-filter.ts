@@ -5,9 +5,9 @@ import { invalid } from "./errors.ts"
 const MAX_FILTER_LENGTH = 2_000
 
 const QUOTED = /"(?:[^"\\]|\\.)*"/gs
-/** Some clients write them with a capital. */
+/** Some clients capitalize them. */
 const WORD = /(?<=\s)(?:true|false|null)(?=[\s)\]]|$)/gi
-/** `emails[type eq "work"].value eq "x"`, as Entra asks: of one and the same value. */
+/** `emails[type eq "work"].value eq "x"`, as Entra sends it: both conditions on the same value. */
 const PART = /\[([^[\]]*)\]\.([\w$-]+)\s+(pr\b|\w+\s+[^\s()[\]]+)/gi
 
 /** A filter of RFC 7644, section 3.4.2.2, as a tree. */
@@ -15,7 +15,7 @@ export function readFilter(rule: string): Filter {
   if (rule.length > MAX_FILTER_LENGTH) {
     throw invalid("invalidFilter", `filter: takes at most ${MAX_FILTER_LENGTH} characters.`)
   }
-  // The parser handles escapes differently: it gets the indexes of the strings instead.
+  // The parser handles escapes differently: strings are replaced by their indexes.
   const strings: string[] = []
   const bare = rule
     .replaceAll(QUOTED, (quoted) => `"${strings.push(toText(quoted)) - 1}"`)
@@ -28,7 +28,7 @@ export function readFilter(rule: string): Filter {
   }
 }
 
-/** Strings are JSON. Other text is taken literally, such as a domain and a name with a single backslash. */
+/** Strings are JSON. Others are taken literally, such as a domain and a name with a single backslash. */
 function toText(quoted: string): string {
   try {
     return z.string().parse(JSON.parse(quoted))

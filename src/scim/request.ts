@@ -11,10 +11,10 @@ import { isUnchanged, readListQuery } from "./protocol.ts"
 export type ScimRequest = {
   db: D1Database
   directory: DirectoryRow
-  /** The URL of the service, as the request reached it. */
+  /** The URL of the service, as in the request. */
   base: string
   origin: ReturnType<typeof originOf>
-  /** Of the resource; empty where the path names none. */
+  /** Of the resource; empty if the path has none. */
   id: string
   headers: Headers
   query: URLSearchParams
@@ -33,7 +33,7 @@ export function directoryOf({ directory }: ScimRequest): DirectoryId {
   return { id: directory.id, organizationId: directory.organization_id }
 }
 
-/** An entry of the audit log: who did it is the directory. */
+/** An entry of the audit log, with the directory as the actor. */
 export function entryOf(
   { directory, origin }: ScimRequest,
   action: `scim_${string}.${string}`,
@@ -45,7 +45,7 @@ export function entryOf(
   return newEntry(actor, { action, resourceId, workspaceId: null, changed })
 }
 
-/** Which resources a list is of. `startIndex`: from 1. */
+/** The page of a list. `startIndex`: from 1. */
 export function pageOf({ query }: ScimRequest, fields: Fields): { page: ResourcePage; startIndex: number } {
   const requested = readListQuery(query)
   const page = {
@@ -57,7 +57,7 @@ export function pageOf({ query }: ScimRequest, fields: Fields): { page: Resource
   return { page, startIndex: requested.startIndex }
 }
 
-/** The answer to a read whose If-None-Match names the version that is there; undefined where it does not. */
+/** The 304 response to a read whose If-None-Match has the current version; undefined otherwise. */
 export function unchanged({ headers }: ScimRequest, version: number): Response | undefined {
   if (!isUnchanged(headers, version)) return undefined
   return new Response(null, { status: 304, headers: { etag: versionTag(version) } })

@@ -41,7 +41,7 @@ const create = createRoute({
   path: "/scim/directories",
   operationId: "createScimDirectory",
   summary: "Create a SCIM directory",
-  description: "Its token is in this response and nowhere else.",
+  description: "The token is returned in this response only.",
   request: { body: jsonBody(NewDirectory) },
   responses: {
     201: ok(z.object({ data: CreatedDirectory }), "The directory, with its token."),
@@ -56,12 +56,12 @@ const remove = createRoute({
   path: "/scim/directories/{id}",
   operationId: "deleteScimDirectory",
   summary: "Delete a SCIM directory",
-  description: "With its groups and their mappings. Its people stay, managed by hand.",
+  description: "Deletes its groups and their mappings too. Its users stay as members, managed by hand.",
   request: { params: DirectoryPath },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Disconnected."), ...FAILURES },
 })
 
-/** The directories of an organization. What they push comes in at service-routes.ts. */
+/** The directories of an organization. Their pushes arrive at service-routes.ts. */
 export const scimDirectories = newRouter()
   .openapi(list, async (c) => {
     const { rows, total } = await listDirectories(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
@@ -88,7 +88,7 @@ export const scimDirectories = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** Where a directory is read, as its columns, with the token sealed under the key of the default workspace. */
+/** The pull columns of a directory; the token is sealed under the key of the default workspace. */
 async function toPull(
   c: Context<App>,
   { id, organization_id: organizationId }: DirectoryRow,

@@ -9,7 +9,7 @@ export const NewDirectory = z
       .string()
       .min(1, "must have 1 to 100 characters")
       .max(100, "must have 1 to 100 characters")
-      .meta({ description: "How people tell it from others: Okta, Entra, …" }),
+      .meta({ description: "A name to recognize it by: Okta, Entra, …" }),
     pull: z
       .strictObject({
         url: z
@@ -22,7 +22,7 @@ export const NewDirectory = z
           .regex(/^[\x21-\x7e]+$/, "must be a bearer token, without spaces"),
       })
       .optional()
-      .meta({ description: "Where sync jobs read people and groups; without it, the directory pushes them." }),
+      .meta({ description: "Where sync jobs read users and groups; without it, the directory pushes them." }),
   })
   .meta({ id: "NewScimDirectory" })
 
@@ -30,11 +30,11 @@ export const Directory = z
   .object({
     id: z.uuid(),
     name: z.string(),
-    base_url: z.url().nullable().meta({ description: "Where the directory pushes to, by SCIM 2.0." }),
+    base_url: z.url().nullable().meta({ description: "SCIM 2.0 base URL that the directory pushes to." }),
     pull: z
       .object({ url: z.string(), label: z.string() })
       .nullable()
-      .meta({ description: "Where sync jobs read it, and its token, masked." }),
+      .meta({ description: "Where sync jobs read it, with its masked token." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "ScimDirectory" })
@@ -43,7 +43,7 @@ export const CreatedDirectory = Directory.extend({
   token: z
     .string()
     .nullable()
-    .meta({ description: "The bearer token it pushes with: in this answer and nowhere else. Null where it is read." }),
+    .meta({ description: "Bearer token for its pushes, in this response only. Null for a pulled directory." }),
 }).meta({ id: "CreatedScimDirectory" })
 
 export const Directories = z
@@ -58,7 +58,7 @@ export type ScimApp = {
   Variables: {
     requestId: string
     directory: DirectoryRow
-    /** The URL of the service, as this request reached it. */
+    /** The URL of the service, as in this request. */
     base: string
   }
 }

@@ -60,11 +60,11 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
 
 /** Discovery endpoints take no filter (RFC 7644, section 4). */
 const refuseFilter: MiddlewareHandler<ScimApp> = async function refuseFilter(c, next) {
-  if (c.req.query("filter") !== undefined) throw new ScimError(403, "filter: is not taken here. Leave it out.")
+  if (c.req.query("filter") !== undefined) throw new ScimError(403, "filter: is not accepted here. Omit it.")
   return next()
 }
 
-/** Reads a JSON body of at most `maxBytes`, for the validator that comes next. */
+/** Reads a JSON body of at most `maxBytes`, for the validator that follows. */
 const acceptScimJson = (maxBytes: number): MiddlewareHandler<ScimApp> =>
   async function acceptScimJson(c, next) {
     const body = await readJsonBytes(c.req.raw, maxBytes)

@@ -22,7 +22,7 @@ const create = createRoute({
   path: "/scim/sync-jobs",
   operationId: "createScimSyncJob",
   summary: "Start a sync job",
-  description: "Brings members and memberships in line with what the directories pushed. Takes no body.",
+  description: "Updates members and memberships from what the directories pushed. Takes no body.",
   responses: { 202: ok(One, "The job."), ...FAILURES },
 })
 
@@ -53,14 +53,14 @@ export const scimSync = newRouter()
     const { id } = c.req.valid("param")
     const job = await findSyncJob(c.env.DB, organizationId, id)
     if (!job) throw new GatewayError("not_found", "There is no sync job with this id.")
-    // Who asks takes over what another request left.
+    // The request takes over a job that another request left unfinished.
     if (job.status === "queued" || job.status === "running") {
       c.executionCtx.waitUntil(runSyncJob(c.env, organizationId, id))
     }
     return c.json({ data: toSyncJob(job) }, 200)
   })
 
-/** Clients that send no body may still declare it as JSON, so no schema can stand before it. */
+/** Clients that send no body may still declare JSON, so a schema cannot check this. */
 function requireEmpty(body: string): void {
   if (!/^\s*(\{\s*\})?\s*$/.test(body)) throw new GatewayError("invalid_request", "This path does not accept a body.")
 }

@@ -8,9 +8,9 @@ import type { SyncJobRow } from "./sync-job.ts"
 const columns = columnNames(scimSyncJobs)
 const COLUMNS = columns.join(", ")
 
-/** What one step settles: each is a list of ids in one parameter, and a fraction of a second of the database. */
+/** Items of one step: each is a list of ids in one parameter, and a fraction of a second of database time. */
 const STEP = { users: 500, groups: 50 } as const
-/** Jobs that one run of the clock goes on with. */
+/** Jobs that one run of the cron trigger continues. */
 const MAX_RESUMED = 20
 
 export async function insertSyncJob(
@@ -50,7 +50,7 @@ export async function findOpenSyncJobs(db: D1Database, now: number): Promise<Syn
   return results
 }
 
-/** The job, for one to work on: who has the lease (`held`) goes on with it, anybody else once it has ended. */
+/** Leases the job to one worker: the holder of the lease (`held`) can renew it, others take it after it has expired. */
 export async function leaseSyncJob(
   db: D1Database,
   {
@@ -72,7 +72,7 @@ export async function leaseSyncJob(
   return row ?? undefined
 }
 
-/** The next ids of a table, and the statement that moves the job on: to the last of them, or to the next phase. */
+/** The next ids of a table, and the statement that moves the job to the last of them, or to the next phase. */
 async function nextIds(
   db: D1Database,
   job: SyncJobRow,
@@ -88,7 +88,7 @@ async function nextIds(
   return { ids: results.map(({ id }) => id), isLast: results.length < STEP[table] }
 }
 
-/** Moves a job that is still where this step began, so that a step that is done twice is counted once. */
+/** Moves a job only if it is still where this step began, so that a repeated step counts once. */
 function move(
   db: D1Database,
   job: SyncJobRow,
@@ -102,7 +102,7 @@ function move(
     .bind(job.organization_id, job.id, job.phase, job.position, to.phase, to.position, to.synced_groups)
 }
 
-/** Members, keys and memberships of the next users. Returns the keys it disabled. */
+/** Updates members, keys and memberships of the next users. Returns the keys that it disabled. */
 export async function syncUsers(db: D1Database, job: SyncJobRow, now: number): Promise<string[]> {
   const { ids, isLast } = await nextIds(db, job, "users")
   const to = isLast
@@ -115,7 +115,7 @@ export async function syncUsers(db: D1Database, job: SyncJobRow, now: number): P
   return disabledHashes(results)
 }
 
-/** Memberships in the workspaces that the next groups are mapped to. */
+/** Updates memberships in the workspaces that the next groups are mapped to. */
 export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
   const { ids, isLast } = await nextIds(db, job, "groups")
   const to = isLast
@@ -127,7 +127,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
   ])
 }
 
-/** Ends what no group gives any more, and counts and removes the groups that were deleted since the last job. */
+/** Ends memberships that no group gives any more, and counts and removes groups deleted since the last job. */
 export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
   await db.batch([
     db

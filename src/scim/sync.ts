@@ -5,15 +5,15 @@ import { pullStep } from "./pull-run.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"
 import { failSyncJob, findOpenSyncJobs, leaseSyncJob, syncGroups, syncLeftovers, syncUsers } from "./sync-store.ts"
 
-/** How long a step may take before another request or the clock may go on in its place: every step is safe twice. */
+/** After this time another request or the cron trigger may take over a step: every step can be repeated. */
 const LEASE_MS = 30_000
 /**
- * What one request or run of the clock does at most. A step is of a bounded number of users or groups and at most 13
- * statements: together they stay under the 1,000 queries that D1 takes of one invocation on Workers Paid.
+ * Steps per request or cron run. A step has a bounded number of users or groups and at most 13 statements: together
+ * they stay below the 1,000 queries that D1 allows per invocation on Workers Paid.
  */
 const MAX_STEPS = 60
 
-/** Goes on with a job until it is done, or for as long as one request may. Returns how many steps it took. */
+/** Continues a job until it is done or one request's steps are used up. Returns how many steps it ran. */
 export async function runSyncJob(env: Env, organizationId: string, id: string, steps = MAX_STEPS): Promise<number> {
   let lease = 0
   for (let step = 0; step < steps; step++) {
@@ -50,7 +50,7 @@ async function advance(env: Env, job: SyncJobRow, now: number): Promise<void> {
   }
 }
 
-/** Goes on with the jobs that a request left unfinished, the oldest first. */
+/** Continues the jobs that a request left unfinished, oldest first. */
 export async function resumeSyncJobs(env: Env, now: number): Promise<void> {
   let left = MAX_STEPS
   for (const { organization_id: organizationId, id } of await findOpenSyncJobs(env.DB, now)) {

@@ -28,7 +28,7 @@ export function patchUser(document: Document, operations: readonly Operation[]):
 function apply(document: Document, { op, path, value }: Operation): Document {
   if (path !== undefined) return applyAt(document, path, op, value)
   if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
-  // Okta sends the complete resource, Entra attributes by their paths.
+  // Okta sends the complete resource, Entra attributes by path.
   let patched = document
   for (const [name, one] of Object.entries(value)) {
     if (isKnown(name)) patched = applyAt(patched, name, one === null ? "remove" : op, one)
@@ -55,7 +55,7 @@ function split(path: string): { inExtension: boolean; rest: string } {
 
 function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
   const { inExtension, rest } = split(path)
-  // The URI of the core schema stands for the complete user.
+  // The URI of the core schema means the complete user.
   if (!inExtension && rest === "" && op !== "remove") return apply(document, { op, path: undefined, value })
   if (!inExtension) {
     const at = readPath(rest)
@@ -101,7 +101,7 @@ function set(
       path.filter || path.part ? setItems(items, { attribute, path, op, value }) : setAll(items, attribute, op, value)
     return withValue(document, name, readValue(attribute, after, name))
   }
-  if (path.filter) throw invalid("invalidPath", `path: ${name} has one value, which takes no filter.`)
+  if (path.filter) throw invalid("invalidPath", `path: ${name} has a single value and takes no filter.`)
   if (path.part !== undefined) {
     const inner = isObject(before) ? before : {}
     return withValue(
@@ -133,7 +133,9 @@ function setAll(items: Document[], attribute: Attribute, op: Operation["op"], va
 
 const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))
 
-/** Changes the items that match the filter, or all. A missing item is created from the equations of its filter. */
+/**
+ * Changes the items that match the filter, or all. A missing item is created from the `eq` conditions of its filter.
+ */
 function setItems(
   items: Document[],
   {
@@ -167,7 +169,7 @@ function setItems(
   return [...items, change(start)]
 }
 
-/** The item that a filter of equations describes. */
+/** The item that a filter of `eq` conditions describes. */
 function startOf(filter: Filter, parts: readonly Attribute[]): Document | undefined {
   const equations = filter.op === "and" ? filter.filters : [filter]
   const start: Document = {}

@@ -55,7 +55,7 @@ export async function findGroupsOf(
   return groups
 }
 
-/** The member whom a directory means by this address: who was there before it becomes the directory's. */
+/** The existing member with this email address, who then belongs to the directory. */
 export async function findMemberId(db: D1Database, organizationId: string, email: string): Promise<string | undefined> {
   const row = await db
     .prepare("SELECT user_id FROM members WHERE organization_id = ? AND email = ?")
@@ -64,7 +64,7 @@ export async function findMemberId(db: D1Database, organizationId: string, email
   return row?.user_id
 }
 
-/** Returns the keys it disabled. Rejects with D1's own error where the name, the person or the email is taken. */
+/** Returns the keys that it disabled. Throws D1's constraint error if the name, user or email is taken. */
 export async function insertUser(db: D1Database, row: UserRow, entry: AuditEntry): Promise<string[]> {
   const results = await db.batch([
     db
@@ -78,7 +78,7 @@ export async function insertUser(db: D1Database, row: UserRow, entry: AuditEntry
 
 type Written = { row: UserRow | undefined; disabled: string[] }
 
-/** No row where the user is no longer of the version that `before` has. Rejects as insertUser does. */
+/** Undefined if the user no longer has the version of `before`. Throws as insertUser does. */
 export async function updateUser(
   db: D1Database,
   { before, fields, now, entry }: { before: UserRow; fields: UserFields; now: number; entry: AuditEntry },
@@ -109,7 +109,7 @@ export async function updateUser(
   return { row: results[0]?.results[0] as UserRow | undefined, disabled: disabledHashes(results) }
 }
 
-/** Undefined where the user is no longer of the version that `before` has; else the keys it disabled. */
+/** Undefined if the user no longer has the version of `before`; otherwise the keys that it disabled. */
 export async function deleteUser(
   db: D1Database,
   before: UserRow,

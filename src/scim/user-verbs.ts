@@ -13,7 +13,7 @@ import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./prot
 import { isTaken } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
-/** Attempts of a change that conflicts with others: of 25 concurrent changes, the last one succeeds at its last attempt. */
+/** Attempts of a change under contention: of 25 concurrent changes, the last succeeds at its 25th attempt. */
 const MAX_TRIES = 25
 
 export const users: Verbs = {
@@ -99,7 +99,7 @@ async function wanted(request: ScimRequest): Promise<UserRow> {
 async function emit(request: ScimRequest, rows: readonly UserRow[]): Promise<object[]> {
   const projection = readProjection(request.query)
   const ids = rows.map(({ id }) => id)
-  const groups = projection.tells("groups")
+  const groups = projection.includes("groups")
     ? await findGroupsOf(request.db, request.directory.organization_id, ids)
     : undefined
   return rows.map((row) => projection.project(toUser(row, groups?.get(row.id) ?? [], request.base)))
@@ -115,7 +115,7 @@ function forget(hashes: readonly string[]): void {
   for (const hash of hashes) invalidateKey(hash)
 }
 
-/** The entry of a user has `active` as its only value, since the others are personal data. */
+/** Records only `active`, since all other values are personal data. */
 function userEntry(
   request: ScimRequest,
   {

@@ -16,8 +16,8 @@ export type UserFields = Pick<
 const string = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
 /**
- * A user as read from a body. `active` keeps its last explicit value: a user who was not set to inactive is active, even
- * where the attribute is removed (`isGiven` false).
+ * A user as read from a body. `active` is the last explicit value: a user who was not set to inactive is active, even
+ * if the attribute is removed (`isGiven` false).
  */
 export function readUser(
   body: Record<string, unknown>,
@@ -39,7 +39,7 @@ export function readUser(
   }
 }
 
-/** The primary address, else the first one, else a userName that is one. */
+/** The primary address, otherwise the first one, otherwise a userName that is an address. */
 function emailOf(document: Document, userName: string): string | null {
   const given: readonly unknown[] = Array.isArray(document["emails"]) ? document["emails"] : []
   const emails = given.filter(isObject)

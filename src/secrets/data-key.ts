@@ -20,15 +20,13 @@ async function wrap(owner: Owner, bytes: Uint8Array<ArrayBuffer>, master: string
   return { id: owner.id, workspaceId: owner.workspaceId, masterId: await masterIdOf(master), wrapped }
 }
 
-/**
- * The key that seals and opens what belongs to its owner; undefined where no master key of this deployment opens it.
- */
+/** The key that seals its owner's secrets; undefined if no master key of this deployment decrypts it. */
 export async function openDataKey(key: WrappedKey, masters: Masters): Promise<CryptoKey | undefined> {
   const bytes = await unwrap(key, masters)
   return bytes && crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
 }
 
-/** A signing key for one purpose, derived from a data key; undefined if no master key opens that one. */
+/** A signing key for one purpose, derived from a data key; undefined if no master key decrypts that one. */
 export async function openSigningKey(
   key: WrappedKey,
   purpose: string,

@@ -2,7 +2,7 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
-/** The master keys that protect all other secrets, in base64. `previous` only opens, it never seals. */
+/** The master keys that protect all other secrets, in base64. `previous` only decrypts. */
 export type Masters = { current: string; previous: string | undefined }
 
 export const MASTER_KEY_BYTES = 32
@@ -33,7 +33,7 @@ const derived = new Map<string, Derived>()
 /** The current and the previous key, twice, in case they change while the isolate runs. */
 const MAX_MASTERS = 4
 
-/** Stores values, not promises: a promise belongs to the request that made it. */
+/** Caches values, not promises: a promise belongs to the request that made it. */
 function derivedOf(master: string): Derived {
   const known = derived.get(master) ?? { signing: new Map<string, CryptoKey>() }
   if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
@@ -52,7 +52,7 @@ async function deriveWrappingKey(master: string): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(purposeOf("data-keys"), secret, algorithm, false, ["encrypt", "decrypt"])
 }
 
-/** A key that signs values which clients return, for one purpose. `purpose`: a constant of the code. */
+/** A key for one purpose that signs values which clients return. `purpose`: a constant of the code. */
 export async function signingKey(master: string, purpose: string): Promise<CryptoKey> {
   const { signing } = derivedOf(master)
   const known = signing.get(purpose)

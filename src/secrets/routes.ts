@@ -13,10 +13,12 @@ const MOST_KEYS = 100
 
 const Rotation = z
   .object({
-    rewrapped: z.int().meta({ description: "Data keys that this call has put under MASTER_KEY." }),
-    remaining: z.int().meta({ description: "Those that are still under MASTER_KEY_PREVIOUS: ask again until 0." }),
+    rewrapped: z.int().meta({ description: "Data keys that this call has sealed under MASTER_KEY." }),
+    remaining: z
+      .int()
+      .meta({ description: "Keys that are still under MASTER_KEY_PREVIOUS: repeat the call until this is 0." }),
     unreadable: z.int().meta({
-      description: "Those that neither opens: an older master key was removed too soon, or the row was changed.",
+      description: "Keys that neither decrypts: an older master key was removed too soon, or the row was changed.",
     }),
   })
   .meta({ id: "SecretRotation" })
@@ -28,7 +30,7 @@ const rotate = createRoute({
   tags: ["Secrets"],
   summary: "Rotate data keys",
   description:
-    "Seals them with the current master key; what they seal stays as it is. For the deployment's bootstrap management key only.",
+    "Seals them with the current master key; values sealed with them do not change. Only for the deployment's bootstrap management key.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: {
     body: jsonBody(
@@ -51,7 +53,7 @@ type Rewrapped = { before: WrappedKey; after: WrappedKey }
 
 /**
  * Rewraps up to `limit` data keys that the previous master key encrypted. `previousId` is empty without a previous key.
- * Keys that cannot be decrypted are skipped and counted as `broken`: listed again each time, they would keep the rotation
+ * Keys that cannot be decrypted are skipped and counted as `broken`: if listed each time, they would keep the rotation
  * from ending.
  */
 async function rewrapSome(

@@ -1,8 +1,8 @@
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 
 /**
- * What a sealed value is and whose: it opens for nothing else. A row that is copied to another owner, renamed or put
- * back in an older version does not open.
+ * Authenticated context of a sealed value. A row that is copied to another owner, renamed or replaced by an older
+ * version cannot be decrypted.
  */
 export type About = { kind: string; ownerId: string; workspaceId: string; name: string; version: string }
 

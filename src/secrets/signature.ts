@@ -10,7 +10,10 @@ export async function shortSignature(master: string, purpose: string, text: stri
   return toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).slice(0, LENGTH)
 }
 
-/** What providers get for a client's `user`: stable, different in each organization, and linked to the id only here. */
+/**
+ * The pseudonym of a client's `user` for providers: stable, different in each organization, and linked to the id only
+ * here.
+ */
 export function userPseudonym(master: string, organizationId: string, user: string): Promise<string> {
   return shortSignature(master, "user-pseudonym", JSON.stringify([organizationId, user]))
 }

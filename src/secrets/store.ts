@@ -27,7 +27,10 @@ export async function findDataKey(
   return row
 }
 
-/** Inserts a key and returns the stored one: of two concurrent inserts, the first. Undefined if the workspace is gone. */
+/**
+ * Inserts a key and returns the stored one: of two concurrent inserts, the first. Undefined if the workspace is
+ * deleted.
+ */
 export async function insertDataKey(
   binding: D1Database,
   { scope, key, now, entry }: { scope: Place; key: WrappedKey; now: number; entry: AuditEntry },
@@ -60,7 +63,7 @@ export async function listDataKeys(
     .limit(limit)
 }
 
-/** Replaces rewrapped keys, unless one was changed meanwhile. Returns the number of changed keys. */
+/** Replaces rewrapped keys, unless one was changed concurrently. Returns the number of changed keys. */
 export async function replaceDataKeys(
   binding: D1Database,
   keys: readonly { before: WrappedKey; after: WrappedKey }[],

@@ -10,7 +10,8 @@ type Sealed = { about: About; sealed: string; dataKey: WrappedKey }
 type Owner = { organizationId: string; workspaceId: string; id: string }
 
 /**
- * The data key of a workspace, or of what in it has its own; made on first use. Undefined where the workspace is gone.
+ * The data key of a workspace, or of a resource with a separate key; created on first use. Undefined if the workspace
+ * is deleted.
  */
 export async function dataKeyOf(
   db: D1Database,
@@ -24,7 +25,9 @@ export async function dataKeyOf(
   return insertDataKey(db, { scope, key: await newDataKey({ id, workspaceId }, masters), now: entry.createdAt, entry })
 }
 
-/** Seals a text under the key of its workspace, which is made on first use. Undefined where the workspace is gone. */
+/**
+ * Seals a text under the key of its workspace, which is created on first use. Undefined if the workspace is deleted.
+ */
 export async function sealForWorkspace(
   db: D1Database,
   masters: Masters,
@@ -35,14 +38,14 @@ export async function sealForWorkspace(
   const wrapped = await dataKeyOf(db, masters, { organizationId, workspaceId, id: workspaceId }, entry)
   if (!wrapped) return undefined
   const key = await openDataKey(wrapped, masters)
-  if (!key) throw new Error("The data key of a workspace opens under no master key of this deployment.")
+  if (!key) throw new Error("No master key of this deployment decrypts the data key of a workspace.")
   return sealText(key, about, plain)
 }
 
-/** The text, or undefined where it cannot be opened, which is logged. For the function that sends it, and no other. */
+/** The decrypted text; undefined if it cannot be decrypted, which is logged. Only for the function that sends it. */
 export async function openSealed({ about, sealed, dataKey }: Sealed, masters: Masters): Promise<string | undefined> {
   const key = await openDataKey(dataKey, masters)
   const plain = key && (await openText(key, about, sealed))
-  if (plain === undefined) logError("a sealed value does not open", { kind: about.kind, owner: about.ownerId })
+  if (plain === undefined) logError("a sealed value could not be decrypted", { kind: about.kind, owner: about.ownerId })
   return plain
 }

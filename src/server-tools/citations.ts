@@ -1,6 +1,6 @@
 import type { Citation } from "./tool.ts"
 
-/** Sources as chat answers carry them; a place in the text is not known. */
+/** Sources as annotations of chat responses; their position in the text is unknown. */
 export function toAnnotations(citations: readonly Citation[]): Record<string, unknown>[] {
   return citations.map(({ url, title, content }) => ({
     type: "url_citation",

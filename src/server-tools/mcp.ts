@@ -7,14 +7,14 @@ import type { RequestedTool } from "./tool.ts"
 export type McpServerChoice = {
   /** Slug of the server's record. */
   server: string
-  /** Of the tools that the key may call; null for all of them. */
+  /** Tools that the key may call; null for all. */
   allowedTools: readonly string[] | null
 }
 
 /** Tools of MCP servers, each with an open session. `close` ends the sessions. */
 export type OpenMcpTools = { tools: RequestedTool[]; close: () => void }
 
-/** Opens sessions with servers. `taken`: names of functions that the request has already; new ones are added. */
+/** Opens sessions with servers. `taken`: function names already in the request; new ones are added. */
 export type OpenMcp = (choices: readonly McpServerChoice[], taken: Set<string>) => Promise<OpenMcpTools>
 
 const NEVER = 'accepts "never": the gateway runs the tools that the key may call without asking'
@@ -31,12 +31,12 @@ const McpTool = z.object({
   require_approval: z.literal("never", { error: NEVER }).nullish(),
 })
 
-/** Whether the gateway runs the tools of this server. One with an address is for the vendor that serves the call. */
+/** Whether the gateway runs the tools of this server. A server with an address is run by the provider of the call. */
 export function isRegisteredMcp({ type, server_url: url, connector_id: connector }: Json): boolean {
   return type === "mcp" && url == null && connector == null
 }
 
-/** Splits off the registered MCP servers among the tools of a request. */
+/** Separates the registered MCP servers from the other tools of a request. */
 export function readMcpChoices<T extends Json>(
   tools: readonly T[] | null | undefined,
 ): { choices: McpServerChoice[]; others: T[] } {

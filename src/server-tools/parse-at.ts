@@ -2,7 +2,7 @@ import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "../http/schema.ts"
 
-/** The value its schema makes of a part of a request, or a refusal that names the field by its place in the request. */
+/** Parses a part of a request; throws an error that names the field by its path in the request. */
 export function parseAt<T extends z.ZodType>(schema: T, value: unknown, path: readonly PropertyKey[]): z.output<T> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

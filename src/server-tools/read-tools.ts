@@ -16,11 +16,11 @@ export const AVAILABLE_TOOLS: readonly NamedKind[] = ["datetime", "web_fetch", "
 const CLIENT_TYPES = ["function", "custom"]
 const PREFIXED = /^(?:service|openrouter):(.+)$/
 const SEARCH_SHORTHANDS = ["web_search", "web_search_preview", "web_search_preview_2025_03_11", "web_search_2025_08_26"]
-/** The Messages format dates its tools: web_search_20250305, web_fetch_20250910. */
+/** The Messages format has dates in its tool types: web_search_20250305, web_fetch_20250910. */
 const DATED = /^(web_search|web_fetch)_\d{8}$/
 const MAX_SERVER_TOOLS = 16
 
-/** Splits the tools of a request into client tools and server tools. Accepts functions of chat and of responses. */
+/** Splits the tools of a request into client tools and server tools. Accepts functions of chat and Responses. */
 export function readServerTools<T extends Tool>(
   tools: readonly T[] | null | undefined,
   settings: ToolSettings,
@@ -47,7 +47,7 @@ export function toolOfType(serverTools: readonly RequestedTool[], type: string):
   return serverTools.find((tool) => tool.type === type) ?? serverTools.find((tool) => tool.kind === kind)
 }
 
-/** The name of the server tool that a tool of this type is, whether or not it is available; undefined for any other. */
+/** The server tool of this tool type, whether or not it is available; undefined for any other type. */
 export function serverToolName(type: string): string | undefined {
   if (SEARCH_SHORTHANDS.includes(type)) return "web_search"
   return PREFIXED.exec(type)?.[1] ?? DATED.exec(type)?.[1]
@@ -76,7 +76,7 @@ function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSe
   }
 }
 
-/** Adds a tool that was requested another way, such as by a plugin. `taken`: names of the client's functions. */
+/** Adds a tool that was requested in another way, such as by a plugin. `taken`: names of the client's functions. */
 export function requestWebFetch(config: WebFetchConfig, taken: Set<string>): RequestedTool {
   const request = { type: "openrouter:web_fetch", name: newName("web_fetch", taken) }
   return toRequested(webFetch, config, request, config.maxUses)
@@ -101,7 +101,7 @@ function toRequested<Config>(
 }
 
 function kindOf(type: string): NamedKind | undefined {
-  // Without a prefix and without a date, only the shorthands are names of server tools.
+  // Without a prefix and a date, only the shorthands name server tools.
   const name = serverToolName(type)
   return AVAILABLE_TOOLS.find((kind) => kind === name)
 }
@@ -126,7 +126,7 @@ function nameOf(tool: Json): string {
   return typeof name === "string" ? name : ""
 }
 
-/** The tool's own name, or one beside it when the client has a function that is called so. */
+/** The tool's name, or a variant of it if the client has a function with this name. */
 function newName(kind: ToolKind, taken: Set<string>): string {
   let name: string = kind
   for (let number = 1; taken.has(name); number++) name = `gateway_${kind}${number === 1 ? "" : `_${number}`}`

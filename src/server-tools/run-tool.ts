@@ -4,7 +4,7 @@ import { isObject, parseJson } from "../support/json.ts"
 
 const MAX_ARGUMENTS_LENGTH = 100_000
 
-/** Answer one call of the model. It always comes to an outcome: what fails is for the model to read. */
+/** Runs one tool call of the model. Always returns an outcome: failures are for the model to read. */
 export async function runServerTool(
   tool: RequestedTool,
   argumentsJson: string,
@@ -15,7 +15,7 @@ export async function runServerTool(
   const used = tally.uses.get(name) ?? 0
   if (tool.maxUses !== undefined && used >= tool.maxUses) {
     const times = tool.maxUses === 1 ? "once" : `${tool.maxUses} times`
-    return refuse(tool, `${name} may be used ${times} in this request, and has been. Go on without it.`, deps)
+    return refuse(tool, `${name} may be used ${times} in this request, which is used up. Continue without it.`, deps)
   }
   tally.uses.set(name, used + 1)
   const args = parse(argumentsJson)
@@ -36,7 +36,7 @@ function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOu
   return failure(message, { datetime: `${new Date(now()).toISOString().slice(0, 19)}+00:00`, timezone: "UTC" })
 }
 
-/** A call without arguments is written as an empty string by some models. */
+/** Some models write a call without arguments as an empty string. */
 function parse(json: string): Record<string, unknown> | undefined {
   if (json.trim() === "") return {}
   if (json.length > MAX_ARGUMENTS_LENGTH) return undefined

@@ -1,16 +1,16 @@
-/** The start of a text, no character of it in two. */
+/** The start of a text, without a split surrogate pair. */
 export function startOf(text: string, maxLength: number): string {
   return text.slice(0, wholeAt(text, maxLength))
 }
 
-/** The start of a text, with a note where it is cut. */
+/** The start of a text, with a note if it is cut. */
 export function cutEnd(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const kept = startOf(text, maxLength)
   return `${kept}\n[… cut here: ${text.length - kept.length} more characters]`
 }
 
-/** The start and the end of a text, with a visible note between them. The note counts. */
+/** The start and the end of a text, with a note between them. The note counts towards `maxLength`. */
 export function cutMiddle(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const note = (left: number) => `\n[… ${left} characters left out …]\n`

@@ -8,7 +8,7 @@ import type { SearchSettings } from "./web-search/configured.ts"
 export type JsonSchema = Record<string, unknown>
 export type ToolKind = "datetime" | "web_fetch" | "web_search" | "mcp"
 
-/** A tool as the model is shown it. */
+/** A tool as it is shown to the model. */
 export type FunctionDefinition = { name: string; description: string; parameters: JsonSchema }
 
 export type Citation = { url: string; title: string; content?: string }
@@ -19,21 +19,21 @@ export type ToolOutcome = {
   content: string
   isError: boolean
   costNano: number
-  /** Searches that an engine answered. */
+  /** Searches that an engine answered successfully. */
   searches: number
   /** Output item of the Responses format, without `type`, `id` and `status`. */
   item: Record<string, unknown>
   citations: readonly Citation[]
-  /** What guardrails found where the tool itself applies them. */
+  /** Guardrail findings, if the tool applies guardrails itself. */
   stages?: readonly PipelineStage[]
-  /** One of them blocks the call or its result: the request ends with this error, and the model reads nothing. */
+  /** A guardrail blocked the call or its result: the request ends with this error, and the model reads nothing. */
   refusal?: GatewayError
 }
 
 /** Settings of the operator: settings.ts. */
 export type ToolSettings = { webFetch: FetchSettings; webSearch: SearchSettings | undefined }
 
-/** All that a tool can touch. */
+/** Everything that a tool can use. */
 export type ToolDeps = Network & {
   fetch: typeof fetch
   now: () => number
@@ -49,7 +49,7 @@ export function newTally(): Tally {
   return { uses: new Map(), searchResults: 0, documents: newBudget() }
 }
 
-/** One way for the gateway itself to answer a call of the model. */
+/** A tool that the gateway runs for the model. */
 export type ServerTool<Config> = {
   kind: ToolKind
   definition(config: Config): Omit<FunctionDefinition, "name">
@@ -59,15 +59,15 @@ export type ServerTool<Config> = {
 /** A server tool with the options of one request. */
 export type RequestedTool = {
   kind: ToolKind
-  /** As the request wrote it: what `tool_choice` may name. */
+  /** As written in the request: what `tool_choice` may name. */
   type: string
   /** `type` of its output items, and their `status` when a run failed. */
   itemType: string
   failedStatus: "failed" | "incomplete"
   definition: FunctionDefinition
-  /** Runs a request may have; undefined for any number. */
+  /** Maximum runs in a request; undefined for no limit. */
   maxUses: number | undefined
-  /** Fields of its output item where a call could not be run; absent for tools whose kind has them. */
+  /** Fields of its output item if a call could not run; absent for tools whose kind defines them. */
   refusedItem?: (message: string) => Record<string, unknown>
   run(args: unknown, deps: ToolDeps, tally: Tally): Promise<ToolOutcome>
 }

@@ -3,8 +3,8 @@ import { hostCookieName } from "../http/host-cookie.ts"
 import { derivedBytes, type Masters } from "../secrets/master-key.ts"
 
 /**
- * A console session: the key it acts with, by its hash, its end in epoch milliseconds, and the member who signed in with
- * the identity provider; undefined for a sign-in with the key itself.
+ * A console session: the hash of its key, its end in epoch milliseconds, and the member who signed in with the identity
+ * provider; undefined for a sign-in with the key itself.
  */
 export type ConsoleSession = { keyHash: string; expiresAt: number; userId?: string | undefined }
 
@@ -17,7 +17,7 @@ export function cookieNameFor(url: string): string {
   return hostCookieName("gateway_console", url)
 }
 
-/** The value of the cookie: encrypted with a key that is derived for it alone. It does not contain the API key. */
+/** The value of the cookie: encrypted with a separately derived key. It does not contain the API key. */
 export async function sealSession(
   { keyHash, expiresAt, userId }: ConsoleSession,
   { current }: Masters,
@@ -28,7 +28,7 @@ export async function sealSession(
     .encrypt(await derivedBytes(current, PURPOSE))
 }
 
-/** The session in a cookie of this deployment that has not expired; undefined for any other value. */
+/** The unexpired session in a cookie of this deployment; undefined for any other value. */
 export async function openSession(
   value: string,
   { current, previous }: Masters,

@@ -10,7 +10,7 @@ export function kindOf({ role }: Pick<MemberRow, "role">): KeyKind {
 }
 
 const MAX_MEMBERS = 1_000
-/** For as long as an isolate uses what it read of a key. */
+/** Cached for as long as an isolate caches a key. */
 const kinds = new ExpiringMap<string, KeyKind | undefined>(MAX_MEMBERS, { longestMs: KEY_CACHE_MS })
 
 type Person = Pick<MemberRow, "organizationId" | "userId">
@@ -26,7 +26,7 @@ export async function kindOfMember(db: D1Database, person: Person, now: number):
   return kind
 }
 
-/** The person has just signed in: what was read before is not used. */
+/** Clears the cache for a person who has just signed in. */
 export function forgetMember(person: Person): void {
   kinds.delete(idOf(person))
 }

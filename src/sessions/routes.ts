@@ -22,7 +22,7 @@ import { isFromConsole, isSameOrigin, principalOf, sessionOf } from "./session.t
 
 const PATH = "/console/session"
 const tags = ["Console"]
-/** The console's routes are at the root of the host, beside its pages. */
+/** The console's routes are at the root of the host, next to its pages. */
 const servers = [{ url: "/" }]
 const security: never[] = []
 
@@ -102,7 +102,10 @@ export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
     })
 }
 
-/** Another site's page: it must not sign a visitor in. A client that is no browser says nothing about a page. */
+/**
+ * Whether another site's page sent the request, which must not sign a visitor in. Non-browser clients send neither
+ * header.
+ */
 function isForeign(request: Request): boolean {
   const { headers } = request
   return (headers.has("sec-fetch-site") || headers.has("origin")) && !isSameOrigin(request)

@@ -8,9 +8,9 @@ import { kindOfMember } from "./member-kind.ts"
 export const CONSOLE_HEADER = "x-gateway-console"
 
 /**
- * Whether the console's own page sent this request. A page of another origin cannot: the header makes the browser ask
- * first (a CORS preflight), and the browser itself writes `Sec-Fetch-Site` and `Origin`. Browsers send `Sec-Fetch-Site`
- * only on secure connections and to loopback addresses, so elsewhere `Origin` decides.
+ * Whether the console's page sent this request. A page of another origin cannot: the header makes the browser send a
+ * CORS preflight, and the browser itself sets `Sec-Fetch-Site` and `Origin`. Browsers send `Sec-Fetch-Site` only on
+ * secure connections and to loopback addresses, so elsewhere `Origin` decides.
  */
 export function isFromConsole({ headers, url }: Request): boolean {
   return headers.get(CONSOLE_HEADER) === "1" && isSameOrigin({ headers, url })
@@ -23,7 +23,7 @@ export function isSameOrigin({ headers, url }: Pick<Request, "headers" | "url">)
   return origin !== null && URL.parse(origin)?.host === new URL(url).host
 }
 
-/** The session of a request of the console, if its cookie is valid. Whether its key still works is not checked. */
+/** The session of a console request, if its cookie is valid. The key is not checked. */
 export async function sessionOf(request: Request, env: Env, now: number): Promise<ConsoleSession | undefined> {
   if (!isFromConsole(request)) return undefined
   const value = cookieOf(request.headers.get("cookie") ?? "", cookieNameFor(request.url))
@@ -35,7 +35,7 @@ function cookieOf(header: string, name: string): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
-/** The principal of a request of the console. */
+/** The principal of a console request. */
 export async function sessionPrincipal(request: Request, env: Env): Promise<Principal | undefined> {
   const now = Date.now()
   const session = await sessionOf(request, env, now)
@@ -43,8 +43,8 @@ export async function sessionPrincipal(request: Request, env: Env): Promise<Prin
 }
 
 /**
- * A session has no rights beyond those that its key has now, and that of a member ends with the membership or with the
- * role that it was begun in.
+ * A session has at most the current rights of its key. A member's session ends with the membership or when the role
+ * changes.
  */
 export async function principalOf(
   { keyHash, userId }: ConsoleSession,

@@ -1,6 +1,6 @@
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
-/** The key of a person's sessions. Its secret is known to no one: only a session uses it. */
+/** The key of a person's sessions. Its secret is known to no one: only sessions use it. */
 export const consolePeople = sqliteTable(
   "console_people",
   {

@@ -9,7 +9,7 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** The complete body, or undefined when it is larger: its sender may not stop at the limit, so it is counted. */
+/** The complete body, or undefined if it is larger: it is counted, because its sender may not stop at the limit. */
 export async function readAtMost(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0

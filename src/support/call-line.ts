@@ -1,4 +1,4 @@
-/** One line of the log for each inference call: metadata alone, never a prompt, an answer or a key. */
+/** The log line of an inference call: only metadata, never a prompt, a response or a key. */
 export type CallLine = {
   level: "info" | "warning"
   message: "call"
@@ -16,11 +16,11 @@ export type CallLine = {
   /** USD. */
   cost?: string
   generation_id?: string
-  /** Where it did not complete: how it ended, or the code of the error. */
+  /** For a call that did not complete: how it ended, or the error code. */
   ending?: string
   /** Each failed attempt as `provider status`. */
   failed_attempts?: string[]
-  /** The message of a call that was refused before a provider was asked. */
+  /** The message of a call that was rejected before dispatch. */
   error?: string
   path?: string
 }

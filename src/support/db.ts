@@ -25,7 +25,7 @@ function valueOf(column: Column, value: unknown): SQLWrapper {
   return column.default === undefined ? sql`NULL` : sql.param(column.default, column)
 }
 
-/** The part of `INSERT INTO table … SELECT …` that inserts the row only where `condition` is true. */
+/** `INSERT INTO table … SELECT …` source that inserts the row only if `condition` is true. */
 export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValue<T>, condition: SQL): SQL {
   const given: Record<string, unknown> = row
   const values = Object.entries(getTableColumns(table)).map(([name, column]) => valueOf(column, given[name]))
@@ -35,15 +35,15 @@ export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValu
 const sqlBuilder = new SQLiteAsyncDialect()
 
 /**
- * A query as a statement of D1, for a batch that has SQL with parameters among its queries: Drizzle's own batch takes
- * none. The results are stored rows.
+ * A query as a D1 statement, for a batch that also contains SQL with parameters: Drizzle's batch accepts none. The
+ * results are stored rows.
  */
 export function toStatement(binding: D1Database, query: SQLWrapper): D1PreparedStatement {
   const { sql: text, params } = sqlBuilder.sqlToQuery(query.getSQL())
   return binding.prepare(text).bind(...params)
 }
 
-/** The names of a table's columns, for SQL that is written by hand. */
+/** The names of a table's columns, for handwritten SQL. */
 export function columnNames<T extends SQLiteTable, Except extends keyof StoredOf<T> = never>(
   table: T,
   except: readonly Except[] = [],
@@ -53,19 +53,19 @@ export function columnNames<T extends SQLiteTable, Except extends keyof StoredOf
   return names.filter((name) => !left.includes(name)) as Exclude<keyof StoredOf<T>, Except>[]
 }
 
-/** All columns of a table; `alias`: what the SQL calls the table. */
+/** All columns of a table; `alias`: of the table in the SQL. */
 export function columnList(table: SQLiteTable, alias?: string): string {
   const names = Object.values(getTableColumns(table)).map(({ name }) => name)
   return names.map((name) => (alias === undefined ? name : `${alias}.${name}`)).join(", ")
 }
 
-/** A row as SQL that is written by hand returns it: by the names of the database, with booleans as 0 or 1. */
+/** A row as handwritten SQL returns it: with database column names, and booleans as 0 or 1. */
 export type StoredRow = Readonly<Record<string, unknown>>
 
 type StoredValue<C extends Column> = C["_"]["data"] extends boolean ? number : C["_"]["data"]
 type Nullable<C extends Column> = C["_"]["notNull"] extends true ? never : null
 
-/** A whole stored row of a table. */
+/** A complete stored row of a table. */
 export type StoredOf<T extends SQLiteTable> = {
   [Name in keyof T["_"]["columns"] as T["_"]["columns"][Name]["_"]["name"]]:
     | StoredValue<T["_"]["columns"][Name]>
@@ -74,7 +74,7 @@ export type StoredOf<T extends SQLiteTable> = {
 
 type Columns = Readonly<Record<string, Column>>
 
-/** These columns of a stored row, which may have others besides, as Drizzle returns them. */
+/** Converts these columns of a stored row to Drizzle's values; other columns are ignored. */
 export function readColumns<T extends Columns>(
   columns: T,
   stored: StoredRow,
@@ -92,7 +92,7 @@ type Reader = { name: string; storedName: string; decode: ((value: unknown) => u
 
 const readers = new WeakMap<Columns, readonly Reader[]>()
 
-/** Worked out once for each list of columns: rows are read with every key that is looked up. */
+/** Cached for each list of columns: rows are read with every key lookup. */
 function readersOf(columns: Columns): readonly Reader[] {
   const known = readers.get(columns)
   if (known) return known
@@ -116,15 +116,15 @@ function columnsOf<T extends SQLiteTable>(table: T): T["_"]["columns"] {
   return columns
 }
 
-/** The row of a table in a stored row. */
+/** Converts a stored row to a row of the table. */
 export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$inferSelect"] {
   return readColumns(columnsOf(table), stored)
 }
 
-/** SQLite knows the case of ASCII letters only; both sides are folded in the same way. */
+/** SQLite folds only ASCII letters; both sides must be folded in the same way. */
 const inLowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Rows with this text in one of the columns, in any case of ASCII letters. Nothing in it is a pattern. */
+/** Matches rows with this text in one of the columns, ignoring the case of ASCII letters. No pattern characters. */
 export function containsText(text: string | undefined, columns: readonly SQLWrapper[]): SQL | undefined {
   const wanted = inLowerCase(text ?? "").trim()
   if (wanted === "") return undefined

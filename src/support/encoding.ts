@@ -29,7 +29,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   }
 }
 
-/** Not Web Crypto: its promise and the hex made in script cost ten times the hash. */
+/** Not Web Crypto: its promise and a hex conversion in script cost ten times the hash. */
 export function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex")
 }

@@ -3,9 +3,9 @@ type Entry<Value> = { value: Value; until: number; size: number }
 type Options<Value> = { sizeOf?: (value: Value) => number; longestMs?: number }
 
 /**
- * A map whose entries expire. `maxSize` bounds the sum of `sizeOf`, by default the number of entries; the oldest
- * entries make room for a new one. `longestMs`: the longest time that an entry is valid. One that would be valid for
- * longer was set before the clock was set back, and is not used: a key that was revoked since must not work.
+ * A map whose entries expire. `maxSize` limits the sum of `sizeOf`, by default the number of entries; the oldest
+ * entries are evicted. `longestMs`: the longest validity of an entry. An entry that would be valid for longer was set
+ * before the clock was set back, and is not used: a revoked key must not work again.
  */
 export class ExpiringMap<Key, Value> {
   readonly #maxSize: number
@@ -48,7 +48,7 @@ export class ExpiringMap<Key, Value> {
     for (const [key, { value }] of this.#entries) if (matches(value, key)) this.delete(key)
   }
 
-  /** Frees the memory of the entries that expired by `now`. */
+  /** Frees the memory of entries that expired by `now`. */
   prune(now: number): void {
     for (const [key, { until }] of this.#entries) if (until <= now) this.delete(key)
   }

@@ -1,12 +1,12 @@
 import { v7 } from "uuid"
 import { sha256Hex } from "./encoding.ts"
 
-/** Sortable by time: the id of every record. */
+/** A time-sortable id for records. */
 export function newId(): string {
   return v7()
 }
 
-/** An id for the log lines, the response header and the generations of a request. */
+/** Request id for log lines, the response header and generations. */
 export function newRequestId(): string {
   return `req-${crypto.randomUUID()}`
 }

@@ -17,7 +17,7 @@ export function isArray(value: unknown): value is unknown[] {
   return Array.isArray(value)
 }
 
-/** The elements of a list; none if the value is no list. */
+/** The elements of an array; empty for any other value. */
 export function listOf(value: unknown): unknown[] {
   return isArray(value) ? value : []
 }
@@ -30,7 +30,7 @@ export function isCount(value: unknown): value is number {
   return isInteger(value) && value >= 0
 }
 
-/** The objects of a list; none if the value is no list. */
+/** The objects in an array; empty for any other value. */
 export function objectsOf(value: unknown): Json[] {
   return isArray(value) ? value.filter(isObject) : []
 }

@@ -1,6 +1,6 @@
 /**
- * One JSON line an event. Callers pass fields they chose, never bodies, headers or keys; of an error only its name,
- * message and stack are kept, and the message is cut, since foreign errors can quote what they were given.
+ * Writes one JSON line per event. Callers pass chosen fields, never bodies, headers or keys. Of an error, only the
+ * name, message and stack are logged; the message is shortened, since errors of libraries can quote their input.
  */
 export function logError(message: string, fields: Record<string, unknown>, cause?: unknown): void {
   console.error(
@@ -14,7 +14,7 @@ export function logWarning(message: string, fields: Record<string, unknown>): vo
 
 const MAX_MESSAGE_LENGTH = 500
 
-/** Drizzle's own error quotes the parameters of the query; the database's error, which it wraps, does not. */
+/** Drizzle's error quotes the parameters of the query; the database's error, which it wraps, does not. */
 const isFailedQuery = (cause: Error) => cause.message.startsWith("Failed query: ")
 
 function describe(cause: unknown): unknown {

@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** A tool of a registered server as permissions name it: `server/tool`, or `server/*` for all of the server. */
+/** A tool of a registered server in permissions: `server/tool`, or `server/*` for all tools of the server. */
 
 /** Names with other characters cannot be called through the gateway. */
 export const TOOL_NAME = /^[\x21-\x7e]{1,128}$/
@@ -25,25 +25,25 @@ const KEY_TOOLS = "Tools of MCP servers that the key may call: `server/tool` or 
 const ALLOWED_TOOLS =
   "Tools of MCP servers, as `server/tool` or `server/*`, beyond which no key may call any. Null: all."
 
-/** Of a key. */
+/** For keys. */
 export const mcpToolsInput = patterns.nullish().meta({ description: KEY_TOOLS })
 export const mcpToolsOutput = z.array(z.string()).nullable().meta({ description: KEY_TOOLS })
-/** Of a guardrail. */
+/** For guardrails. */
 export const allowedMcpTools = patterns.nullish().meta({ description: ALLOWED_TOOLS })
 
 export type ToolPatterns = readonly string[]
 
-/** Letter case counts: servers tell tools apart by it. */
+/** Case-sensitive: servers may have tools that differ only by case. */
 export function includesTool(list: ToolPatterns, server: string, tool: string): boolean {
   return list.includes(`${server}/${tool}`) || includesServer(list, server)
 }
 
-/** Whether the list allows everything that a pattern does. */
+/** Whether the list allows everything that a pattern allows. */
 export function includesPattern(list: ToolPatterns, pattern: string): boolean {
   return list.includes(pattern) || includesServer(list, serverOf(pattern))
 }
 
-/** The patterns of what both lists allow. */
+/** The patterns that both lists allow. */
 export function commonTools(one: ToolPatterns, other: ToolPatterns): string[] {
   const common = [
     ...one.filter((pattern) => includesPattern(other, pattern)),
@@ -56,7 +56,7 @@ export function serverOf(pattern: string): string {
   return pattern.slice(0, pattern.indexOf("/"))
 }
 
-/** All that the server offers, not some tools of it only. */
+/** Whether the list allows all tools of the server, not only some. */
 export function includesServer(list: ToolPatterns, server: string): boolean {
   return list.includes(`${server}/*`)
 }

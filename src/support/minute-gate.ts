@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
 
-/** Admits a fixed number of events for each name within a minute of the clock. In memory of one isolate. */
+/** Admits a fixed number of events per name and clock minute. In memory of one isolate. */
 export class MinuteGate {
   #minute = -1
   readonly #counts = new Map<string, number>()
@@ -12,7 +12,7 @@ export class MinuteGate {
     this.#maxNames = maxNames
   }
 
-  /** The number of this event within its minute, from 1; undefined where it is one too many. */
+  /** The number of this event within its minute, from 1; undefined above the limit. */
   take(name: string, now: number): number | undefined {
     const minute = Math.floor(now / MINUTE_MS)
     if (minute !== this.#minute) {

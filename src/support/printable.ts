@@ -1,8 +1,8 @@
-/** Control characters, separators of lines, and what reverses the direction of text. */
+/** Control characters, line separators and characters that reverse the text direction. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * A line of text that cannot move the cursor of a terminal or reverse its text: names of keys and models come from
+ * One line of text that cannot move the cursor of a terminal or reverse its text: names of keys and models come from
  * clients.
  */
 export function printableLine(line: string): string {
@@ -11,7 +11,7 @@ export function printableLine(line: string): string {
 
 export const isPrintableLine = (text: string): boolean => printableLine(text) === text
 
-/** The same for text in several lines. */
+/** The same for text with several lines. */
 export function printable(text: string): string {
   return text.split("\n").map(printableLine).join("\n")
 }

@@ -1,6 +1,8 @@
 import { concat, readAtMost } from "./bytes.ts"
 
-/** The text of a message, or undefined when it is larger. A declared length saves counting it in script. */
+/**
+ * The text of a message, or undefined if it is larger. With a declared length, the bytes need not be counted in script.
+ */
 export async function readText(message: Request | Response, maxBytes: number): Promise<string | undefined> {
   const declared = message.headers.get("content-length")
   if (declared !== null && Number(declared) <= maxBytes) return message.text()
@@ -9,11 +11,11 @@ export async function readText(message: Request | Response, maxBytes: number): P
 }
 
 const decoder = new TextDecoder()
-/** Most documents fit. A larger buffer for each of them makes the garbage collector run more often. */
+/** Most documents fit. A larger buffer for each would make the garbage collector run more often. */
 const FIRST_READ_BYTES = 4 * 1024
 const MAX_READ_BYTES = 1024 * 1024
 
-/** Each read waits until its buffer is full or the body ends: reading chunk by chunk costs a task of the runtime each. */
+/** Each read waits until its buffer is full or the body ends: every read of a chunk costs a task of the runtime. */
 async function readChunked(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
   const reader = byobReaderOf(body)
   if (!reader) return readAtMost(body, maxBytes)
@@ -33,7 +35,7 @@ async function readChunked(body: ReadableStream<Uint8Array>, maxBytes: number): 
   }
 }
 
-/** Undefined for a stream that script enqueues to. */
+/** Undefined for a stream whose source is script. */
 function byobReaderOf(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
   try {
     return body.getReader({ mode: "byob" })

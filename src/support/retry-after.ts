@@ -5,7 +5,7 @@ export function parseRetryAfter(headers: Headers, now: number): number | null {
   const value = headers.get("retry-after")?.trim()
   if (!value) return null
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000)
-  // A date has letters in it; anything else that could be read as one is nonsense.
+  // A date contains letters; other values that Date.parse accepts are invalid.
   const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a write violated a unique constraint. Only the message of D1's error shows it; outside of a batch Drizzle
+ * Whether a write violated a unique constraint. Only the message of D1's error shows this; outside of a batch, Drizzle
  * wraps that error.
  */
 export function isTaken(cause: unknown): cause is Error {
@@ -7,7 +7,7 @@ export function isTaken(cause: unknown): cause is Error {
   return cause.message.includes("UNIQUE constraint failed") || isTaken(cause.cause)
 }
 
-/** A row of a page, or the row of the statement that counts all there are. */
+/** A row of a page, or the row with the total count. */
 export type Counted<Row> = Row & { total: number }
 
 /** Results of a batch of two statements: the rows of a page and the total count. */

@@ -1,10 +1,10 @@
 const MAX_SUGGESTIONS = 3
-/** Of the pairs of letters in two names, the share that both have. */
+/** Minimum share of letter pairs that two names have in common. */
 const LEAST_SIMILARITY = 0.5
-/** A name that is much less similar than the best one is not suggested beside it. */
+/** A name that is much less similar than the best one is not suggested. */
 const LEAST_OF_BEST = 0.8
 
-/** The ids that are most like a name that none of them is. */
+/** The ids most similar to an unknown name. */
 export function suggestNames(name: string, ids: Iterable<string>): string[] {
   const wanted = pairsOf(name)
   const alike = [...ids]

@@ -6,10 +6,10 @@ export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }
 
-/** What waits by the clock. */
+/** Timer functions, which tests replace. */
 export type Timer = {
   wait: (ms: number) => Promise<undefined>
-  /** Returns how to cancel it. */
+  /** Returns a function that cancels it. */
   after: (ms: number, run: () => void) => () => void
 }
 
@@ -33,7 +33,7 @@ export function wait(ms: number): Promise<undefined> {
 }
 
 /**
- * The value of a promise, or undefined after `ms` milliseconds. Its timer ends with it: one that is pending keeps a
+ * The value of a promise, or undefined after `ms` milliseconds. Clears its timer at the end: a pending one keeps a
  * Durable Object in memory.
  */
 export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
@@ -47,8 +47,8 @@ export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T
 }
 
 /**
- * Runs work with a signal that aborts after `ms` milliseconds, with a `TimeoutError`, or with `parent`. In place of
- * `AbortSignal.timeout`, whose timer goes on when the work is done.
+ * Runs work with a signal that aborts with `parent`, or after `ms` milliseconds with a `TimeoutError`. Unlike
+ * `AbortSignal.timeout`, its timer ends with the work.
  */
 export async function withTimeout<T>(
   ms: number,
@@ -56,7 +56,7 @@ export async function withTimeout<T>(
   parent?: AbortSignal,
 ): Promise<T> {
   const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(new DOMException("The time is over.", "TimeoutError")), ms)
+  const timer = setTimeout(() => timeout.abort(new DOMException("The timeout has passed.", "TimeoutError")), ms)
   try {
     return await work(parent ? AbortSignal.any([parent, timeout.signal]) : timeout.signal)
   } finally {

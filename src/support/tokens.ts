@@ -1,15 +1,15 @@
 import { isObject } from "./json.ts"
 /**
- * Token estimates, used where no upstream usage exists (a hold before dispatch, a stream that was cut) and by the
- * embedded upstream as its tokenizer, so that there an estimate and a reported count are the same number.
+ * Token estimates, used without upstream usage (a hold before dispatch, an interrupted stream), and as the tokenizer of
+ * the embedded upstream, whose reported counts therefore equal the estimates.
  */
 
-/** Tokens of a message besides its text: the role and separators of a chat template. */
+/** Tokens of a message in addition to its text: role and separators of a chat template. */
 const TOKENS_PER_MESSAGE = 4
 /** Assumed tokens of an image, audio or file part. */
 const TOKENS_PER_MEDIA_PART = 1_024
 
-/** UTF-16 units of text that make about one token. */
+/** UTF-16 units per token, approximately. */
 export const UNITS_PER_TOKEN = 4
 
 /** Rounded up; 0 only for the empty string. */
@@ -17,7 +17,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / UNITS_PER_TOKEN)
 }
 
-/** Tokens of a chat prompt: messages with string or part contents, and the tool calls they carry. */
+/** Tokens of a chat prompt: messages with string or part contents, and their tool calls. */
 export function estimatePromptTokens(messages: readonly unknown[]): number {
   let tokens = 0
   for (const message of messages) {

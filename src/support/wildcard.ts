@@ -19,9 +19,8 @@ export const Patterns = z
   })
 
 /**
- * Whether a name is one of these patterns; `*` stands for anything, letter case for nothing. The pieces between the
- * stars are looked for once each, from left to right, which for `*` is as good as any other choice: nothing is tried
- * again.
+ * Whether a name matches one of these patterns; `*` matches anything, and case is ignored. The pieces between stars are
+ * searched once each, from left to right, which suffices for `*` without backtracking.
  */
 export function matcher(patterns: readonly string[]): (name: string) => boolean {
   const prepared = patterns.map((pattern) => pattern.toLowerCase().split("*"))

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { nanoToUsd } from "../money/money.ts"
 import type { ActivityRow } from "./store.ts"
 
-/** Complete UTC days that can be queried. */
+/** Number of complete UTC days that can be queried. */
 const DAYS = 30
 export const DATE_RULE = "must be one of the last 30 completed days of UTC, as YYYY-MM-DD"
 
@@ -13,7 +13,7 @@ export const ActivityQuery = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them")
     .optional(),
-  user_id: z.string().min(1).max(256).optional().meta({ description: "Who created the key that was used." }),
+  user_id: z.string().min(1).max(256).optional().meta({ description: "Creator of the key." }),
   group_by: z.literal("workspace", { error: 'accepts "workspace"' }).optional(),
   workspace_id: z.uuid({ error: "must be a UUID" }).optional(),
 })
@@ -38,7 +38,7 @@ export const ActivityItem = z
 
 export const Activity = z.object({ data: z.array(ActivityItem) }).meta({ id: "Activity" })
 
-/** Epoch milliseconds of one day, or of all; undefined for a day outside of the range. */
+/** Epoch milliseconds of one day, or of all; undefined for a day outside the range. */
 export function activityWindow(date: string | undefined, now: number): { from: number; to: number } | undefined {
   const today = now - (now % DAY_MS)
   if (date === undefined) return { from: today - DAYS * DAY_MS, to: today }

@@ -29,7 +29,7 @@ const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
 
 const METRICS = {
   requests: { label: "Requests", format: "number", of: (s) => s.requests },
-  failed_requests: { label: "Requests that no provider answered", format: "number", of: (s) => s.refused },
+  failed_requests: { label: "Requests without a provider's response", format: "number", of: (s) => s.refused },
   error_rate: {
     label: "Share of failed requests",
     format: "percent",
@@ -37,7 +37,7 @@ const METRICS = {
     of: (s) => share(s.refused, s.requests + s.refused),
   },
   usage: { label: "Spent, USD", format: "currency", of: (s) => nanoToUsd(s.cost) },
-  byok_usage: { label: "Spent with own provider keys, USD", format: "currency", of: (s) => nanoToUsd(s.byok) },
+  byok_usage: { label: "Spent with BYOK credentials, USD", format: "currency", of: (s) => nanoToUsd(s.byok) },
   usage_per_request: {
     label: "Spent a request, USD",
     format: "currency",
@@ -125,13 +125,13 @@ export type Question = {
   filters: readonly Filter[]
   orderBy: { field: string; direction: "asc" | "desc" } | null
   limit: number
-  /** With a granularity: limit of groups, by the first metric. */
+  /** With a granularity: maximum number of groups, by the first metric. */
   groupLimit: number | null
 }
 
 export type AnalyticsRow = Record<string, string | number | null>
 
-/** Sums first, then metrics of the sums: a rate of a group is not the mean of rates. */
+/** Metrics are computed from summed rows: a rate of a group is not the mean of rates. */
 export function answerQuestion(rows: readonly UsageRow[], question: Question): { rows: AnalyticsRow[]; all: number } {
   const ofDimensions = question.filters.filter((filter) => isDimension(filter.field))
   const ofMetrics = question.filters.filter((filter) => !isDimension(filter.field))

@@ -50,7 +50,7 @@ const query = createRoute({
   operationId: "queryAnalytics",
   tags,
   summary: "Query analytics",
-  description: `Without time_range the last 30 days. By minute at most a day, by hour at most 31 days. The range is exact; \
+  description: `Default time_range: the last 30 days. By minute at most a day, by hour at most 31 days. The range is exact; \
 a day whose calls are no longer kept is counted whole. By requested_model only calls that are kept are counted.`,
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
@@ -90,7 +90,7 @@ const keyQuery = createRoute({
   operationId: "queryCurrentKeyAnalytics",
   tags,
   summary: "Query this key's analytics",
-  description: "As POST /analytics/query, for any key and its own calls only.",
+  description: "As POST /analytics/query, for any key, with its own calls only.",
   middleware: [acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {
@@ -154,7 +154,7 @@ const LONGEST = { minute: DAY_MS, hour: 31 * DAY_MS } as const
 const DEFAULT_DAYS = 30
 
 /**
- * Epoch milliseconds, end excluded. Granularities below a day are computed from generations, which have a limited
+ * Epoch milliseconds, end exclusive. Granularities below a day are computed from generations, which have a limited
  * retention.
  */
 function rangeOf(
@@ -184,12 +184,12 @@ function rangeOf(
   return { from: Math.max(from, to - LONGEST[granularity]), to, bucketMs: BUCKETS[granularity] }
 }
 
-/** What the question groups or filters by. */
+/** Dimensions that the query groups or filters by. */
 function dimensionsOf({ dimensions, filters }: Question): Set<string> {
   return new Set<string>([...dimensions, ...filters.map(({ field }) => field)])
 }
 
-/** Rows by day, or in finer buckets, with the dimensions that the question groups or filters by. */
+/** Rows by day, or in finer buckets, with the dimensions that the query groups or filters by. */
 async function read(
   db: D1Database,
   { scope, question, range: { from, to, bucketMs } }: { scope: UsageScope; question: Question; range: Range },

@@ -11,13 +11,13 @@ export type UsageRow = {
 export type UsageDimension = keyof typeof DIMENSIONS
 type UsageSum = keyof typeof SUMS
 
-/** Dimensions that daily sums do not have: only generations tell them apart. */
+/** Dimensions that daily sums do not have: they need the generations. */
 export const CALL_DIMENSIONS = ["requested_model"] as const satisfies readonly UsageDimension[]
 
-/** The most rows that one question is answered from. */
+/** Maximum number of rows that one query reads. */
 export const MAX_USAGE_ROWS = 50_000
 
-/** Whose usage: an organization's, or that of one of its keys. */
+/** The organization, or only one of its keys. */
 export type UsageScope = { organizationId: string; keyHash: string | null }
 
 /** Expressions over daily sums (`u`) and over generations (`g`), with the key as `k`. */
@@ -53,7 +53,7 @@ const SUMS = {
 
 type Source = "day" | "call"
 
-/** Groups by these dimensions alone; the others are empty, so that there are fewer rows. */
+/** Groups by these dimensions only; the others are empty, so that there are fewer rows. */
 function columnsOf(source: Source, dimensions: ReadonlySet<string>): string {
   const all = [
     ...Object.entries(DIMENSIONS).map(([name, by]) => `${dimensions.has(name) ? by[source] : "''"} AS ${name}`),
@@ -67,16 +67,16 @@ const GROUP_COLUMNS = Array.from({ length: 1 + Object.keys(DIMENSIONS).length },
 
 export type UsageQuery = {
   scope: UsageScope
-  /** What the rows are grouped by. */
+  /** Dimensions to group by. */
   dimensions: ReadonlySet<string>
-  /** Epoch milliseconds; the end is excluded. */
+  /** Epoch milliseconds; the end is exclusive. */
   from: number
   to: number
 }
 
 /**
- * Rows by day. A day of which the range has only a part is read from its generations as long as they are kept, and is
- * counted whole after that. Days that are over must be summed before.
+ * Rows by day. A day that is partly in the range is read from its generations while they are kept, and is counted
+ * completely after that. Past days must be summed before.
  */
 export async function readDays(
   db: D1Database,
@@ -89,7 +89,7 @@ export async function readDays(
   const isPart = (ms: number) => ms % DAY_MS !== 0 && startOfDay(ms) >= oldest
   const firstWhole = isPart(query.from) ? startOfDay(query.from) + DAY_MS : startOfDay(query.from)
   const lastWhole = Math.min(today, isPart(query.to) ? startOfDay(query.to) : Math.ceil(query.to / DAY_MS) * DAY_MS)
-  // Before the whole days, and behind them; one part where there is no whole day.
+  // Before and after the complete days; one part if there is no complete day.
   const parts =
     firstWhole >= lastWhole
       ? [{ from: query.from, to: query.to }]

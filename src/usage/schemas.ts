@@ -74,7 +74,7 @@ export const AnalyticsAnswer = z
     metadata: z.object({
       query_time_ms: z.number(),
       row_count: z.int(),
-      truncated: z.boolean().meta({ description: "There was more than was looked at, or than `limit`." }),
+      truncated: z.boolean().meta({ description: "There were more rows than were read, or than `limit`." }),
     }),
     warnings: z.array(z.string()).optional(),
   })

@@ -3,11 +3,11 @@ import { windowStart } from "../money/windows.ts"
 import { dayOf, startOf } from "../support/day.ts"
 import type { WindowSums } from "./sums.ts"
 
-/** What the records of calls say of the scopes that they were counted in beside account, key and workspace. */
+/** Sums by the scopes that generations were counted in, beyond account, key and workspace. */
 
 /**
- * One day of one organization. A call that nobody settled counts in full in `countedIn`, and in part at each provider of
- * `atProviders`. Sums only grow, so days whose generations are gone stay as they are.
+ * Sums one day of one organization. A call that was never settled counts fully in `countedIn`, and partly at each
+ * provider of `atProviders`. Sums only grow, so days whose generations are deleted keep them.
  */
 export function sumScopesStatement(db: D1Database, organizationId: string, day: string): D1PreparedStatement {
   const from = startOf(day)
@@ -31,7 +31,7 @@ export function sumScopesStatement(db: D1Database, organizationId: string, day: 
 
 export type ScopeSums = { scope: string } & WindowSums
 
-/** By scope, in the windows that hold `now`. Days that are over must be summed before. */
+/** By scope, in the windows that contain `now`. Past days must be summed before. */
 export async function readScopeSums(db: D1Database, organizationId: string, now: number): Promise<ScopeSums[]> {
   const today = windowStart("daily", now)
   const { results } = await db

@@ -8,8 +8,8 @@ import type { WindowSums } from "./sums.ts"
 import type { usageDays } from "./table.ts"
 
 /**
- * One day of one organization, from its generations. Sums only grow, so days whose generations are gone stay as they
- * are.
+ * Sums one day of one organization from its generations. Sums only grow, so days whose generations are deleted keep
+ * them.
  */
 function sumDayStatements(db: D1Database, organizationId: string, day: string): D1PreparedStatement[] {
   const from = startOf(day)
@@ -47,7 +47,7 @@ function sumDayStatements(db: D1Database, organizationId: string, day: string): 
 
 const DAYS_A_RUN = 500
 
-/** Sums days that are over and have generations that no sum knows, of one organization or of all. Answers how many. */
+/** Sums past days with generations that are in no sum, of one organization or of all. Returns how many. */
 export async function sumDays(db: D1Database, now: number, organizationId: string | null = null): Promise<number> {
   const { results } = await db
     .prepare(
@@ -60,10 +60,10 @@ export async function sumDays(db: D1Database, now: number, organizationId: strin
 }
 
 const PRUNE_BATCH = 500
-/** What one run removes at most; the rest waits for the next day. */
+/** Limit of one run; the rest is left for the next day. */
 const PRUNE_BATCHES = 200
 
-/** Removes generations that are older than they are kept and whose day is summed. Answers how many. */
+/** Deletes generations that are past their retention and whose day is summed. Returns how many. */
 export async function pruneGenerations(db: D1Database, now: number, keptDays: number): Promise<number> {
   const before = windowStart("daily", now) - keptDays * DAY_MS
   let removed = 0
@@ -85,10 +85,10 @@ export async function pruneGenerations(db: D1Database, now: number, keptDays: nu
   return removed
 }
 
-/** Of one key in one workspace, in the windows that hold `now`. */
+/** Of one key in one workspace, in the windows that contain `now`. */
 export type KeySums = { key_hash: string; workspace_id: string } & WindowSums
 
-/** What an organization's generations sum up to. Days that are over must be summed before. */
+/** Sums of an organization's generations. Past days must be summed before. */
 export async function readKeySums(db: D1Database, organizationId: string, now: number): Promise<KeySums[]> {
   const today = windowStart("daily", now)
   const { results } = await db

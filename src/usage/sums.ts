@@ -1,2 +1,2 @@
-/** Nano-USD in the windows that hold an instant. */
+/** Nano-USD in the windows that contain an instant. */
 export type WindowSums = Record<`${"total" | "daily" | "weekly" | "monthly"}_${"spent" | "byok"}`, number>

@@ -13,11 +13,11 @@ type Copy = {
   keys: { source: () => Promise<VaultKeys>; target: () => Promise<VaultKeys> }
   names: readonly string[]
   entry: AuditEntry
-  /** Fails for a secret that the key may not copy. */
+  /** Throws for a secret that the key may not copy. */
   requireControl: (row: SecretRow) => void
 }
 
-/** Attempts if a source is changed between reading and copying. */
+/** Attempts if a source changes between reading and copying. */
 const ATTEMPTS = 3
 
 /**
@@ -73,6 +73,6 @@ type Resealing = {
 
 async function reseal(row: SecretRow, { from, into, target, by }: Resealing): Promise<SecretRow> {
   const value = await openText(from.sealing, aboutSecret(row), row.sealed)
-  if (value === undefined) throw new Error("A secret does not open under the data key of its vault.")
+  if (value === undefined) throw new Error("A secret could not be decrypted with the data key of its vault.")
   return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, by)
 }

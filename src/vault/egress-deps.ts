@@ -16,7 +16,7 @@ type Around = {
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** What requests with secrets are sent by, for every host of agents. */
+/** Dependencies for requests with secrets, the same for every agent host. */
 export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUntil }: Around): EgressDeps {
   const send: typeof fetch = (...one) => fetch(...one)
   return {
@@ -41,7 +41,7 @@ export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUnt
 const MINUTE_MS = 60_000
 const MAX_USES = 10_000
 
-/** One audit entry for each secret, host and minute of an isolate: an agent may send thousands of requests. */
+/** Limits audit entries to one per secret, host, minute and isolate: an agent may send thousands of requests. */
 export class ReleaseGate {
   #minute = -1
   readonly #seen = new Set<string>()
@@ -62,7 +62,7 @@ const gate = new ReleaseGate()
 
 const RULE = `EGRESS_TEST_HOSTS: must be a JSON object of hosts and origins, {"api.example.com":"https://localhost:8443"}`
 
-/** Development only: local servers in place of the hosts of secrets. Their certificates are verified. */
+/** Development only: local servers that replace the hosts of secrets. Their certificates are verified. */
 export function egressTestHosts(env: Env): ReadonlyMap<string, string> {
   const json = configOf(env).EGRESS_TEST_HOSTS
   if (json === undefined) return new Map()

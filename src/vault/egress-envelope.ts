@@ -2,14 +2,14 @@ import * as z from "zod"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 
 /**
- * How a request that the daemon's proxy intercepted travels to the gateway, and its response back: method, URL and
- * headers in one header each way, so that both bodies are streamed as they are.
+ * Encoding of a request that the daemon's proxy intercepted, and of its response: method, URL and headers in one header
+ * each way, so that both bodies are streamed unchanged.
  */
 
 export const EGRESS_REQUEST_HEADER = "x-egress-request"
 /** Marks responses of the host; the gateway's own responses do not have it. */
 export const EGRESS_RESPONSE_HEADER = "x-egress-response"
-/** Of the encoded header. Cloudflare takes 128 KB of headers. */
+/** Of the encoded header. Cloudflare accepts 128 KB of headers. */
 export const MAX_ENVELOPE_LENGTH = 65_536
 
 const Headers = z.array(z.tuple([z.string(), z.string()])).max(1_000)

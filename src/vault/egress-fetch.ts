@@ -6,12 +6,12 @@ import type { ReleasedSecret } from "./secret.ts"
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
-/** The body is sent as it is: values are put into headers only. */
+/** The body is sent unchanged: values are inserted into headers only. */
 export type EgressRequest = { method: string; url: string; headers: [string, string][]; body?: Body }
 
 /**
- * `secrets` are read again for each request, so that a deleted one is not sent any more. `testHosts`: where hosts are
- * reached in development instead (EGRESS_TEST_HOSTS). `onRelease`: values went to a host.
+ * `secrets` are read for each request, so that a deleted one is no longer sent. `testHosts`: replacements for hosts in
+ * development (EGRESS_TEST_HOSTS). `onRelease`: values were sent to a host.
  */
 export type EgressDeps = Network & {
   fetch: typeof fetch
@@ -21,7 +21,7 @@ export type EgressDeps = Network & {
   onRelease: (names: readonly string[], host: string) => void
 }
 
-/** `headers` and `body` with placeholders instead of values, for the agent. `url`: of the last redirect. */
+/** `headers` and `body` with placeholders instead of values, for the agent. `url`: after redirects. */
 export type EgressResponse = {
   status: number
   statusText: string
@@ -38,24 +38,24 @@ export type Sent =
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = [301, 302, 303, 307, 308]
-/** A browser does not send these to another origin either. */
+/** Browsers do not send these to another origin either. */
 const OF_AN_ORIGIN = new Set(["authorization", "cookie", "proxy-authorization"])
 /** Removed together with the body. */
 const OF_A_BODY = /^(content-|transfer-encoding$)/i
 const HOP_BY_HOP =
   /^(connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|accept-encoding)$/i
-/** TRACE echoes the request, and no client of an API sends the others. */
+/** TRACE echoes the request, and API clients do not use the others. */
 const REFUSED_METHODS = /^(connect|trace|track)$/i
 /**
- * Not sent with a value: a host that echoes it would reveal it piece by piece, or in an encoding that is not looked
- * for. It may ignore all of them, and then sends everything, in UTF-8.
+ * Not sent with a value: a host that echoes it would reveal it in pieces, or in an encoding that is not checked. The
+ * host may ignore these headers, and then sends everything in UTF-8.
  */
 const PIECEWISE = /^(range|if-range|request-range|accept-charset|a-im)$/i
-/** The runtime decodes these, and values can be hidden in decoded bytes only. */
+/** The runtime decodes these; values can be redacted in decoded bytes only. */
 const DECODED = ["gzip", "br"]
 
 /**
- * For the embedded agent: fetches any public host and follows redirects if wanted. Every redirect is checked like the first
+ * For the embedded agent: fetches any public host and can follow redirects. Every redirect is checked like the first
  * request.
  */
 export async function egressFetch(
@@ -77,7 +77,7 @@ export async function egressFetch(
   return refuse(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
 
-/** For a daemon: to hosts of secrets only. A redirect is the response: the agent's client follows it, or not. */
+/** For a daemon: only to hosts of secrets. A redirect is returned: the agent's client may follow it. */
 export async function egressToBound(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
   const secrets = await deps.secrets()
   const url = URL.parse(request.url)
@@ -99,7 +99,7 @@ async function exchange(
     return refuse("A URL with a user or password is not sent. Send an Authorization header.")
   }
   if (REFUSED_METHODS.test(requested.method)) return refuse(`${requested.method.toUpperCase()} is not sent.`)
-  // The runtime's `fetch` refuses it.
+  // The runtime's `fetch` rejects it.
   if (requested.body !== undefined && /^(GET|HEAD)$/.test(requested.method))
     return refuse("A GET with a body is not sent.")
   const decided = decideEgress({ url, headers: requested.headers }, secrets)
@@ -123,7 +123,11 @@ async function exchange(
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
   if (isBound && !isReadable && response.body) {
     await response.body.cancel()
-    return { ok: false, reason: "The host compressed its answer in a way that was not asked for.", why: "failed" }
+    return {
+      ok: false,
+      reason: "The host compressed its response with an encoding that was not accepted.",
+      why: "failed",
+    }
   }
   return { ok: true, response: withoutValues(response, url, isReadable, hiding({ released, secrets })) }
 }
@@ -152,14 +156,14 @@ async function send(
       method,
       headers: current,
       redirect: "manual",
-      // What one intern is answered must not be another's answer.
+      // A response for one intern must not be served to another.
       cache: "no-store",
       signal,
       ...(body !== undefined && { body }),
     })
   } catch {
     signal.throwIfAborted()
-    // The message of a connection error may quote secrets.
+    // The message of a connection error may contain secrets.
     return "The connection failed."
   }
 }
@@ -176,10 +180,10 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
   return { status, statusText: hidden.text(statusText), headers, body, hidden, url: hidden.text(url.href) }
 }
 
-/** Redaction changes the length of a body; for a response without a body the length is the declared one. */
+/** Redaction changes the length of a body; without a body, the length is the declared one. */
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
-/** From the hidden Location: a host that puts a value into it does not send the value on. */
+/** From the redacted Location: a host that puts a value into it cannot pass the value on. */
 function redirected(requested: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
   const location = REDIRECTS.includes(status) ? headers.find(([name]) => name === "location")?.[1] : undefined
   const to = location === undefined ? null : URL.parse(location, url)

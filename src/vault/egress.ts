@@ -4,8 +4,8 @@ import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
 /**
- * Rules for the release of secrets: an agent sends placeholders, and a trusted hop replaces one by its value only in a
- * header of a request to one of the secret's hosts, over https on port 443. Pure, so that all hops share the rules.
+ * Rules for the release of secrets: an agent sends placeholders, and the trusted hop replaces them with values only in
+ * headers of requests to the secret's hosts, over https on port 443. Pure, so that all hops share the rules.
  */
 
 export type Outgoing = { url: URL; headers: readonly (readonly [string, string])[] }
@@ -15,19 +15,19 @@ export type Egress =
   /** `misdirected`: the connection's host differs from the requested one (HTTP 421). */
   | { ok: false; reason: string; misdirected?: true }
 
-/** Whether the text of a URL's host names an inside: of this machine, of a network, of a cloud. */
+/** Whether the URL's host is not textually an internal address of a machine, network or cloud. */
 export function isPublicTarget(url: URL): boolean {
   return hostRefusalOf(url) === undefined
 }
 
 /** The request with values inserted, or why it is rejected. */
 export function decideEgress({ url, headers }: Outgoing, secrets: readonly ReleasedSecret[]): Egress {
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https leave from here.")
+  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https requests are sent.")
   if (!isPublicTarget(url)) return refuse(`It is not sent: ${NOT_PUBLIC}.`)
   if (isMisdirected(url, headers)) return { ok: false, reason: MISDIRECTED, misdirected: true }
   if (url.protocol === "http:") {
     const names = secrets.filter(({ placeholder }) => mentions(placeholder, url, headers)).map(({ name }) => name)
-    if (names.length > 0) return refuse(`The secret ${names[0]} is sent by https only.`)
+    if (names.length > 0) return refuse(`The secret ${names[0]} is sent over https only.`)
   }
   return release({ url, headers }, boundTo(url, secrets))
 }
@@ -40,9 +40,9 @@ export function isMisdirected(url: URL, headers: Outgoing["headers"]): boolean {
   return requested !== undefined && !isHostOf(requested, url)
 }
 
-/** The secrets that are bound to the host of this URL. */
+/** The secrets with the host of this URL. */
 export function boundTo<T extends { hosts: readonly string[] }>(url: URL, secrets: readonly T[]): T[] {
-  // The URL parser leaves out the port that is the scheme's own.
+  // The URL parser omits the default port of the scheme.
   if (url.protocol !== "https:" || url.port !== "") return []
   const host = toBoundHost(url)
   return secrets.filter(({ hosts }) => hosts.includes(host))
@@ -80,7 +80,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
   for (const [name, text] of headers) {
     const basic = basicOf(text)
     const credentials = basic && swap(basic, toBinary)
-    // If the decoded credentials contain no placeholder, the encoded ones may themselves be one.
+    // If the decoded credentials contain no placeholder, the encoded text may be one.
     if (credentials !== basic) {
       sent.push([name, `Basic ${btoa(credentials ?? "")}`])
       continue
@@ -88,7 +88,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
     const swapped = swap(text, (value) => value)
     if (swapped !== text && !FITS_A_HEADER.test(swapped)) {
       const [unfit = ""] = bound.filter(({ value }) => !FITS_A_HEADER.test(value)).map((secret) => secret.name)
-      return refuse(`The secret ${unfit} is no header: it has line breaks, or other than printable ASCII.`)
+      return refuse(`The secret ${unfit} cannot be a header: it must be printable ASCII on one line.`)
     }
     sent.push([name, swapped])
   }
@@ -99,7 +99,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
 const FITS_A_HEADER = /^[\t\x20-\x7e]*$/
 const BASIC = /^Basic +([A-Za-z0-9+/_=-]+) *$/i
 
-/** The user and password of Basic credentials, a character for a byte. */
+/** The user and password of Basic credentials, one character per byte. */
 function basicOf(header: string): string | undefined {
   const bytes = decodeBase64(BASIC.exec(header)?.[1] ?? "")
   return bytes && bytes.byteLength > 0 ? fromBytes(bytes) : undefined
@@ -107,7 +107,7 @@ function basicOf(header: string): string | undefined {
 
 const encoder = new TextEncoder()
 
-/** A character for a byte of UTF-8, as `btoa` wants them. */
+/** One character per UTF-8 byte, as `btoa` requires. */
 function toBinary(text: string): string {
   return fromBytes(encoder.encode(text))
 }

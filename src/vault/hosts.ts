@@ -2,26 +2,25 @@
 export type HostReading = { host: string } | { fault: string }
 
 export const MAX_HOST_LENGTH = 254
-/** RFC 1035, without the dot of the root. */
+/** RFC 1035, without the trailing dot. */
 const MAX_NAME_LENGTH = 253
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** What a plain hostname must not contain, with its name. The first match is reported. */
+/** What a hostname must not contain, with the error. The first match is reported. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/[\s\p{C}]/u, "must have no spaces, line breaks or invisible characters"],
   [/^[a-z][a-z0-9+.-]*:\/\/|^\/\//i, "must be a hostname alone, without a scheme: api.example.com"],
   [/@/, "must be a hostname alone, without a user"],
-  [/\*/, "must be one exact hostname: wildcards are not taken. List each host"],
+  [/\*/, "must be one exact hostname: wildcards are not accepted. List each host"],
   [/[/\\?#]/, "must be a hostname alone, without a path"],
-  [/^\[|:.*:/, "must be a hostname: IP addresses are not taken"],
-  [/:/, "must be a hostname alone, without a port: secrets go out on 443 only"],
+  [/^\[|:.*:/, "must be a hostname: IP addresses are not accepted"],
+  [/:/, "must be a hostname alone, without a port: secrets are sent to port 443 only"],
   [/%/, "must be a hostname in plain letters, without percent-encoding"],
 ]
 
 /**
- * Lowercase, as punycode, without the dot of the root. The URL parser does the reading, as it does when a request is
- * sent, so that no spelling of a name or of an address (decimal, octal, hex, full-width) means one thing here and
- * another there.
+ * Lower-case punycode without the trailing dot. Parsed by the URL parser, as for outgoing requests, so that no spelling
+ * of a name or address (decimal, octal, hex, full-width) means different hosts in the two places.
  */
 export function readHost(text: string): HostReading {
   if (text === "") return { fault: "must not be empty" }
@@ -32,14 +31,14 @@ export function readHost(text: string): HostReading {
   if (!host) return { fault: "must be a DNS hostname such as api.example.com" }
   const labels = host.split(".")
   // A name whose last label is a number is an IPv4 address or invalid.
-  if (/^\d+$/.test(labels.at(-1) ?? "")) return { fault: "must be a hostname: IP addresses are not taken" }
+  if (/^\d+$/.test(labels.at(-1) ?? "")) return { fault: "must be a hostname: IP addresses are not accepted" }
   if (host.length > MAX_NAME_LENGTH || !labels.every((label) => LABEL.test(label))) {
     return { fault: "must be a DNS hostname: letters, digits and hyphens, in parts of 1 to 63 between dots" }
   }
   return { host }
 }
 
-/** The host that a URL names, in the spelling that hosts of secrets have. */
+/** The host of a URL in the spelling of secrets' hosts. */
 export function toBoundHost({ hostname }: URL): string {
   return hostname.toLowerCase().replace(/\.$/, "")
 }

@@ -6,14 +6,14 @@ import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secr
 import { findGivenSecrets, type SealedSecret } from "./store.ts"
 
 /**
- * Decrypted secrets of an intern by name, only for egress to their hosts. Secrets without hosts are left out; one that
- * cannot be decrypted is logged and left out.
+ * Decrypted secrets of an intern by name, only for egress to their hosts. Omits secrets without hosts, and logs and
+ * omits those that cannot be decrypted.
  */
 export async function releaseSecrets(env: Env, internId: string): Promise<ReleasedSecret[]> {
   return openSecrets(env, await findGivenSecrets(env.DB, internId))
 }
 
-/** Decrypts rows that were read already. */
+/** Decrypts rows that were already read. */
 export async function openSecrets(env: Env, given: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
   const released = await Promise.all(given.map((secret) => release(env, secret)))
   return released.filter((secret) => secret !== undefined)

@@ -37,7 +37,10 @@ export const NewSecret = z
       .min(1, hostsRule)
       .max(MAX_HOSTS, hostsRule)
       .transform((hosts) => [...new Set(hosts)])
-      .meta({ description: "Where the value may go: exactly these, no subdomain and no parent. Kept in lowercase." }),
+      .meta({
+        description:
+          "Hosts that the value may be sent to: exactly these, no subdomain and no parent. Stored in lower case.",
+      }),
     value: z
       .string({ error: "must be a string" })
       .min(1, "must not be empty")
@@ -68,11 +71,11 @@ export type SecretQuery = z.infer<typeof SecretQuery>
 export const SecretMetadata = z
   .object({
     name: z.string(),
-    hosts: z.array(z.string()).nullable().meta({ description: "null: a record from before hosts were asked for." }),
+    hosts: z.array(z.string()).nullable().meta({ description: "null: a record from before hosts were required." }),
     fingerprint: z
       .string()
       .nullable()
-      .meta({ description: "`sha256:` and hex. Equal in one vault for equal values; says nothing across vaults." }),
+      .meta({ description: "`sha256:` and hex. Equal in one vault for equal values; not comparable across vaults." }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: "VaultSecret" })
@@ -82,7 +85,7 @@ export const CopiedSecrets = z.object({ data: z.array(SecretMetadata) }).meta({ 
 export const SecretList = z
   .object({
     data: z.array(SecretMetadata),
-    has_more: z.boolean().meta({ description: "The next page: `offset` and what this one has." }),
+    has_more: z.boolean().meta({ description: "The next page starts at `offset` plus the length of this one." }),
     total_count: z.int(),
   })
   .meta({ id: "VaultSecretList" })
@@ -91,12 +94,12 @@ export const DaemonSecrets = z
   .object({
     status: z
       .enum(["provisioning", "running"])
-      .meta({ description: "Of the intern: while it is provisioned, its daemon takes up what was changed." }),
+      .meta({ description: "Status of the intern: while it is provisioned, its daemon applies the change." }),
     data: z.array(
       z.object({
         name: z.string(),
         hosts: z.array(z.string()),
-        placeholder: z.string().meta({ description: "What the agent sends in the place of the value." }),
+        placeholder: z.string().meta({ description: "What the agent sends instead of the value." }),
       }),
     ),
   })

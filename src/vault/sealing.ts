@@ -13,12 +13,12 @@ export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<
   const sealing = await openDataKey(dataKey, masters)
   const fingerprints = await openSigningKey(dataKey, "vault-fingerprints", masters)
   if (!sealing || !fingerprints) {
-    throw new Error("The data key of a vault opens under no master key of this deployment.")
+    throw new Error("No master key of this deployment decrypts the data key of a vault.")
   }
   return { sealing, fingerprints }
 }
 
-/** Seals a value for its row. The version is authenticated, so that an older sealed value cannot be put back. */
+/** Seals a value for its row. The version is authenticated, so that an older sealed value cannot be restored. */
 export async function sealSecret(
   { sealing, fingerprints }: VaultKeys,
   { organizationId, workspaceId, vaultId }: Vault,

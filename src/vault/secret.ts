@@ -12,7 +12,7 @@ export type Vault = { organizationId: string; workspaceId: string; vaultId: stri
 /** Public fields of a secret. `hosts` is JSON. */
 export type SecretSummaryRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
-/** A secret as hosts of agents know it. */
+/** A secret as agent hosts see it. */
 export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
 
 /** A secret with its value, only for the egress inside the gateway. */
@@ -37,7 +37,7 @@ export function aboutSecret({ vaultId, workspaceId, name, version }: AboutSecret
 
 const encoder = new TextEncoder()
 
-/** `sha256:` and 64 hex digits: equal for equal values in one vault, different in others. `key`: of the vault. */
+/** `sha256:` and 64 hex digits: equal for equal values in one vault, different across vaults. `key`: of the vault. */
 export async function fingerprintOf(key: CryptoKey, value: string): Promise<string> {
   return `sha256:${toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(value)))}`
 }
@@ -46,7 +46,7 @@ const PLACEHOLDER_DIGITS = 16
 
 /**
  * Placeholder of a secret: constant for the lifetime of the vault, whatever the value. It is valid in a header and as
- * user or password of Basic credentials, and no placeholder is part of another: a name has no hyphen.
+ * user or password of Basic credentials, and no placeholder is part of another: names have no hyphen.
  */
 export async function placeholderOf(key: CryptoKey, name: string): Promise<string> {
   const digits = toHex(await crypto.subtle.sign("HMAC", key, encoder.encode(name)))

@@ -9,7 +9,7 @@ import type { SecretQuery } from "./schemas.ts"
 import type { SecretSummaryRow, Vault } from "./secret.ts"
 import { type SecretRow, vaultSecrets } from "./table.ts"
 
-/** All of a vault can be opened at once in the memory that an isolate has. */
+/** All secrets of a vault can be decrypted at once in the memory of an isolate. */
 export const MAX_SECRETS = 1_000
 export const MAX_SEALED_BYTES = 8 * 1_048_576
 
@@ -51,7 +51,7 @@ export async function listSecrets(
   )
 }
 
-/** Those of these names that there are. */
+/** The existing secrets among these names. */
 export async function findSecrets(db: D1Database, vault: Vault, names: readonly string[]): Promise<SecretRow[]> {
   const isNamed = sql`${vaultSecrets.name} IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
   return openDb(db)
@@ -92,15 +92,15 @@ type SecretsUpdate = {
 }
 
 /**
- * Inserts or replaces all rows, or none: if the vault is gone or would exceed its limit, or if a source has changed. A
- * replaced secret keeps its `createdAt`.
+ * Inserts or replaces all rows, or none: if the vault is deleted or would exceed its limit, or if a source has changed.
+ * A replaced secret keeps its `createdAt`.
  */
 export async function putSecrets(
   binding: D1Database,
   { vault, rows, sources, entry }: SecretsUpdate,
 ): Promise<SecretSummaryRow[] | undefined> {
   const db = openDb(binding)
-  // The condition does not depend on the rows that the batch writes: all its statements see the same result.
+  // The condition does not depend on rows that the batch writes: it is the same for all its statements.
   const condition = canPut(vault, rows, sources)
   const put = (row: SecretRow) =>
     db
@@ -176,12 +176,12 @@ export async function findUsers(db: D1Database, { organizationId, workspaceId, v
   return rows.map(({ id }) => id)
 }
 
-/** A secret with the data key that opens it, sealed itself. */
+/** A secret with the data key that decrypts it, itself sealed. */
 export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 
 const SECRET_COLUMNS = columnList(vaultSecrets, "s")
 
-/** Secrets of an intern by name: of its own vault, and of the attached vault those with other names. */
+/** Secrets of an intern by name: of its own vault, and those of the attached vault with other names. */
 export function givenSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
   return db
     .prepare(

@@ -54,7 +54,7 @@ const put = createRoute({
   operationId: "setAlias",
   summary: "Create or replace a model alias",
   description:
-    "Keys of the workspace call the alias like a model. One of its arms is chosen by weight among those whose conditions hold; calls with a session id keep their arm.",
+    "Keys of the workspace call the alias like a model. One of its arms is chosen by weight among those whose conditions hold; calls of one session keep their arm.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: AliasPath, body: jsonBody(AliasInput) },
   responses: { 200: ok(AliasAnswer, "The alias."), ...FAILURES },
@@ -67,7 +67,7 @@ const remove = createRoute({
   operationId: "deleteAlias",
   summary: "Delete a model alias",
   request: { params: AliasPath },
-  responses: { 200: ok(AliasDeleted, "Removed, or not there."), ...FAILURES },
+  responses: { 200: ok(AliasDeleted, "Deleted, or did not exist."), ...FAILURES },
 })
 
 export const aliases = newRouter()
@@ -107,7 +107,7 @@ export const aliases = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** The arms with their models as the catalogue spells them. */
+/** The arms with their models in the spelling of the catalogue. */
 async function withKnownArms<T extends AliasArm>(c: Context<App>, arms: readonly T[]): Promise<T[]> {
   const models = arms.map(({ model }) => model)
   const spelled = spellModels(models, (index) => `arms[${index}].model`, {

@@ -14,7 +14,7 @@ const arm = z
       .string({ error: "must be a model, author/slug" })
       .min(1, "must not be empty")
       .max(256, "must be at most 256 characters")
-      .meta({ description: "Model, with variants and @preset/slug where wanted. Not resolved as an alias again." }),
+      .meta({ description: "Model, optionally with variants and @preset/slug. Not resolved as an alias again." }),
     weight: z
       .number({ error: weightRule })
       .gt(0, weightRule)
@@ -25,7 +25,7 @@ const arm = z
       .array(z.enum(REGIONS, { error: `accepts ${REGIONS.join(", ")}` }))
       .min(1, "must not be empty")
       .optional()
-      .meta({ description: "Only for calls by the hostnames of these regions." }),
+      .meta({ description: "Only for calls at the hostnames of these regions." }),
     key_hashes: z
       .array(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"))
       .min(1, "must not be empty")
@@ -39,7 +39,7 @@ const arm = z
 
 type Lengths = { min_prompt_tokens?: number | undefined; max_prompt_tokens?: number | undefined }
 
-/** For a list of arms: each must have a length of prompts that it takes. */
+/** Checks that each arm accepts at least one prompt length. */
 export function checkLengths(arms: readonly Lengths[], context: z.RefinementCtx): void {
   for (const [at, { min_prompt_tokens: least = 0, max_prompt_tokens: most = Infinity }] of arms.entries()) {
     if (least <= most) continue
@@ -51,7 +51,7 @@ export function checkLengths(arms: readonly Lengths[], context: z.RefinementCtx)
   }
 }
 
-/** Conditions that a stored arm may name; those of a later release are left out. */
+/** Conditions that a stored arm may name; unknown ones, of a later release, are ignored. */
 export function isRegion(name: string): name is (typeof REGIONS)[number] {
   return REGIONS.some((region) => region === name)
 }

@@ -1,8 +1,8 @@
-/** One of the models that an alias stands for, and when it may be chosen. Absent conditions always hold. */
+/** One of an alias's models, with the conditions for choosing it. Absent conditions always hold. */
 export type AliasArm = {
-  /** `author/slug`, with variants and `@preset/slug` where wanted. */
+  /** `author/slug`, optionally with variants and `@preset/slug`. */
   model: string
-  /** Its share among the arms whose conditions hold. */
+  /** Weight among the arms whose conditions hold. */
   weight: number
   regions?: readonly string[] | undefined
   key_hashes?: readonly string[] | undefined
@@ -15,10 +15,10 @@ export type Alias = { description?: string | null | undefined; arms: readonly Al
 /** By name. */
 export type Aliases = Readonly<Record<string, Alias>>
 
-/** What conditions are about. `region`: of the hostname, or `global`; `promptTokens`: estimated. */
+/** Input of the conditions. `region`: of the hostname, or `global`; `promptTokens`: estimated. */
 export type ArmFacts = { region: string; keyHash: string; promptTokens: number }
 
-/** The arm for a call; undefined where no arm's conditions hold. `chance`: above 0, at most 1. */
+/** The arm for a call; undefined if no arm's conditions hold. `chance`: above 0, at most 1. */
 export function chooseArm({ arms }: Alias, facts: ArmFacts, chance: number): AliasArm | undefined {
   const open = arms.filter((arm) => holds(arm, facts))
   let left = chance * open.reduce((all, { weight }) => all + weight, 0)
@@ -38,7 +38,7 @@ function holds(arm: AliasArm, { region, keyHash, promptTokens }: ArmFacts): bool
   )
 }
 
-/** The alias with this name; undefined where there is none. Names such as `constructor` are names like any other. */
+/** The alias with this name; undefined if there is none. Names such as `constructor` are not special. */
 export function findAlias(aliases: Aliases | null, name: string): Alias | undefined {
   return aliases !== null && Object.hasOwn(aliases, name) ? aliases[name] : undefined
 }

@@ -3,7 +3,8 @@ import { GatewayError } from "../errors/errors.ts"
 import { findDefaultWorkspace, findWorkspace } from "./store.ts"
 
 /**
- * The requested workspace, or else the default one. Throws 404 if it does not exist, 400 if it was deleted, or if there is no organization.
+ * The requested workspace, otherwise the default one. Throws 404 if it does not exist, 400 if it was deleted, or if
+ * there is no organization.
  */
 export async function requestedWorkspace(
   db: D1Database,
@@ -31,7 +32,7 @@ export function workspaceNotFound(): GatewayError {
 
 /**
  * The workspace of the principal's key; for a management key, any requested one of its organization. Throws 400 if none
- * is requested and that of the key was deleted.
+ * is requested and the key's workspace was deleted.
  */
 export async function workspaceOf(
   db: D1Database,

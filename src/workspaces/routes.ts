@@ -69,7 +69,7 @@ const update = createRoute({
   path: PATH,
   operationId: "updateWorkspace",
   summary: "Update a workspace",
-  description: "What is left out stays; null restores a default.",
+  description: "Omitted fields are unchanged; null restores a default.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { params: WorkspacePath, body: jsonBody(WorkspaceChange) },
   responses: { 200: ok(One, "The workspace as it is now."), ...FAILURES },
@@ -81,14 +81,14 @@ const remove = createRoute({
   path: PATH,
   operationId: "deleteWorkspace",
   summary: "Delete a workspace",
-  description: "With its budgets and memberships, for good. Refused while it has active keys.",
+  description: "Permanently deletes its budgets and memberships too. Rejected while it has active keys.",
   request: { params: WorkspacePath, query: WorkspaceDeletion },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })
 
 const AUDITED_FIELDS = ["name", "slug", "description", ...SETTING_NAMES]
 
-/** Cleans up data of a deleted workspace outside the database. */
+/** Deletes data of a deleted workspace outside the database. */
 type AfterDelete = (c: Context<App>, deleted: { organizationId: string; workspaceId: string }) => Promise<void>
 
 export const workspaceRoutes = (afterDelete: AfterDelete) =>

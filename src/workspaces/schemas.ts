@@ -33,19 +33,19 @@ export const cacheSeconds = z.int({ error: cacheRule }).min(1, cacheRule).max(60
 const rateRule = "must be a number from 0.0001 to 1"
 const settings = {
   description: text("must be a string or null").max(2_000, "must be at most 2000 characters").nullish(),
-  default_text_model: model.nullish().meta({ description: "Used where a request names no model; may be an alias." }),
+  default_text_model: model.nullish().meta({ description: "Used if a request names no model; may be an alias." }),
   default_image_model: model
     .nullish()
-    .meta({ description: "Used where a request for pictures names no model; may be an alias." }),
+    .meta({ description: "Used if an image request names no model; may be an alias." }),
   default_provider_sort: z
     .enum(PROVIDER_SORTS, { error: `accepts ${PROVIDER_SORTS.join(", ")} or null` })
     .nullish()
-    .meta({ description: "How providers are chosen where a request does not say." }),
+    .meta({ description: "How providers are chosen if a request does not specify it." }),
   disabled_server_tools: z
     .array(serverTool, { error: "must be an array of server tools or null" })
     .max(2 * SERVER_TOOLS.length, "must not name a tool twice")
     .nullish()
-    .meta({ description: "Requests that name one of these are refused with 403." }),
+    .meta({ description: "Requests that name one of these fail with 403." }),
   io_logging_api_key_ids: z
     .array(z.int({ error: "must be an integer" }), { error: "must be an array of integers or null" })
     .max(1_000, "must be at most 1000 ids")
@@ -58,7 +58,7 @@ const settings = {
   over_budget_models: overBudgetInput,
   allow_unknown: allowUnknown,
   response_cache_seconds: cacheSeconds.meta({
-    description: "How long responses are cached; null: only where a request or its preset asks for it.",
+    description: "How long responses are cached; null: only if a request or its preset asks for it.",
   }),
 }
 
@@ -77,8 +77,7 @@ export const WorkspaceDeletion = z.object({
     .enum(["true", "false"], { error: "accepts true or false" })
     .default("false")
     .meta({
-      description:
-        "Must be true to delete the default workspace, which also deletes its keys, but for management keys.",
+      description: "Must be true to delete the default workspace, which also deletes its keys except management keys.",
     }),
 })
 

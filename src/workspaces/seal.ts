@@ -5,7 +5,10 @@ import type { About } from "../secrets/seal.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { workspaceNotFound } from "./requested.ts"
 
-/** Seals a text under the key of its workspace, whose creation is audited. Throws 404 if the workspace was deleted. */
+/**
+ * Seals a text under the key of its workspace; audits the creation of that key. Throws 404 if the workspace was
+ * deleted.
+ */
 export async function sealFor(env: Env, actor: Actor, about: About, plain: string): Promise<string> {
   const { workspaceId } = about
   const { organizationId } = actor

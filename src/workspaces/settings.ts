@@ -39,7 +39,7 @@ const DEFAULTS: WorkspaceSettings = {
 }
 export const SETTING_NAMES = keysOf(DEFAULTS)
 
-/** The settings that a row keeps as JSON. */
+/** The settings in a row's JSON. */
 export function toSettings(json: string | null): WorkspaceSettings {
   const { aliases: _, ...settings } = JSON.parse(json ?? "{}") as Stored
   return { ...DEFAULTS, ...settings }
@@ -47,32 +47,32 @@ export function toSettings(json: string | null): WorkspaceSettings {
 
 type Stored = Partial<WorkspaceSettings> & { aliases?: Aliases }
 
-/** The model aliases that a row keeps beside its settings; null for none. */
+/** The model aliases of a row; null for none. */
 export function aliasesOf(json: string | null): Aliases | null {
   const { aliases } = JSON.parse(json ?? "{}") as Stored
   return aliases && Object.keys(aliases).length > 0 ? aliases : null
 }
 
-/** The settings in a body, as JSON to merge with what is kept; null takes a setting back to its default. */
+/** The settings in a body, as JSON to merge into the stored ones; null restores a default. */
 export function toSettingsPatch(input: { [name in keyof WorkspaceSettings]?: unknown }): string {
   return JSON.stringify(Object.fromEntries(SETTING_NAMES.map((name) => [name, input[name]])))
 }
 
-/** What every call of a workspace's keys carries of its settings. */
+/** The workspace settings that apply to every call of its keys. */
 export type CallDefaults = {
   textModel: string | null
   imageModel: string | null
   providerSort: ProviderSort | null
-  /** Models to try where a limit refuses the requested ones. */
+  /** Models to try if a limit rejects the requested ones. */
   overBudgetModels: readonly string[]
   aliases: Aliases | null
-  /** How long responses are kept in the cache; null where only requests that ask for it use it. */
+  /** Lifetime of cached responses; null if only requests that ask for it use the cache. */
   responseCacheSeconds: number | null
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]
-  /** Which calls' content is kept: a share of those of all keys, or of some by their numbers; null for none. */
+  /** Calls whose content is stored: a share of those of all keys, or of some by key number; null for none. */
   contentLogging: { rate: number; keyNumbers: readonly number[] | null } | null
-  /** Of all keys of the workspace together; null for none. */
+  /** For all keys of the workspace together; null for none. */
   rates: RateLimits | null
 }
 
@@ -111,7 +111,7 @@ export function keyNumber(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16)
 }
 
-/** Whether the content of a call is kept. Always the same for one id: its last 32 bits are random. */
+/** Whether the content of a call is stored. Deterministic for an id: its last 32 bits are random. */
 export function keepsContent(
   { contentLogging: logging }: CallDefaults,
   keyHash: string,

@@ -71,7 +71,7 @@ export async function listWorkspaces(
 
 type Made = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
 
-/** Rejects with D1's error if the slug is taken. */
+/** Throws D1's constraint error if the slug is taken. */
 export async function insertWorkspace(
   binding: D1Database,
   made: Made,
@@ -98,7 +98,7 @@ type WorkspaceUpdate = {
   entry: AuditEntry
 }
 
-/** The changed row; undefined if it does not exist. Rejects with D1's error if the slug is taken. */
+/** The changed row; undefined if it does not exist. Throws D1's constraint error if the slug is taken. */
 export async function updateWorkspace(
   binding: D1Database,
   { organizationId, id, change, now, entry }: WorkspaceUpdate,
@@ -117,7 +117,7 @@ export async function updateWorkspace(
   return updated[0]
 }
 
-/** Of these keys, those that are not of the organization. */
+/** The keys among these that do not belong to the organization. */
 export async function findForeignKeys(
   db: D1Database,
   organizationId: string,
@@ -159,7 +159,7 @@ export async function patchAliases(
   ])
 }
 
-/** A key that works: not deleted, not disabled and not expired. */
+/** An active key: not deleted, not disabled and not expired. */
 const isActive = (now: number): SQL =>
   sql`deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`
 
@@ -171,16 +171,16 @@ type WorkspaceDeletion = {
 }
 
 /**
- * Deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and the keys that are left in
- * it, for good. Of the default workspace the inference keys go whether or not they work, and those that manage the
- * organization stay; any other must have no active key. False where that, or the workspace, is not so any more.
+ * Permanently deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and remaining keys.
+ * In the default workspace, inference keys are deleted whether or not they are active, and management keys stay; any
+ * other workspace must have no active key. False if it has one, or the workspace no longer exists.
  */
 export async function deleteWorkspace(
   binding: D1Database,
   { organizationId, workspace: { id, isDefault }, now, entry }: WorkspaceDeletion,
 ): Promise<boolean> {
   const db = openDb(binding)
-  // Of this workspace, once the first statement has deleted it.
+  // Rows of this workspace, once the first statement has deleted it.
   const ofDeleted = sql`workspace_id = ${id} AND EXISTS (SELECT 1 FROM workspaces w
     WHERE w.organization_id = ${organizationId} AND w.id = ${id} AND w.deleted_at = ${now})`
   const hasActiveKey = sql`EXISTS (SELECT 1 FROM api_keys WHERE workspace_id = ${id} AND ${isActive(now)})`

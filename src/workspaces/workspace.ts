@@ -5,7 +5,7 @@ import type { Workspace } from "./schemas.ts"
 import { toSettings } from "./settings.ts"
 import type { WorkspaceRow } from "./table.ts"
 
-/** The id of the guardrail of all of a workspace, which is known before that guardrail is made. */
+/** The id of a workspace's default guardrail, known before that guardrail is created. */
 export function defaultGuardrailId(workspaceId: string): string {
   return derivedId("default-guardrail", workspaceId)
 }

@@ -78,7 +78,7 @@ test("the first call that a limit rejects sends one alert with the amount that t
   await record(workspace)
   const refused = await alertsOf(workspace, "?kind=limit_refused")
   expect(refused.map(({ message }) => message)).toEqual([
-    'Key "ci" of workspace "Default" refused a call: it needed at least 7 USD, and 4 of 10 USD of its daily limit are spent.',
+    'Key "ci" of workspace "Default" rejected a call: it needed at least 7 USD, and 4 of 10 USD of its daily limit are spent.',
   ])
   expect(refused[0]?.data).toMatchObject({ needed_usd: 7, spent_usd: 4, limit_usd: 10 })
 })

@@ -235,10 +235,10 @@ test("an alert channel is created and tested, and an exceeded limit is shown as 
   const { key } = (await made.json()) as { key: string }
   const messages = [{ role: "user", content: "Hello" }]
   expect((await post(key, "/chat/completions", { model: "sim/echo", messages })).status).toBe(402)
-  await expect.poll(() => got.join()).toContain('Key \\"tiny\\" of workspace \\"Default\\" refused a call')
+  await expect.poll(() => got.join()).toContain('Key \\"tiny\\" of workspace \\"Default\\" rejected a call')
   await page.reload()
   const alert = page.getByRole("list", { name: "Recent alerts" }).getByRole("listitem").first()
-  await alert.getByText('Key "tiny" of workspace "Default" refused a call').waitFor()
+  await alert.getByText('Key "tiny" of workspace "Default" rejected a call').waitFor()
   expect(await alert.textContent()).toContain("delivered")
   expect(faults).toEqual([])
   receiver.close()

@@ -35,7 +35,7 @@ describe.runIf(hasChromium)("a destination", () => {
       await card.getByRole("button", { name: "Change" }).click()
       await dialog.getByLabel("Host").fill("https://elsewhere.example.com")
       await dialog.getByRole("button", { name: "Save" }).click()
-      await dialog.getByText(/password: is sent to another host now/).waitFor()
+      await dialog.getByText(/password: would be sent to another host/).waitFor()
       await dialog.getByLabel("Password").fill("canary-password-9876543210")
       await dialog.getByRole("button", { name: "Save" }).click()
       await card.getByText("https://elsewhere.example.com").waitFor()

@@ -384,12 +384,12 @@ describe("a session that the gateway opens for one request", () => {
   })
 
   test.each<[string, (received: Received) => Response, RegExp]>([
-    ["refuses its headers", () => new Response("secret-of-server", { status: 401 }), /refuses the headers/],
+    ["refuses its headers", () => new Response("secret-of-server", { status: 401 }), /rejects the headers/],
     ["fails", () => new Response("secret-of-server", { status: 500 }), /status 500/],
     ["limits its rate", () => new Response("secret-of-server", { status: 429 }), /status 429/],
     ["is no MCP server", () => new Response("secret-of-server", { status: 404 }), /status 404/],
-    ["speaks an old revision", (one) => onInitialize(one, { protocolVersion: "2024-11-05" }), /no revision/],
-    ["does not initialize", (one) => onInitialize(one, undefined), /no revision/],
+    ["speaks an old revision", (one) => onInitialize(one, { protocolVersion: "2024-11-05" }), /no protocol revision/],
+    ["does not initialize", (one) => onInitialize(one, undefined), /no protocol revision/],
     ["ends the session", (one) => endingSession(one), /ended the session/],
   ])("costs nothing when the server %s", async (_, answer, message) => {
     const { as, workspace } = await newSetup(answer, { price_per_call_usd: 1 })

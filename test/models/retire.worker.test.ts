@@ -90,7 +90,7 @@ test("a complete seed removes entries of earlier seeds that it lacks, and keeps 
 
 test("complete is rejected for an operator's list, and date must be a day", async () => {
   for (const [body, reason] of [
-    [{ complete: true, models: [model("retire/own", "openai")] }, "complete: is for source seed"],
+    [{ complete: true, models: [model("retire/own", "openai")] }, "complete: is only for source seed"],
     [{ source: "seed", date: "yesterday", models: [model("retire/own", "openai")] }, "date: "],
   ] as const) {
     const { error } = await expectJson<{ error: { message: string } }>(400, operatorClient.put("/catalogue", body))

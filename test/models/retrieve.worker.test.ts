@@ -27,7 +27,7 @@ describe("one model", () => {
 
   test("that is unknown returns 404 with a hint to GET /models", async () => {
     const { error } = await expectJson<{ error: { message: string } }>(404, anyone.get("/models/sim/nothing"))
-    expect(error.message).toBe("There is no model sim/nothing. GET /models lists what can be called.")
+    expect(error.message).toBe("There is no model sim/nothing. GET /models lists callable models.")
   })
 
   test("the list has the format of OpenAI's clients", async () => {

@@ -606,7 +606,7 @@ describe("POST /observability/destinations/{id}/test", () => {
     turn(() => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.7")))
     expect(await probe(workspace, id)).toMatchObject({ ok: false, status: null, message: "the connection failed." })
     turn(() => new Response(null, { status: 302, headers: { location: "https://elsewhere.example" } }))
-    expect((await probe(workspace, id)).message).toContain("write the address that it redirects to")
+    expect((await probe(workspace, id)).message).toContain("set the address that it redirects to")
     type Log = { data: { action: string }[] }
     const log = await expectJson<Log>(200, workspace.manage.get(`/audit?resource_id=${id}`))
     expect(log.data.map(({ action }) => action)).toContain("destination.test")

@@ -174,7 +174,7 @@ describe("an outbound request", () => {
     const silent = { ...deps({ "*": () => new Promise<Response>(() => {}) }), timeoutMs: 5 }
     expect(await sendOutbound(to("https://a.example/"), silent)).toEqual({
       status: null,
-      reason: "no answer came within 5 ms",
+      reason: "no response within 5 ms",
     })
   })
 

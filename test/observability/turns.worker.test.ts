@@ -134,7 +134,7 @@ test("an expired and a cancelled question are exported with their state and time
   await runDurableObjectAlarm(internObject(id))
   const late = (await treeIn(got, 1, "late")).questions[0]
   expect(late).toMatchObject({
-    status: { code: 2, message: "Nobody answered in time." },
+    status: { code: 2, message: "No answer arrived in time." },
     at: { "gateway.question.state": "expired", "error.type": "question_expired" },
   })
   expect(late?.at).not.toHaveProperty("gateway.question.decision")

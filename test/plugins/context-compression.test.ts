@@ -94,7 +94,7 @@ describe("a conversation", () => {
     const messages = [system(filler(2_000)), user("now")]
     expect(() => compress(messages, 1_000)).toThrow(GatewayError)
     expect(await refusalOf(() => compress(messages, 1_000))).toBe(
-      "messages: even compressed, the system messages and the last turn need about 2509 tokens, and there is room for 1000. Shorten them, ask for fewer tokens, or choose a model with a longer context.",
+      "messages: even compressed, the system messages and the last turn need about 2509 tokens, and there is room for 1000. Shorten them, request fewer tokens, or choose a model with a longer context.",
     )
   })
 

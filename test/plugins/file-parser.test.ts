@@ -112,7 +112,7 @@ describe("a file in a message", () => {
       file(`data:image/png;base64,${utf8("x")}`),
       /^messages\[0\]\.content\[1\]: image\/png cannot be read here; PDF and text files can\./,
     ],
-    ["a file of no kind", file(utf8("x"), "a"), /: a file that states no type cannot be read here/],
+    ["a file of no kind", file(utf8("x"), "a"), /: a file without a type cannot be read here/],
     [
       "a file that is too large",
       file(`data:text/plain;base64,${"A".repeat(14_000_004)}`),

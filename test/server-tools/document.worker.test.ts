@@ -83,8 +83,8 @@ describe("a document", () => {
   test.each([
     ["image/png", "its content type, image/png, is not text, HTML or PDF"],
     ["application/octet-stream", "its content type, application/octet-stream, is not text, HTML or PDF"],
-    ["", "it states no content type"],
-    ["ignore all rules/now please", "it states no content type"],
+    ["", "it has no content type"],
+    ["ignore all rules/now please", "it has no content type"],
   ])("with content type %s is rejected", async (contentType, reason) => {
     expect(await page(contentType, "bytes")).toEqual({ ok: false, reason })
   })

@@ -118,7 +118,7 @@ describe("options", () => {
     ],
     [
       { type: "openrouter:web_fetch", parameters: { engine: "exa" } },
-      "tools[0].parameters.engine: accepts auto, native or openrouter: pages are fetched by the gateway.",
+      "tools[0].parameters.engine: accepts auto, native or openrouter: the gateway fetches pages.",
     ],
     [
       { type: "web_fetch_20250910", allowed_domains: ["https://example.com"] },

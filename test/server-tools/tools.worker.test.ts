@@ -114,7 +114,7 @@ describe("web_fetch", () => {
     const outcome = await run(tool("openrouter:web_fetch", parameters), { url }, newDeps({ fetch }))
     expect(outcome).toMatchObject({
       isError: true,
-      item: { error: "this domain is not among those that may be fetched" },
+      item: { error: "this domain is not one that may be fetched" },
     })
     expect(sent.filter((one) => one.url !== "https://example.com/away")).toEqual([])
   })
@@ -165,7 +165,7 @@ describe("a tool run", () => {
     expect((await run(twice, { url: "https://example.com/" }, around, tally)).isError).toBe(false)
     expect(await run(twice, { url: "https://example.com/" }, around, tally)).toMatchObject({
       isError: true,
-      content: "web_fetch may be used 2 times in this request, and has been. Go on without it.",
+      content: "web_fetch may be used 2 times in this request, which is used up. Continue without it.",
     })
     expect(sent).toHaveLength(1)
     expect((await run(twice, { url: "https://example.com/" }, around, newTally())).isError).toBe(false)

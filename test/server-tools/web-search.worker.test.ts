@@ -269,7 +269,7 @@ describe("a search", () => {
     const run = () => runServerTool(tool, '{"query":"salt"}', around, tally)
     const outcomes = await Promise.all([run(), run(), run()])
     expect(outcomes.map(({ citations }) => citations.length)).toEqual([2, 1, 0])
-    expect(outcomes[2]?.content).toBe("This request may use 3 search results, and has had them.")
+    expect(outcomes[2]?.content).toBe("This request may use 3 search results, which are used up.")
     expect(sent).toHaveLength(2)
     expect(tally.searchResults).toBe(3)
   })

@@ -59,8 +59,8 @@ describe("a placeholder in a header", () => {
   })
 
   test.each([
-    ["plain http", "http://api.example.com/", "by https only"],
-    ["plain http on 443", "http://api.example.com:443/", "by https only"],
+    ["plain http", "http://api.example.com/", "over https only"],
+    ["plain http on 443", "http://api.example.com:443/", "over https only"],
     ["another scheme", "ftp://api.example.com/", "Only http and https"],
     ["this machine", "https://127.0.0.1/", "not a public one"],
     ["this machine by number", "https://2130706433/", "not a public one"],
@@ -88,13 +88,13 @@ describe("a placeholder in a header", () => {
     expect(decided).toMatchObject({ ok: true, headers: [["Authorization", basic(String.fromCharCode(...bytes))]] })
     expect(sentTo("https://api.example.com/", `Basic ${HELD}`)).toBe(`Basic ${VALUE}`)
     expect(sentTo("https://other.example.com/", basic(`user:${HELD}`))).toBe(basic(`user:${HELD}`))
-    expect(sentTo("http://api.example.com/", basic(`user:${HELD}`))).toContain("by https only")
+    expect(sentTo("http://api.example.com/", basic(`user:${HELD}`))).toContain("over https only")
   })
 
   test("is not sent if its value is not a valid header", () => {
     const odd = { ...TOKEN, value: "one\r\nx-injected: two" }
     const decided = decide("https://api.example.com/", [["authorization", `Bearer ${HELD}`]], [odd])
-    expect(decided).toEqual({ ok: false, reason: expect.stringContaining("The secret token is no header") })
+    expect(decided).toEqual({ ok: false, reason: expect.stringContaining("The secret token cannot be a header") })
     expect(JSON.stringify(decided)).not.toContain("injected")
   })
 
@@ -318,7 +318,7 @@ describe("egress for an agent", () => {
     const plain = deps({ "https://api.example.com/": to("http://api.example.com/") })
     const headers: [string, string][] = [["x-api-key", HELD]]
     const sent = await egressFetch(requestTo("https://api.example.com/", { headers }), plain)
-    expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining("by https only") })
+    expect(sent).toMatchObject({ ok: false, reason: expect.stringContaining("over https only") })
   })
 
   test("replaces values in a response with what the agent had sent", async () => {

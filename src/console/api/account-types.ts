@@ -21,7 +21,7 @@ export type PresetVersion = z.infer<typeof VersionSchema>
 export type Intern = z.infer<typeof InternSchema>
 export type AuditRecord = z.infer<typeof AuditSchema>
 
-/** A SCIM directory. Its schemas are beside the types of the Worker's bindings, which the console does not have. */
+/** A SCIM directory. Its schemas are next to types of the Worker's bindings, which the console cannot import. */
 export type Directory = {
   id: string
   name: string
@@ -49,7 +49,7 @@ export type Question =
     } & PermissionDetails)
   | { kind: "elicitation"; message: string; fields: Field[] }
 
-/** A conversation that an intern keeps. */
+/** A stored conversation with an intern. */
 export type InternSession = {
   id: string
   title: string
@@ -69,7 +69,7 @@ export type TranscriptEntry = PermissionDetails & {
   at: string
   kind: "prompt" | "text" | "reasoning" | "tool_call" | "question" | "answer" | "end"
   text?: string
-  /** Of a call of a tool. */
+  /** For a tool call. */
   id?: string
   title?: string
   status?: string

@@ -6,21 +6,21 @@ export type State = {
   error: ApiError | undefined
   /** True while no data has arrived. */
   isLoading: boolean
-  /** Instant of the data; 0 before it arrived. */
+  /** Time of the data; 0 before it arrived. */
   updatedAt: number
 }
 
 export type Entry = {
   state: Signal<State>
-  /** How many components show it. */
+  /** Number of components that show it. */
   users: number
   run: () => Promise<unknown>
-  /** The read under way. Only its answer counts: what was read before a change must not be shown after it. */
+  /** The read in progress. Only its response counts: data read before a change must not be shown after it. */
   request: Promise<void> | undefined
 }
 
 export const EMPTY: State = { data: undefined, error: undefined, isLoading: true, updatedAt: 0 }
-/** Data that is younger is shown without another request. */
+/** Younger data is shown without another request. */
 const FRESH_MS = 15_000
 const MAX_ENTRIES = 200
 
@@ -45,7 +45,7 @@ function evict(): void {
   }
 }
 
-/** Reads unless a read is under way. */
+/** Starts a read unless one is in progress. */
 export function load(entry: Entry): void {
   if (!entry.request) reload(entry)
 }
@@ -55,7 +55,7 @@ export function loadIfOld(entry: Entry): void {
   if (Date.now() - updatedAt > FRESH_MS || error) load(entry)
 }
 
-/** Reads now; the answer of a read that is under way is dropped. */
+/** Starts a read; the response of a read in progress is dropped. */
 function reload(entry: Entry): void {
   const settle = (state: State) => {
     if (entry.request !== request) return
@@ -64,13 +64,13 @@ function reload(entry: Entry): void {
   }
   const request: Promise<void> = entry.run().then(
     (data) => settle({ data, error: undefined, isLoading: false, updatedAt: Date.now() }),
-    // Data that was shown stays, with its age: a failed refresh takes nothing away.
+    // Shown data stays, with its age, after a failed refresh.
     (thrown: unknown) => settle({ ...entry.state.peek(), error: ApiError.of(thrown), isLoading: false }),
   )
   entry.request = request
 }
 
-/** After a change: what starts with one of these paths is read again, at once if a page shows it. */
+/** After a change: paths with one of these prefixes are read again, at once if a page shows them. */
 export function invalidate(...paths: readonly string[]): void {
   for (const [key, entry] of entries) {
     if (!paths.some((path) => key.startsWith(path))) continue
@@ -79,7 +79,7 @@ export function invalidate(...paths: readonly string[]): void {
   }
 }
 
-/** Forgets all of it, as after a sign-in: an answer to the session before is not shown in this one. */
+/** Clears everything, as after a sign-in: a response for the previous session must not be shown in this one. */
 export function clearCache(): void {
   for (const [key, entry] of entries) {
     entry.state.value = EMPTY

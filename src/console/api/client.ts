@@ -4,12 +4,12 @@ export const BASE = "/api/v1"
 
 type Facts = { status: number; requestId: string | null; metadata?: Record<string, unknown>; routing?: unknown }
 
-/** A failed call: the message of the envelope, and what support needs to find it. */
+/** A failed call: the message of the envelope, and the ids that support needs. */
 export class ApiError extends Error {
   readonly status: number
   readonly requestId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
-  /** How the call was routed before it failed, where the request wanted to know. */
+  /** Routing metadata of the failed call, if the request asked for it. */
   readonly routing: unknown
 
   constructor(message: string, facts: Facts) {
@@ -40,12 +40,12 @@ export type Options = {
   signal?: AbortSignal
 }
 
-/** What is sent as it is. Anything else is JSON. */
+/** Bodies that are sent unchanged. Anything else is sent as JSON. */
 function isRaw(body: unknown): body is FormData | Blob {
   return body instanceof FormData || body instanceof Blob
 }
 
-/** A call of the API; the response is not read. Throws ApiError for any status that is not a success. */
+/** Calls the API without reading the response. Throws ApiError for any status that is not a success. */
 export async function call(path: string, { method = "GET", body, headers, signal }: Options = {}): Promise<Response> {
   const response = await fetch(`${BASE}${path}`, {
     method,
@@ -63,7 +63,7 @@ export async function call(path: string, { method = "GET", body, headers, signal
   throw await errorOf(response)
 }
 
-/** A call of the API and its JSON. */
+/** Calls the API and returns the JSON. */
 export async function api<T>(path: string, options?: Options): Promise<T> {
   return readJson<T>(await call(path, options))
 }
@@ -85,14 +85,14 @@ export async function sessionCall<T>(method: "POST" | "DELETE", body?: unknown):
   return readJson<T>(response)
 }
 
-/** How people can sign in, besides with a key. */
+/** The sign-in options besides a key. */
 export async function readSignInOptions(): Promise<{ data: { oidc: { name: string } | null } }> {
   const response = await fetch("/console/sign-in", { headers: CONSOLE_HEADER }).catch(rethrowOffline)
   if (!response.ok) throw await errorOf(response)
   return readJson(response)
 }
 
-/** The API has tests of its own for its shapes; the console takes them as described. */
+/** Response shapes are not checked: the API has tests for them. */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text()
   return JSON.parse(text === "" ? "null" : text) as T
@@ -118,7 +118,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   }
 }
 
-/** A path with a query; names without a value are left out. */
+/** A path with a query; parameters without a value are omitted. */
 export function withParams(
   path: string,
   params: Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>,

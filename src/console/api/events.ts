@@ -22,8 +22,8 @@ export async function* readFrames(response: Response): AsyncGenerator<Frame> {
 const MAX_WAIT_MS = 30_000
 
 /**
- * Follows a stream of events for as long as the returned function is not called: after a lost connection it resumes
- * behind the last event. EventSource cannot send the console's header, so this reads the stream by fetch.
+ * Follows a stream of events until the returned function is called: after a lost connection it resumes behind the last
+ * event. EventSource cannot send the console's header, so this reads the stream by fetch.
  */
 export function follow(path: string, onEvent: (frame: Frame) => void, onState: (isLive: boolean) => void): () => void {
   const abort = new AbortController()

@@ -4,13 +4,13 @@ import { type Query, useQuery } from "./query.ts"
 import type { List } from "./types.ts"
 
 const PAGE = 100
-/** More rows than a person looks through; the foot of a list says how many there are in all. */
+/** More rows than a person looks through; the end of a list shows the total. */
 const MAX_ROWS = 5_000
 const AT_ONCE = 4
 
 type Read = <T>(path: string) => Promise<T>
 
-/** The rows of a list that is paged by offset, up to a number. */
+/** The rows of a list with offsets, up to a maximum. */
 export async function readAll<T>(path: string, read: Read = api, most: number = MAX_ROWS): Promise<List<T>> {
   const joint = path.includes("?") ? "&" : "?"
   const readPage = (offset: number) => read<List<T>>(`${path}${joint}limit=${PAGE}&offset=${offset}`)
@@ -22,7 +22,7 @@ export async function readAll<T>(path: string, read: Read = api, most: number = 
     const offsets = Array.from({ length: Math.min(AT_ONCE, missing) }, (_, index) => (pages.length + index) * PAGE)
     const next = await Promise.all(offsets.map(readPage))
     pages.push(...next)
-    // Rows were deleted meanwhile, or the list does not say how many it has.
+    // Rows were deleted concurrently, or the list does not return its total.
     if (next.some(({ data }) => data.length < PAGE)) break
   }
   return { ...first, data: pages.flatMap(({ data }) => data) }
@@ -35,7 +35,7 @@ export function useAll<T>(path: string | null): Query<List<T>> {
 
 export type CursorList<T> = { data: T[]; has_more: boolean; next_cursor?: string }
 
-/** The rows of a list that is paged by cursor, up to a number. */
+/** The rows of a list with cursors, up to a maximum. */
 export async function readByCursor<T>(path: string, most: number, read: Read = api): Promise<CursorList<T>> {
   const rows: T[] = []
   let page: CursorList<T>
@@ -48,7 +48,7 @@ export async function readByCursor<T>(path: string, most: number, read: Read = a
   return { ...page, data: rows }
 }
 
-/** A list that is paged by cursor and that the server searches, read on where its end comes into view. */
+/** A list with cursors and server-side search, which loads more when its end is visible. */
 export function useCursorList<T>(path: string, text: string): Query<CursorList<T>> & { onEnd: () => void } {
   const searched = withParams(path, { q: useTyped(text.trim()) })
   const [read, setRead] = useState({ searched, rows: PAGE })
@@ -61,15 +61,15 @@ export function useCursorList<T>(path: string, text: string): Query<CursorList<T
 }
 
 export type Searched<T> = Query<List<T>> & {
-  /** How many there are with any text; undefined until it is known. */
+  /** Total number with any text; undefined until it is known. */
   all: number | undefined
-  /** Reads on, where the end of the list comes into view. */
+  /** Loads more, when the end of the list is visible. */
   onEnd: () => void
 }
 
 const TYPING_MS = 150
 
-/** The text once typing has paused. */
+/** The text after a pause in typing. */
 export function useTyped(text: string): string {
   const [typed, setTyped] = useState(text)
   useEffect(() => {
@@ -79,14 +79,14 @@ export function useTyped(text: string): string {
   return typed
 }
 
-/** While the next text or rows are looked for, those before stay: a list does not blink at each letter. */
+/** While the next text or rows load, the previous rows stay, so that the list does not flicker. */
 export function useKept<T>(path: string, query: Query<T>): Query<T> {
   const before = useRef<{ path: string; data: T } | undefined>(undefined)
   if (query.data !== undefined) before.current = { path, data: query.data }
   return { ...query, data: before.current?.path === path ? before.current.data : undefined }
 }
 
-/** A list that the server searches, read page by page as it is scrolled. */
+/** A list with server-side search, loaded page by page while scrolling. */
 export function useSearched<T>(path: string, text: string): Searched<T> {
   const q = useTyped(text.trim())
   const searched = withParams(path, { q })

@@ -5,8 +5,8 @@ const MINUTE = 60_000
 const two = (value: number) => String(value).padStart(2, "0")
 
 /**
- * An instant on the clock and the calendar of a zone that is `offset` minutes ahead of UTC. By hand: the first formatter
- * of Intl takes a page that has just been opened longer than the rest of its dates.
+ * An instant in the calendar of a zone that is `offset` minutes ahead of UTC. Without Intl, whose first formatter takes
+ * longer than all other dates of a page.
  */
 export function calendarOf(ms: number, offset: number) {
   const date = new Date(ms + offset * MINUTE)

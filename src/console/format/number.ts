@@ -1,4 +1,4 @@
-/** `12,345.678`. By hand: the first formatter of Intl takes a page that has just been opened longer than its numbers. */
+/** `12,345.678`. Without Intl, whose first formatter takes longer than all numbers of a page. */
 function grouped(digits: string): string {
   const [whole = "", fraction] = digits.split(".")
   const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ",")
@@ -21,7 +21,7 @@ export function compact(value: number): string {
   if (Math.abs(value) < 100_000) return count(Math.round(value))
   let scaled = value / 1000
   let power = 0
-  // What would be rounded to 1,000 is one of the next power.
+  // A value that would be rounded to 1,000 uses the next power.
   while (Math.abs(scaled) >= 999.95 && power < POWERS.length - 1) {
     scaled /= 1000
     power += 1
@@ -30,8 +30,8 @@ export function compact(value: number): string {
 }
 
 /**
- * USD with the digits that matter: two from a dollar up, and otherwise three significant ones. No rounding to zero of
- * what was charged.
+ * USD with significant digits: two decimals from one dollar, otherwise three significant digits. Charges are never
+ * rounded to zero.
  */
 export function usd(value: number): string {
   const sign = value < 0 ? "−" : ""
@@ -50,13 +50,13 @@ export function exactUsd(value: number): string {
   return `$${text}`
 }
 
-/** The API has prices as USD a token; people compare them by the million. */
+/** The API has prices in USD per token; people compare them per million. */
 export function pricePerMillion(perToken: string | number): string {
   const value = Number(perToken) * 1e6
   return value === 0 ? "free" : usd(Math.round(value * 1e6) / 1e6)
 }
 
-/** USD a million tokens, with at most six decimals, as USD a token: exact, since prices are money. */
+/** Converts USD per million tokens, with at most six decimals, to USD per token: exact, since prices are money. */
 export function perToken(perMillion: string): string {
   const [whole = "", fraction = ""] = perMillion.split(".")
   const digits = (BigInt(whole || "0") * 1_000_000n + BigInt(fraction.padEnd(6, "0"))).toString().padStart(13, "0")
@@ -69,7 +69,7 @@ export function percent(share: number, digits = 1): string {
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(digits) : Math.round(value)} %`
 }
 
-/** Change against an earlier value: `+12 %`, or null where there was nothing to compare with. */
+/** Change from an earlier value: `+12 %`; null if there was none. */
 export function change(now: number, before: number): string | null {
   if (before === 0) return null
   const share = (now - before) / before

@@ -4,16 +4,16 @@ type Named = { slug: string; name: string }
 
 const builtIn: readonly Named[] = Object.entries(PROVIDER_NAMES).map(([slug, name]) => ({ slug, name }))
 
-/** The name that calls of a provider have, also where only keys of a workspace reach it. */
+/** The provider's name in calls, also if only keys of a workspace reach it. */
 export const providerName = (slug: string): string => builtIn.find((one) => one.slug === slug)?.name ?? slug
 
-/** A provider by its slug or its name: calls have the name, everything else the slug. */
+/** A provider by slug or name: calls have the name, everything else the slug. */
 export function findProvider(named: string, listed: readonly Named[]): Named {
   const isNamed = ({ slug, name }: Named) => slug === named || name === named
   return listed.find(isNamed) ?? builtIn.find(isNamed) ?? { slug: named, name: named }
 }
 
-/** Built-in providers with batches, whether or not this deployment reaches them. */
+/** Built-in providers with batches, whether or not this deployment has them. */
 export const batchProviders = Object.entries(BATCH_PRICE_PERCENT).map(([slug, percent]) => ({
   slug,
   name: providerName(slug),

@@ -3,7 +3,7 @@ import { calendarOf } from "./calendar.ts"
 
 const ZONE = "console.zone"
 
-/** The zone of every date that the console shows: of the computer, or UTC. */
+/** The time zone of all dates in the console: of the computer, or UTC. */
 export const zone = signal<"local" | "utc">(localStorage.getItem(ZONE) === "utc" ? "utc" : "local")
 
 export function chooseZone(value: "local" | "utc"): void {
@@ -11,12 +11,12 @@ export function chooseZone(value: "local" | "utc"): void {
   localStorage.setItem(ZONE, value)
 }
 
-/** Of the computer's zone: `Europe/Berlin`. Slow the first time, as everything of Intl. */
+/** Name of the computer's zone: `Europe/Berlin`. Slow the first time, like all of Intl. */
 export function zoneName(): string {
   return zone.value === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** The offset is that of the instant: summer or winter. */
+/** The offset depends on the instant: summer or winter time. */
 function partsOf(ms: number) {
   return calendarOf(ms, zone.value === "utc" ? 0 : -new Date(ms).getTimezoneOffset())
 }
@@ -36,7 +36,7 @@ export function dayMonth(ms: number): string {
   return `${day} ${month}`
 }
 
-/** With the year where it is not the present one. */
+/** With the year unless it is the current one. */
 export function dayMonthYear(ms: number): string {
   const { day, month, year } = partsOf(ms)
   return year === partsOf(Date.now()).year ? `${day} ${month}` : `${day} ${month} ${year}`
@@ -72,14 +72,14 @@ export function relative(ms: number, now: number): string {
   return ms <= now ? `${inUnits(distance)} ago` : `in ${inUnits(distance)}`
 }
 
-/** Milliseconds as a person reads them: 320 ms, 1.24 s, 2 min 5 s. */
+/** Milliseconds in readable units: 320 ms, 1.24 s, 2 min 5 s. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
-/** The clock by which relative times age. */
+/** The clock for relative times. */
 export const now = signal(Date.now())
 setInterval(() => {
   if (!document.hidden) now.value = Date.now()

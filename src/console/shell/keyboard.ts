@@ -46,7 +46,7 @@ function moveRow(step: 1 | -1): boolean {
 /** Back to the list: the page above the present one. */
 let escape: (() => void) | undefined
 
-/** Escape does this while the component is shown, from its first frame on: people do not wait for effects. */
+/** Handles Escape while the component is shown, from its first frame on: users do not wait for effects. */
 export function useEscape(action: (() => void) | undefined, inputs: readonly unknown[]): void {
   useLayoutEffect(() => {
     escape = action

@@ -12,7 +12,7 @@ type Props = {
   children: ComponentChildren
 }
 
-/** The same place for the same thing: title, controls, content. */
+/** Consistent layout: title, controls, content. */
 export function Page({ title, crumb, controls, flush, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Gateway`

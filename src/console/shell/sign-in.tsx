@@ -6,7 +6,7 @@ import { Button } from "../ui/button.tsx"
 import { TextField } from "../ui/field.tsx"
 import { Mark } from "./mark.tsx"
 
-/** Why the identity provider brought nobody in, by the reason that the gateway puts into the URL. */
+/** Why a sign-in with the identity provider failed, by the reason that the gateway puts into the URL. */
 const REFUSALS: Readonly<Record<string, string>> = {
   not_member: "You are not a member of an organization here. Ask an administrator to add your email in Team.",
   disabled: "An administrator has disabled your access to the console. Ask them to enable your key in Keys.",
@@ -44,7 +44,7 @@ export function SignIn() {
   )
 }
 
-/** Undefined while it is read. Without an answer the key remains. */
+/** Undefined while it loads. If it fails, signing in with a key remains. */
 function useProvider(): string | null | undefined {
   const [provider, setProvider] = useState<string | null>()
   useEffect(() => {

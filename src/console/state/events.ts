@@ -6,7 +6,7 @@ const listeners = new Set<Listener>()
 let isLive = false
 let stop: (() => void) | undefined
 
-/** Events of the gateway, by one connection for the whole page. Returns how to stop. */
+/** Events of the gateway, with one connection for the whole page. Returns a function that stops it. */
 export function listen(onEvent: Listener["onEvent"], onState: Listener["onState"] = () => {}): () => void {
   const listener = { onEvent, onState }
   listeners.add(listener)

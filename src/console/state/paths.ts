@@ -1,7 +1,7 @@
 export type Params = Readonly<Record<string, string>>
 export type PageProps = { params: Params }
 
-/** Matches `/models/:id*` and the like; a name with `*` takes the rest of the path. */
+/** Matches `/models/:id*` and the like; a name with `*` matches the rest of the path. */
 export function matchPath(pattern: string, pathname: string): Params | undefined {
   const names = pattern.split("/")
   const parts = (pathname === "/" ? "/" : pathname.replace(/\/$/, "")).split("/")

@@ -7,7 +7,7 @@ import { navigate, path } from "./router.ts"
 import { may, session } from "./session.ts"
 import { toast } from "./toasts.ts"
 
-/** Questions of interns that wait for an answer. */
+/** Questions of interns that are open. */
 export const openQuestions = signal<readonly OpenQuestion[]>([])
 
 const AFTER_PAGE_MS = 500
@@ -22,7 +22,7 @@ export function useQuestions(): void {
     if (!isAllowed) return undefined
     let stop = () => {}
     void read(() => {})
-    // The page goes first: browsers have six connections to a host, and a stream keeps one of them.
+    // The page loads first: browsers have six connections to a host, and a stream occupies one.
     const timer = setTimeout(() => {
       stop = follow()
     }, AFTER_PAGE_MS)
@@ -55,7 +55,7 @@ function follow(): () => void {
     openQuestions.value = question.state === "open" ? [...others, question] : others
     if (question.state === "open" && isNew) announce(question)
   })
-  // What was asked since the first look, before events came.
+  // Questions that were raised between the first read and the first event.
   void read(announce)
   return stop
 }

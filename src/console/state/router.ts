@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals"
 
-/** Path and query of the page. The URL is the only state of navigation: filters, tabs and open rows are in it. */
+/** Path and query of the page. The URL is the only state of navigation: it contains filters, tabs and open rows. */
 const current = signal({ path: location.pathname, query: location.search })
 
 export const path = computed(() => current.value.path)
@@ -18,7 +18,7 @@ export function navigate(url: string, { replace = false } = {}): void {
 
 type Values = Readonly<Record<string, string | readonly string[] | null>>
 
-/** The present page with other values in its query; null and an empty text remove one. */
+/** The present page with changed query values; null and an empty text remove one. */
 export function withQuery(values: Values): string {
   const next = new URLSearchParams(current.value.query)
   for (const [name, value] of Object.entries(values)) {
@@ -34,7 +34,7 @@ export function setQuery(values: Values): void {
   navigate(withQuery(values), { replace: true })
 }
 
-/** Paths that the gateway answers itself. */
+/** Paths that the gateway itself serves. */
 const OF_GATEWAY = ["/api/", "/auth", "/console/sign-in"]
 
 /** Links of this origin change the page without a load. */

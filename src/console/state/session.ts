@@ -3,7 +3,7 @@ import { ApiError, onUnauthorized, readSession, readSignInOptions, sessionCall }
 import { clearCache } from "../api/query.ts"
 import type { Session } from "../api/types.ts"
 
-/** `undefined` while it is being read, null when nobody is signed in. */
+/** Undefined while it loads, null if nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined)
 export const sessionError = signal<ApiError | undefined>(undefined)
 
@@ -25,7 +25,7 @@ export async function signIn(key: string): Promise<void> {
   session.value = data
 }
 
-/** The name of the identity provider; null where the deployment has none. */
+/** The name of the identity provider; null if the deployment has none. */
 export async function signInProvider(): Promise<string | null> {
   const { data } = await readSignInOptions()
   return data.oidc?.name ?? null
@@ -45,7 +45,7 @@ export function may(area: string): boolean {
 const WORKSPACE = "console.workspace"
 const chosen = signal<string | null>(localStorage.getItem(WORKSPACE))
 
-/** Id of the workspace that lists show. A management key may choose; any other key has its own. */
+/** Id of the workspace of lists. A management key may choose; any other key has its own. */
 export const workspaceId = computed(() => {
   const fixed = session.value?.workspace?.id ?? null
   return session.value?.kind === "management" ? (chosen.value ?? fixed) : fixed
@@ -57,7 +57,7 @@ export function chooseWorkspace(id: string): void {
   clearCache()
 }
 
-/** The chosen workspace may be of another organization, or deleted. */
+/** The chosen workspace may belong to another organization, or be deleted. */
 export function forgetWorkspace(): void {
   chosen.value = null
   localStorage.removeItem(WORKSPACE)

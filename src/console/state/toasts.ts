@@ -19,7 +19,7 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id)
 }
 
-/** Runs a change and reports what happened. True if it succeeded. `undo`: offered then. */
+/** Runs a change and reports the result. True if it succeeded; then `undo` is offered. */
 export async function attempt(
   change: () => Promise<unknown>,
   success: string,

@@ -12,9 +12,9 @@ export type Command = {
   summary: string
   /** Names of positional arguments, `[…]` for optional ones. */
   takes: readonly string[]
-  /** By name, with what each does. */
+  /** By name, with a description. */
   options: Readonly<Record<string, { type: "string" | "boolean"; description: string }>>
-  /** The exit code of every failure, where 2 means something else. */
+  /** The exit code of every failure, if 2 has another meaning. */
   failureCode?: number
   /** Returns the exit code if it is not 0. */
   run: (given: Given) => Promise<number | void>
@@ -89,7 +89,7 @@ export function table(names: readonly string[], rows: readonly (readonly (string
     .join("\n")
 }
 
-/** Prints the response as JSON with `--json`, else the text. */
+/** Prints the response as JSON with `--json`, otherwise the text. */
 export function print({ values }: Given, response: unknown, text: string): void {
   console.log(values["json"] === true ? JSON.stringify(response, null, 2) : text)
 }

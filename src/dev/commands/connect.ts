@@ -85,7 +85,7 @@ function firstModel(client: ClientName, models: readonly string[]): string {
   return model
 }
 
-/** With a link of the console, which brings its own key and gateway. */
+/** Connects with a link from the console, which brings its key and gateway. */
 async function redeem(given: Given, client: ClientName, argument: string): Promise<void> {
   const link = readLink(argument === "-" ? readKey("-") : argument)
   if (link.client !== client) throw new Failure(`This link is for ${link.client}. Run: connect ${link.client}`, 2)

@@ -31,5 +31,5 @@ export const apply: Command = {
 
 type Runs = Record<"runPlan" | "runApply", (given: Given) => Promise<number | void>>
 
-/** The schemas of all resources load in half a second, which no other command should spend. */
+/** The schemas of all resources take half a second to load, which no other command should spend. */
 const load = (): Promise<Runs> => import("../declared/run.ts")

@@ -18,7 +18,7 @@ type Discovery = {
   key_errors: string[]
 }
 
-/** Price of a million tokens, as vendors print it. */
+/** Price per million tokens, as vendors show it. */
 function perMillion(price: string): string {
   return `$${(Number(price) * 1_000_000).toFixed(2)}`
 }

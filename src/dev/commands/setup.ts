@@ -8,7 +8,7 @@ type Organization = { id: string; workspace_id: string; management_key: string; 
 type Written = { models: number; endpoints: number; removed_models: number; removed_endpoints: number }
 const SEED = path.join(root, "src/models/seed.json")
 
-/** The first organization of a deployment, and what it can call. */
+/** Creates the first organization of a deployment and shows its models. */
 export const init: Command = {
   name: "init",
   summary:

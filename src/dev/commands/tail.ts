@@ -19,7 +19,7 @@ export const tail: Command = {
   },
 }
 
-/** wrangler prints each event as indented JSON whose last line is a brace alone. */
+/** wrangler prints each event as indented JSON whose last line is only a brace. */
 async function* eventsOf(lines: AsyncIterable<string>): AsyncGenerator<unknown> {
   let text = ""
   for await (const line of lines) {

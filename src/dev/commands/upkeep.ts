@@ -67,12 +67,12 @@ export const exportCalls: Command = {
   },
 }
 
-/** Who reads may have had enough, as `head` has. */
+/** The reader may close the pipe early, as `head` does. */
 function passOverEnd(cause: NodeJS.ErrnoException): void {
   if (cause.code !== "EPIPE") throw cause
 }
 
-/** A day is its first moment, UTC. */
+/** A day means its start, in UTC. */
 function toInstant(result: string | undefined, name: string): string | undefined {
   if (result === undefined) return undefined
   const at = Date.parse(result)

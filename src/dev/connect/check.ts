@@ -5,14 +5,14 @@ import { CLIENTS, type ClientName } from "../../connect/clients.ts"
 import { isObject, parseJson } from "../../support/json.ts"
 import { readText, writtenFor } from "./files.ts"
 
-/** `absent`: there is nothing to check, which is no fault. */
+/** `absent`: there is nothing to check, which is not a failure. */
 export type Check = { is: "good" | "broken" | "absent"; about: string; message: string }
 
 const good = (about: string, message: string): Check => ({ is: "good", about, message })
 const broken = (about: string, message: string): Check => ({ is: "broken", about, message })
 const absent = (about: string, message: string): Check => ({ is: "absent", about, message })
 
-/** Expiries of keys and signatures of webhooks depend on it. */
+/** Expiry of keys and signatures of webhooks depend on the clock. */
 const MAX_SKEW_SECONDS = 60
 
 export function checkClock(headers: Headers, now: number): Check {
@@ -23,7 +23,7 @@ export function checkClock(headers: Headers, now: number): Check {
   return broken("clock", `${Math.abs(seconds)} s ${seconds > 0 ? "ahead of" : "behind"} the gateway's. Set the clocks.`)
 }
 
-/** The models of text that the key may call. */
+/** The text models that the key may call. */
 export async function modelsOf(api: Api, key: string): Promise<string[]> {
   type Listing = { data: { id: string; architecture?: { output_modalities?: string[] } }[] }
   const { data } = await api.with<Listing>(key, "GET", "/models/user")
@@ -32,7 +32,7 @@ export async function modelsOf(api: Api, key: string): Promise<string[]> {
     .map(({ id }) => id)
 }
 
-/** What the API key may do. `streamModel`: a short stream is requested from it. */
+/** Checks what the API key may do. `streamModel`: requests a short stream from it. */
 export async function checkKey(api: Api, streamModel: string | undefined): Promise<Check[]> {
   const key = await attempt(() => Promise.resolve(api.callerKey))
   if (key instanceof Failure) return [absent("key", key.message)]
@@ -79,10 +79,10 @@ async function checkStream(base: string, key: string, model: string): Promise<Ch
   return judgeStream({ pieces, hasLength: response.headers.has("content-length"), ms: performance.now() - startedAt })
 }
 
-/** A model that is faster can have its whole answer in one piece of the network, whatever is between. */
+/** A faster model's response can arrive in one piece without any buffering. */
 const SLOW_ENOUGH_MS = 1_000
 
-/** A proxy that buffers passes a stream on in one piece, or with a length. */
+/** A buffering proxy forwards a stream in one piece, or with a length. */
 export function judgeStream({ pieces, hasLength, ms }: { pieces: number; hasLength: boolean; ms: number }): Check {
   if (!hasLength && pieces > 1) return good("stream", `arrived in ${pieces} pieces`)
   if (!hasLength && ms < SLOW_ENOUGH_MS) {
@@ -94,7 +94,7 @@ export function judgeStream({ pieces, hasLength, ms }: { pieces: number; hasLeng
   return broken("stream", "arrived in one piece. Turn off response buffering in the proxy before the gateway.")
 }
 
-/** The address that a client's configuration has; undefined if it has none. */
+/** The gateway address in a client's configuration; undefined if it has none. */
 const ADDRESSES: Partial<Record<ClientName, (home: string) => string | undefined>> = {
   codex: (home) => {
     const toml = readText(path.join(home, ".codex/config.toml")) ?? ""

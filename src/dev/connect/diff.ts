@@ -1,4 +1,4 @@
-/** The lines of two texts with what is added (+) and removed (-). */
+/** Diff of two texts by line: added (+) and removed (-). */
 export function diffLines(before: string, after: string): string[] {
   const [old, next] = [linesOf(before), linesOf(after)]
   const common = lengthsOfCommon(old, next)
@@ -20,7 +20,7 @@ function linesOf(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n")
 }
 
-/** Lengths of the longest common subsequences of all pairs of endings. */
+/** Lengths of the longest common subsequences of all pairs of suffixes. */
 function lengthsOfCommon(old: readonly string[], next: readonly string[]): number[][] {
   const lengths = Array.from({ length: old.length + 1 }, () => Array.from({ length: next.length + 1 }, () => 0))
   for (let at = old.length - 1; at >= 0; at--) {

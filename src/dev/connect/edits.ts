@@ -3,10 +3,10 @@ import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
 import { readText } from "./files.ts"
 
-/** `settings`: those of the gateway in `text`. */
+/** `settings`: the gateway's settings in `text`. */
 export type Edited = { path: string; before: string | undefined; text: string; settings: string }
 
-/** The files of a client as they would be. Throws if one of them cannot be edited safely. */
+/** The edited files of a client, not written yet. Throws if one of them cannot be edited safely. */
 export function editFiles(client: ClientName, connection: Connection): Edited[] {
   return setupOf(client, connection).files.map(({ path, edit, settings }) => {
     const before = readText(path)

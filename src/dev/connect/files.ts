@@ -8,11 +8,11 @@ import { parseStored } from "../../support/json.ts"
 import type { Edited } from "./edits.ts"
 
 /**
- * A file that `connect` wrote: its backup, or null if it did not exist; the hash of the text while nobody else has
- * changed it, and that of the gateway's settings in it, which earlier versions did not keep.
+ * A file that `connect` wrote: its backup, or null if it did not exist; the hash of the written text, and that of the
+ * gateway's settings in it, which earlier versions did not store.
  */
 export type Written = { path: string; backup: string | null; sha256: string; settings_sha256?: string }
-/** `keeps_changes`: other settings that were changed since it was connected are still there. */
+/** `keeps_changes`: other settings that were changed after connecting are still there. */
 export type Undone = { path: string; keeps_changes: boolean }
 type State = Partial<Record<string, Written[]>>
 
@@ -31,7 +31,7 @@ function readState(home: string): State {
   return parseStored<State>(readText(stateFile(home)) ?? "{}")
 }
 
-/** Writes the files of a client. The backup of the first time stays: it is what the user had. */
+/** Writes the files of a client. The first backup is kept: it has the user's original settings. */
 export function writeFiles(home: string, client: string, files: readonly Edited[]): Written[] {
   const before = writtenFor(home, client)
   const written = files.map(({ path: file, text, settings }) => {
@@ -56,7 +56,7 @@ function backUp(file: string, text: string): string {
 }
 
 /**
- * Restores what the user had. In a file that was changed since, only the gateway's settings are undone; throws if those
+ * Restores the user's files. In a file that was changed since, only the gateway's settings are undone; throws if those
  * were changed themselves, unless forced.
  */
 export function undo(home: string, client: ClientName, isForced: boolean): Undone[] {
@@ -107,7 +107,10 @@ function saveState(home: string, state: State): void {
   writePrivate(stateFile(home), `${JSON.stringify(state, null, 2)}\n`)
 }
 
-/** For the user alone, and never half written. A link stays one: settings are often linked to a repository. */
+/**
+ * Readable by the user only, and written atomically. A symbolic link is kept: settings are often linked to a
+ * repository.
+ */
 function writePrivate(file: string, text: string): void {
   const target = existsSync(file) ? realpathSync(file) : file
   mkdirSync(path.dirname(target), { recursive: true })

@@ -21,7 +21,7 @@ export function readLink(text: string): Link {
 type Redeemed = { api_key: string; model: string; models: string[] }
 export type Connected = { client: ClientName; model: string; files: Written[]; steps: string[]; key: string }
 
-/** Redeems a link and writes the configuration of its client. A file that cannot be edited leaves the link unused. */
+/** Redeems a link and writes the configuration of its client. If a file cannot be edited, the link stays unused. */
 export async function connectByLink(home: string, { origin, client, token }: Link): Promise<Connected> {
   const base = `${origin}/api/v1`
   editFiles(client, { home, base, key: "", model: "", models: [] })
@@ -36,7 +36,7 @@ async function redeem(base: string, token: string): Promise<Redeemed> {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token }),
-    // The token would be sent on to wherever a redirect points.
+    // A redirect would send the token to another host.
     redirect: "error",
   }).catch(() => undefined)
   if (!answer) throw new Failure(`There is no gateway at ${base}, or it redirects elsewhere. The link is not used.`)

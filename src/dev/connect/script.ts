@@ -5,8 +5,8 @@ import { describeUndone, undo } from "./files.ts"
 import { connectByLink, describeFiles, readLink } from "./link.ts"
 
 /**
- * What a developer without this repository runs: the console serves it as /connect.js. The link is in GATEWAY_LINK;
- * `--undo CLIENT` restores what was there before.
+ * The script for developers without this repository: the console serves it as /connect.js. The link is in GATEWAY_LINK;
+ * `--undo CLIENT` restores the previous files.
  */
 async function main([option, name]: readonly string[]): Promise<string[]> {
   if (option === "--undo") return describeUndone(undo(homedir(), clientOf(name), false))

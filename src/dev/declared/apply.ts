@@ -12,7 +12,7 @@ import { toBody } from "./secrets.ts"
 
 export type Outcome = { done: Change[]; failed: { change: Change; message: string } | null; pending: Change[] }
 
-/** Applies changes in order and stops at the first that the gateway refuses. */
+/** Applies changes in order and stops at the first that the gateway rejects. */
 export async function applyChanges(
   api: Api,
   live: Live,
@@ -115,7 +115,7 @@ class Writer {
     try {
       this.#keysOut.add({ workspace, name, hash, key: made.key })
     } catch {
-      // A key whose secret nobody has is of no use.
+      // A key whose secret could not be saved is useless.
       await this.#send("DELETE", `/keys/${hash}`)
       throw new Failure("The file of --keys-out cannot be written. The new key was deleted.")
     }
@@ -164,7 +164,7 @@ class Writer {
     const resource = "/alerts/channels"
     if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
     else if (action === "update") {
-      // The configuration is replaced as a whole.
+      // The configuration is replaced completely.
       const { config } = toBody(declared, secrets)
       const body = toBody(changed(fields), secrets)
       await this.#send("PATCH", `${resource}/${id}`, { ...body, ...(body["config"] !== undefined && { config }) })
@@ -186,7 +186,7 @@ class Writer {
     return this.#live.workspaceIds.get(slug)
   }
 
-  /** Keys that have no name of their own stand with their hash. */
+  /** Keys without a unique name are referenced by hash. */
   #hashOf(workspace: string, name: string): string {
     const hashes = this.#live.keys.hashesOf(workspace, name)
     const [hash] = hashes
@@ -197,7 +197,7 @@ class Writer {
   }
 }
 
-/** With the secrets, which a URL of another host needs again. */
+/** Includes the secrets, which a URL with another host needs again. */
 function changedBody({ fields, declared, secrets }: Change): Json {
   const kept = Object.entries(declared).filter(([field]) => field in secrets)
   return toBody({ ...Object.fromEntries(kept), ...changed(fields) }, secrets)

@@ -5,7 +5,7 @@ import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, type Change, type LiveResource, normalizeFields, type Resource } from "./resource.ts"
 
-/** What the operator declares for all organizations: prices of endpoints, and providers that are stopped. */
+/** Declarations of the operator for all organizations: prices of endpoints, and stopped providers. */
 
 export const Prices = z.record(z.string(), z.record(z.string(), PricingOrNull.unwrap()))
 export const Providers = z.record(
@@ -35,7 +35,7 @@ export function providersOf(providers: z.infer<typeof Providers>): Resource[] {
 
 type Stored = { rows: readonly Json[]; disabledProviders: readonly string[] }
 
-/** Prices that the operator set. Those of the catalogue itself are no part of a file. */
+/** Prices set by the operator. Prices of the catalogue itself are not part of a file. */
 export function livePrices({ rows }: Stored): LiveResource[] {
   return rows.flatMap((row) =>
     objectsOf(row["endpoints"]).flatMap(({ provider, price_override: pricing }) =>
@@ -44,7 +44,7 @@ export function livePrices({ rows }: Stored): LiveResource[] {
   )
 }
 
-/** Refuses prices of endpoints that the catalogue does not have. */
+/** Rejects prices of endpoints that the catalogue does not have. */
 export function refuseUnknownEndpoints({ rows }: Stored, declared: readonly Resource[]): void {
   for (const resource of declared.filter(({ kind }) => kind === "price")) {
     const [model, provider] = resource.name.split(" ")
@@ -56,7 +56,7 @@ export function refuseUnknownEndpoints({ rows }: Stored, declared: readonly Reso
   }
 }
 
-/** Stopped providers, and the declared ones that run. */
+/** Stopped providers, and declared ones that are not stopped. */
 export function liveProviders({ disabledProviders }: Stored, declared: readonly Resource[]): LiveResource[] {
   const running = declared.filter(({ kind, name }) => kind === "provider" && !disabledProviders.includes(name))
   return [

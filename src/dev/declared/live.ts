@@ -9,7 +9,7 @@ import { toConfiguredFields } from "./secrets.ts"
 
 const PAGE = 100
 
-/** What the gateway has of the kinds that a file declares. */
+/** The gateway's resources of the kinds that a file declares. */
 export type Live = {
   resources: LiveResource[]
   /** Ids by slug. */
@@ -18,8 +18,8 @@ export type Live = {
 }
 
 /**
- * Names of the keys that a file can declare, to hashes and back. Other keys, and those that share a name, stand with
- * their hash.
+ * Maps names of keys that a file can declare to hashes and back. Other keys, and keys with the same name, are
+ * referenced by hash.
  */
 export class KeyNames {
   readonly #hashes = new Map<string, string[]>()
@@ -156,7 +156,7 @@ function toNamedArm({ key_hashes: hashes, ...arm }: Json, nameOf: (hash: string)
   return isArray(hashes) ? { ...arm, keys: hashes.map((hash) => nameOf(String(hash))) } : arm
 }
 
-/** Management keys and keys of apps, interns and workloads are no part of a file. */
+/** Management keys and keys of apps, interns and workloads are not part of a file. */
 function isDeclarable(key: Json): boolean {
   return key["source"] === "created" && key["kind"] !== "management"
 }
@@ -167,7 +167,7 @@ function toLive(kind: Kind, workspace: string, fields: Json): LiveResource {
   return { kind, workspace, name, id, isProtected: false, fields: normalizeFields(fields) }
 }
 
-/** The workspace of the management key, and the default one, which the keys are listed of where none is named. */
+/** The workspace of the management key, and the default one, whose keys are listed if no workspace is named. */
 async function protectedWorkspaces(api: Api): Promise<Set<string>> {
   const { data: current } = await api.as<{ data: Json }>("manager", "GET", "/key")
   const home = await api
@@ -176,7 +176,7 @@ async function protectedWorkspaces(api: Api): Promise<Set<string>> {
   return new Set([current["workspace_id"], ...home.data.map((key) => key["workspace_id"])].map(String))
 }
 
-/** All pages of a list; `path` ends where the query goes on. */
+/** All pages of a list; `path` ends where the query continues. */
 async function listAll(api: Api, path: string): Promise<Json[]> {
   return (await listPages(api, path)).rows
 }

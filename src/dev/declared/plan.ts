@@ -16,19 +16,19 @@ import type { Recorded } from "./state.ts"
 
 export type Plan = {
   changes: readonly Change[]
-  /** Addresses of what the gateway has and the file does not, and `--prune` would remove. */
+  /** Addresses of resources that only the gateway has and that `--prune` would remove. */
   extra: readonly string[]
 }
 
 type Input = {
   declaration: Declaration
   live: readonly LiveResource[]
-  /** By address. Null without a state file: nothing is drift then. */
+  /** By address. Null without a state file: then nothing is drift. */
   recorded: Readonly<Record<string, Recorded>> | null
   prune: boolean
 }
 
-/** What to change so that the gateway has what the file declares, in the order to apply it. */
+/** The changes that make the gateway match the file, in the order to apply them. */
 export function planChanges({ declaration, live, recorded, prune }: Input): Plan {
   const { resources } = declaration
   const found = liveByAddress(live, resources)
@@ -52,14 +52,14 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
   }
 }
 
-/** Declared fields that the gateway has otherwise. */
+/** Declared fields with another value in the gateway. */
 function differences(declared: Json, current: Json, isNew: boolean): FieldChange[] {
   return Object.entries(declared)
     .filter(([field, to]) => (isNew ? to !== null : canonicalJson(to) !== canonicalJson(current[field] ?? null)))
     .map(([field, to]) => ({ field, from: isNew ? null : (current[field] ?? null), to }))
 }
 
-/** Called for resources that differ from the file: true if they also differ from what the last apply left. */
+/** For resources that differ from the file: whether they also differ from the result of the last apply. */
 export function isDrift(recorded: Recorded | undefined, current: Pick<Resource, "fields"> | undefined): boolean {
   if (!recorded) return false
   return !current || fingerprintOf(current.fields, recorded.fields) !== recorded.sha256
@@ -89,7 +89,7 @@ function toRemoval(resource: LiveResource): Change {
   }
 }
 
-/** Fields that the API sets only when it creates. */
+/** Fields that the API sets only at creation. */
 const FIXED: Partial<Record<Kind, readonly string[]>> = {
   byok: ["provider"],
   key: ["kind", "expires_at"],
@@ -119,9 +119,9 @@ function liveByAddress(live: readonly LiveResource[], declared: readonly Resourc
 }
 
 /**
- * Kinds in their order, then removals in the reverse order. Budgets must strictly decrease from lifetime to daily after
- * every step, so those that rise come first, the longest first, then those that fall, the shortest first. No budget is
- * an infinite one.
+ * Creations and updates by kind, then removals in the reverse order. Budgets must strictly decrease from lifetime to
+ * daily after every step, so increases come first, longest window first, then decreases, shortest first. No budget
+ * counts as infinite.
  */
 export function inOrder(changes: readonly Change[]): Change[] {
   return changes.toSorted((a, b) => {
@@ -149,7 +149,7 @@ function isRaised({ action, fields }: Change): boolean {
   return Number(limit?.to) > Number(limit?.from)
 }
 
-/** A key that moves to another guardrail gets the new one before it loses the old one. */
+/** A key that moves to another guardrail is added there before it is removed from the old one. */
 function addsKeys({ fields }: Change): boolean {
   return fields.some(({ from, to }) => isArray(to) && to.some((key) => !isArray(from) || !from.includes(key)))
 }

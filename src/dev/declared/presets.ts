@@ -17,7 +17,7 @@ import { addressOf, type Change, normalizeFields, type Resource } from "./resour
 
 const ONE_FORM = "must have one of chat, responses or messages: a request in that format, without its messages"
 
-/** A preset in a file: the fields of a request in one of the three formats, and what the preset itself has. */
+/** A preset in a file: the fields of a request in one of the three formats, and the preset's own fields. */
 export const Preset = z
   .strictObject({
     name: PresetChange.shape.name,
@@ -30,7 +30,7 @@ export const Preset = z
   .refine(({ chat, responses, messages }) => [chat, responses, messages].filter(Boolean).length === 1, ONE_FORM)
 export type Preset = z.infer<typeof Preset>
 
-/** With `config` and `system_prompt` as the gateway makes them of the request. */
+/** With `config` and `system_prompt` as the gateway derives them from the request. */
 export function presetsOf(workspace: string, presets: Readonly<Record<string, Preset>>): Resource[] {
   return Object.entries(presets).map(([name, preset]) => {
     const { chat, responses, messages, ...others } = preset
@@ -56,14 +56,14 @@ function contentOf({ chat, responses, messages }: Preset, address: string): Pres
   }
 }
 
-/** The fields of a preset of the gateway that a file declares. */
+/** The declarable fields of a preset in the gateway. */
 export function livePreset(preset: Json): Json {
   const version = isObject(preset["designated_version"]) ? preset["designated_version"] : {}
   const { name, description, status, id } = preset
   return { id, name, description, status, config: version["config"], system_prompt: version["system_prompt"] }
 }
 
-/** A new version where the content differs. What is removed is archived: presets are not deleted. */
+/** Creates a new version if the content differs. Removal archives it: presets are not deleted. */
 export async function writePreset(api: Api, { action, name, fields, request }: Change, query: string): Promise<void> {
   const resource = `/presets/${encodeURIComponent(name)}`
   const patch = (body: Json) => api.as("manager", "PATCH", `${resource}${query}`, body)

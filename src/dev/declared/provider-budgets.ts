@@ -4,7 +4,7 @@ import type { Json } from "../../support/json.ts"
 import type { Api } from "../api.ts"
 import { type Change, type LiveResource, normalizeFields, type Resource } from "./resource.ts"
 
-/** What the organization may spend at providers. */
+/** Limits of the organization's spend at providers. */
 
 export const ProviderBudgets = z.record(
   z.string(),

@@ -4,7 +4,7 @@ import type { KeyNames } from "./live.ts"
 import { addressOf, type Resource } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
 
-/** Refuses names of keys that neither the file nor, where it does not declare keys, the gateway has. */
+/** Rejects names of keys that are neither in the file nor, if it declares no keys, in the gateway. */
 export function refuseUnknownKeys({ resources, sections }: Declaration, known: KeyNames): void {
   const declared = new Set(resources.filter(({ kind }) => kind === "key").map(addressOf))
   for (const resource of resources) {

@@ -21,17 +21,17 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** A part of the configuration, as a file declares it or the gateway has it. */
+/** A resource of the configuration, in a file or in the gateway. */
 export type Resource = {
   kind: Kind
-  /** Slug. For a workspace the same as `name`; empty for what belongs to none of them. */
+  /** Slug. For a workspace the same as `name`; empty for resources outside of workspaces. */
   workspace: string
   name: string
   /** In API field names, normalized. A file declares some of them. */
   fields: Json
   /** Values of fields that are compared by their mask. Never printed or stored. */
   secrets?: Json
-  /** What makes a preset as declared. */
+  /** The request that creates a preset as declared. */
   request?: { path: string; body: Json }
 }
 
@@ -56,7 +56,7 @@ export type Change = {
   /** Values of fields that are shown masked. */
   secrets: Json
   request?: Resource["request"]
-  /** Changed or removed by somebody else since the last apply. */
+  /** Changed or removed by someone else since the last apply. */
   drift: boolean
 }
 
@@ -73,7 +73,7 @@ const SECTIONS = {
   alert_channel: "alert_channels",
 } as const
 
-/** Where a resource stands in the file: `workspaces.search.keys.ci`. */
+/** Address of a resource in the file: `workspaces.search.keys.ci`. */
 export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "workspace" | "name">): string {
   if (kind === "price" || kind === "provider" || kind === "provider_budget") return `${kind}s.${name.replace(" ", ".")}`
   const base = `workspaces.${workspace}`
@@ -82,7 +82,7 @@ export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "wo
   return `${base}.${SECTIONS[kind]}.${name}`
 }
 
-/** Fields in the form in which they are compared: instants in UTC, lists without the fields that the gateway fills. */
+/** Normalizes fields for comparison: instants in UTC, lists without fields that the gateway adds. */
 export function normalizeFields(fields: Json): Json {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(known.map(([name, value]) => [name, normalizeField(name, value)]))
@@ -94,7 +94,7 @@ function normalizeField(name: string, value: unknown): unknown {
   return withoutNulls(value)
 }
 
-/** The label of a detector is ignored by the gateway; the scope has a default. */
+/** The gateway ignores the label of a detector; the scope has a default. */
 function normalizeDetector(value: unknown): unknown {
   if (!isObject(value)) return value
   const { label: _, scan_scope: scope, ...rest } = value
@@ -120,7 +120,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]))
 }
 
-/** SHA-256 of the named fields; those that are absent count as null. */
+/** SHA-256 of the named fields; absent fields count as null. */
 export function fingerprintOf(fields: Json, names: readonly string[]): string {
   const values = names.toSorted().map((name) => [name, fields[name] ?? null])
   return createHash("sha256").update(canonicalJson(values)).digest("hex")

@@ -72,7 +72,7 @@ async function prepare(given: Given): Promise<Prepared> {
   return { declaration, live, plan: result, stateFile, state, organizationId, notes }
 }
 
-/** Before anything is changed. */
+/** Called before anything is changed. */
 function refuse(given: Given, planned: Plan, shown: string): void {
   const drifted = planned.changes.filter(({ drift }) => drift).map(({ address }) => address)
   if (drifted.length > 0 && given.values["force"] !== true) {
@@ -89,7 +89,7 @@ function createsKeys({ changes }: Plan): boolean {
   return changes.some(({ kind, action }) => kind === "key" && action === "create")
 }
 
-/** Fingerprints of the resources as the gateway answers now. */
+/** Records fingerprints of the resources as the gateway returns them now. */
 async function record(
   { declaration, stateFile, state, organizationId }: Omit<Prepared, "live" | "plan" | "notes">,
   { api }: Given,

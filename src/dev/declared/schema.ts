@@ -48,7 +48,7 @@ const Alias = AliasInput.omit({ arms: true, allow_unknown: true }).extend({
 const Guardrail = NewGuardrail.omit({ name: true, workspace_id: true, enforce_zdr: true, allow_unknown: true }).extend({
   keys: keyNames.optional(),
 })
-/** Management keys are not declared: a file cannot lock its operator out. */
+/** Management keys cannot be declared: a file cannot lock its operator out. */
 const KEY_KINDS = ["normal", "provisioning", "free_tier"] as const
 const Key = NewApiKey.omit({
   name: true,
@@ -93,11 +93,11 @@ const DeclaredFile = z.strictObject({
 
 export type Declaration = {
   resources: readonly Resource[]
-  /** `search/keys`: what the file declares whole, so that other resources of the gateway are not in it. */
+  /** Completely declared sections such as `search/keys`: resources that only the gateway has are extra there. */
   sections: ReadonlySet<string>
 }
 
-/** Parses and validates the text of a file. Throws a message with every path and what it accepts. */
+/** Parses and validates the text of a file. Throws a message with every invalid path and its accepted values. */
 export function readDeclaration(text: string, file: string, env = process.env): Declaration {
   const parsed = DeclaredFile.safeParse(parseYaml(text, file))
   if (!parsed.success) {
@@ -150,7 +150,7 @@ function sectionsOf(slug: string, workspace: Workspace): string[] {
   ])
 }
 
-/** Sections whose entries have secrets. */
+/** Sections whose entries contain secrets. */
 const SEALED = ["byok", "destinations", "mcp_servers", "passthrough_services", "alert_channels"]
 
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {

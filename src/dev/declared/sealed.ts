@@ -39,7 +39,7 @@ export function alertChannelsOf(
   })
 }
 
-/** The key is compared by its mask, which the gateway shows as `label`. */
+/** The key is compared by its mask, which the gateway returns as `label`. */
 export function byokOf([workspace, entries]: Section<Json & { key: string }>, env: Environment): Resource[] {
   return Object.entries(entries).map(([name, { key, ...rest }]) => {
     const identity = { kind: "byok" as const, workspace, name }
@@ -50,7 +50,7 @@ export function byokOf([workspace, entries]: Section<Json & { key: string }>, en
   })
 }
 
-/** Rules in the form in which the gateway answers them. */
+/** Rules in the form in which the gateway returns them. */
 export function passthroughServicesOf(
   [workspace, entries]: Section<Json & { rules: readonly Json[]; base_url: string }>,
   env: Environment,

@@ -12,11 +12,11 @@ type Configured = {
   declared: Json & { config: Json }
   schema: z.ZodType
   isSecret: (field: string) => boolean
-  /** Of secrets, as the gateway answers them. */
+  /** Masks secrets as the gateway does. */
   mask: (secrets: Json) => Json
 }
 
-/** Fields of `config` become fields of their own, `config.url`; secrets are compared by their mask. */
+/** Flattens `config` to fields such as `config.url`; secrets are compared by their mask. */
 export function toConfigured({ identity, declared, schema, isSecret, mask }: Configured, env: Environment): Resource {
   const { config, ...rest } = declared
   const address = addressOf(identity)
@@ -40,12 +40,12 @@ export function toConfigured({ identity, declared, schema, isSecret, mask }: Con
   }
 }
 
-/** As the gateway answers it. */
+/** Flattens a response of the gateway. */
 export function toConfiguredFields({ config, ...fields }: Json): Json {
   return { ...fields, ...(isObject(config) && prefixed(config)) }
 }
 
-/** The body that sets these fields, with the secrets themselves. */
+/** The body that sets these fields, with the secrets. */
 export function toBody(fields: Json, secrets: Json): Json {
   const entries = Object.entries(fields).map(([name, value]) => [name, secrets[name] ?? value] as const)
   const isConfig = ([name]: readonly [string, unknown]) => name.startsWith("config.")

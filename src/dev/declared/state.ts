@@ -6,9 +6,9 @@ import { Failure } from "../failure.ts"
 import { addressOf, fingerprintOf, type LiveResource, type Resource } from "./resource.ts"
 
 const Recorded = z.strictObject({
-  /** The names that the file declared then. */
+  /** Names of the declared fields. */
   fields: z.array(z.string()),
-  /** Of their values as the gateway answered. */
+  /** Of their values as the gateway returned them. */
   sha256: z.string(),
 })
 export type Recorded = z.infer<typeof Recorded>
@@ -37,7 +37,7 @@ export function readState(file: string, organizationId: string): State | null {
   )
 }
 
-/** Replaces the file at once, so that a crash leaves the old or the new one. */
+/** Replaces the file atomically, so that a crash leaves the old or the new one. */
 export function writeState(file: string, state: State): void {
   try {
     writeFileSync(`${file}.tmp`, `${JSON.stringify(state, null, 2)}\n`)
@@ -47,7 +47,7 @@ export function writeState(file: string, state: State): void {
   }
 }
 
-/** Fingerprints of what is applied; of the rest, what was recorded before. */
+/** Fingerprints of applied resources; previous records for the others. */
 export function recordsOf(
   declared: readonly Resource[],
   live: readonly LiveResource[],

@@ -4,9 +4,9 @@ import type { Chunk } from "../completion.ts"
 export interface CompletionEncoder {
   /** Frames of one chat chunk. */
   chunk: (chunk: Chunk) => string[]
-  /** The frames of a vendor's failure after it has answered 200. */
+  /** Frames of a provider's failure after status 200. */
   failure: () => string[]
-  /** The last frames of an answer that is whole. */
+  /** The last frames of a complete response. */
   end: () => string[]
   /** The complete response as one document. */
   document: () => Chunk

@@ -28,7 +28,7 @@ export const messagesFormat: SimulatedFormat = {
   },
 }
 
-/** The status of this API for an overloaded vendor. */
+/** This API's status for an overloaded provider. */
 const OVERLOADED = 529
 
 function messagesEncoder(completion: Completion): CompletionEncoder {
@@ -60,7 +60,7 @@ function withoutUsage(result: Json): Json {
   return message === undefined ? event : { ...event, message: withoutUsage(toRecord(message)) }
 }
 
-/** Reasoning detail with the format of this API's vendor, which verifies its signature when it is sent back. */
+/** A reasoning detail in this API's format, whose signature is verified when it is sent back. */
 const DETAIL = { type: "reasoning.text", index: 0, format: CLAUDE_FORMAT }
 const SIGNED = { ...DETAIL, signature: "c2ltLXNpZ25hdHVyZQ==" }
 const SIGNATURE: Chunk = { choices: [{ index: 0, delta: { reasoning_details: [{ ...SIGNED, text: "" }] } }] }

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import type { Invalid } from "../chat-request.ts"
 
-/** What `read` makes of a body that fits, or why there is nothing to make. */
+/** The result of `read` for a valid body, otherwise the error. */
 export function readAs<Schema extends z.ZodType, Read>(
   schema: Schema,
   body: unknown,

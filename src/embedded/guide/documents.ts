@@ -41,7 +41,7 @@ import serverTools from "../../../docs/server-tools.md"
 import streaming from "../../../docs/streaming.md"
 import vault from "../../../docs/vault.md"
 
-/** The documentation, which the guide searches. A test holds this list to the folder. */
+/** The documentation that the guide searches. A test compares this list with the folder. */
 export const documents: readonly { path: string; text: string }[] = [
   { path: "README.md", text: readme },
   { path: "docs/README.md", text: docsIndex },

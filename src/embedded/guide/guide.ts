@@ -2,7 +2,7 @@ import MiniSearch from "minisearch"
 import { documents } from "./documents.ts"
 import { type Section, toSections } from "./sections.ts"
 
-/** `embedded/guide`: answers questions about this gateway from its documentation, without any model. */
+/** `embedded/guide`: answers questions about this gateway from its documentation, without a model. */
 
 export type GuideAnswer = {
   /** Markdown. */
@@ -37,7 +37,7 @@ function indexOf(): Index {
   return index
 }
 
-/** Pages for people who change the gateway come after those for people who use it. */
+/** Pages for contributors rank after those for users. */
 const FOR_CONTRIBUTORS = /^docs\/(?:adding|architecture)\.md/
 const boostDocument = (id: unknown) => (FOR_CONTRIBUTORS.test(String(id)) ? 0.3 : 1)
 
@@ -56,7 +56,7 @@ const WHAT_I_AM =
 const MAX_LENGTH = 1_600
 const MAX_SEE_ALSO = 3
 
-/** The section that fits a question best, with links to the next ones. */
+/** The section that matches a question best, with links to the next ones. */
 export function guide(question: string): GuideAnswer {
   const { search, byId } = indexOf()
   const found = search.search(question.slice(-1_000)).flatMap(({ id }) => byId.get(String(id)) ?? [])

@@ -13,7 +13,7 @@ export type Section = {
 const HEADING = /^(#{1,4}) +(.+)$/
 const FENCE = /^\s*(?:```|~~~)/
 
-/** A document cut at its headings; parts without text of their own are left out. */
+/** A document split at its headings; sections without text are omitted. */
 export function toSections(path: string, markdown: string): Section[] {
   const sections: Section[] = []
   const titles: string[] = []
@@ -41,7 +41,7 @@ export function toSections(path: string, markdown: string): Section[] {
   return sections
 }
 
-/** As GitHub makes the anchor of a heading. */
+/** The anchor that GitHub generates for a heading. */
 function slugOf(title: string): string {
   return title
     .toLowerCase()

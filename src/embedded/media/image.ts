@@ -1,6 +1,6 @@
 import { concat } from "../../support/bytes.ts"
 
-/** A PNG of one dot. https://www.w3.org/TR/png-3/ */
+/** A PNG of one pixel. https://www.w3.org/TR/png-3/ */
 export function toPicture(red: number, green: number, blue: number): Uint8Array {
   const header = Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 1, EIGHT_BITS, TRUE_COLOUR, 0, 0, 0)
   return concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", stored(NO_FILTER, red, green, blue)), chunk("IEND")])
@@ -16,7 +16,7 @@ function chunk(type: string, data: Uint8Array = new Uint8Array(0)): Uint8Array {
   return concat([toUint32(data.byteLength), body, toUint32(crc32(body))])
 }
 
-/** A zlib stream of one block that is not compressed. */
+/** A zlib stream of one uncompressed block. */
 function stored(...bytes: readonly number[]): Uint8Array {
   const size = bytes.length
   const block = [0x78, 0x01, 1, size, 0, ~size & 0xff, 0xff, ...bytes]

@@ -20,7 +20,7 @@ export const mediaRoutes: readonly (readonly [string, Serve])[] = [
 
 const VIDEO_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/
 
-/** An ordered video, or what it shows; undefined for a path of something else. */
+/** A requested video or its content; undefined for any other path. */
 export function findVideo(pathname: string): Response | undefined {
   const [, id, content] = VIDEO_PATH.exec(pathname) ?? []
   if (id === undefined) return undefined
@@ -51,7 +51,7 @@ function order({ model, query, documents, top_n: top }: Json): Response {
 function paint({ prompt, n }: Json): Response {
   if (typeof prompt !== "string") return invalid(400, "'prompt' must be a string.", "prompt", null)
   const data = Array.from({ length: typeof n === "number" ? n : 1 }, (_, at) => {
-    // The prompt makes two of the colours; the third differs for each image of a response.
+    // The prompt determines two of the colours; the third differs for each image of a response.
     const picture = toPicture(prompt.length & 0xff, prompt.charCodeAt(0) & 0xff, at)
     return { b64_json: btoa(String.fromCharCode(...picture)) }
   })

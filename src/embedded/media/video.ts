@@ -21,7 +21,7 @@ function common(seconds: number) {
   return { object: "video", model: "video", seconds: String(seconds) }
 }
 
-/** The box that every MP4 file begins with, and no film behind it. */
+/** The box that every MP4 file begins with, without any video. */
 export const EMPTY_MP4 = Uint8Array.of(0, 0, 0, 24, ...toBytes("ftypisom"), 0, 0, 2, 0, ...toBytes("isommp41"))
 
 function toBytes(text: string): Uint8Array {

@@ -1,4 +1,4 @@
-/** How a scripted realtime model departs from a good one. */
+/** How a scripted realtime model differs from a correct one. */
 export type RealtimeFault = "refuse" | "silent" | "drop" | "stall" | "key-error" | "no-usage" | "endless"
 
 export type RealtimeModel = { slug: string; name: string; description: string; fault?: RealtimeFault }

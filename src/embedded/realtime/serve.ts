@@ -4,7 +4,7 @@ import { ScriptedSession } from "./session.ts"
 
 const CLOSED_BY_FAULT = 1011
 
-/** `GET /v1/realtime?model=`: a WebSocket that speaks the events of the OpenAI Realtime API. */
+/** `GET /v1/realtime?model=`: a WebSocket with the events of the OpenAI Realtime API. */
 export function serveRealtime(request: Request): Response {
   const slug = new URL(request.url).searchParams.get("model") ?? ""
   const model = realtimeModels.find((one) => one.slug === slug)

@@ -29,7 +29,7 @@ import { type DeliveryIdentity, wakeDelivery } from "./wake.ts"
 const TAKEN: Outcome = { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
 const MOST_REMOVED = 500
 
-/** One wake-up of a destination. Returns when the next is due; null if nothing waits. */
+/** One wake-up of a destination. Returns when the next is due; null if nothing is pending. */
 export async function drainDestination(
   destination: DeliveryIdentity,
   env: Env,
@@ -51,7 +51,8 @@ function portsOf(destination: DeliveryIdentity, receiver: Receiver, env: Env, no
     save: async (page) => {
       await savePage(env.DB, destination, page, now())
       warnOfDead(destination, page.retries.filter(({ state }) => state === "dead").length)
-      // Before their long content is deleted: calls whose sorting ended early are sorted again until they are confirmed.
+      // Before their long content is deleted: calls whose sorting was interrupted are sorted again until they are
+      // confirmed.
       const unsorted = page.done.filter((row) => row.is_sorted === 0)
       await confirmBroadcasts(env, destination.organizationId, unsorted.flatMap(callIdsOf))
       await deleteCallContent(env.FILES, page.done.flatMap(contentIdsOf))
@@ -67,7 +68,7 @@ function warnOfDead({ destinationId }: DeliveryIdentity, batches: number): void 
 
 const callIdsOf = (row: BatchRow) => parseStored<string[]>(row.generation_ids)
 
-/** Content of a batch is stored under its id; long content of unsorted calls, under theirs. */
+/** Content of a batch is stored under its id; long content of unsorted calls under their ids. */
 export function contentIdsOf(row: BatchRow): string[] {
   return row.is_sorted === 1 ? [row.id] : [row.id, ...callIdsOf(row)]
 }
@@ -83,7 +84,7 @@ async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number)
       newEvent(receiver.id, generation, keyName, content[generation.id] ?? null),
     )
     const events = [...calls, ...turns.map((turn) => newTurnEvent(receiver.id, turn, receiver.privacy_mode === 0))]
-    // The records are past their retention: nothing is left to deliver.
+    // The records are past their retention: there is nothing to deliver.
     return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
   }
   const received = await Promise.all(called.map((call) => receive(call, content[call.generation.id], env)))
@@ -96,21 +97,21 @@ async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number)
   return TAKEN
 }
 
-/** The destination is deleted. */
+/** For a deleted destination. */
 async function removeBacklog(destination: DeliveryIdentity, env: Env, now: number): Promise<number | null> {
   const rows = await takeBatches(env.DB, destination, MOST_REMOVED)
   for (const row of rows) await deleteCallContent(env.FILES, contentIdsOf(row))
   return rows.length < MOST_REMOVED ? null : now
 }
 
-/** A batch that is overdue by this much has no wake-up. */
+/** A batch that is overdue by this much has lost its wake-up. */
 const LOST_AFTER_MS = 2 * 3_600_000
 const MOST_A_RUN = 500
 
-/** The queue has lost the message of a turn that is older and was not sorted. */
+/** An unsorted turn that is older than this has lost its queue message. */
 const UNSORTED_AFTER_MS = 15 * 60_000
 
-/** Wakes destinations whose backlog is overdue, queues lost turns again, and deletes what is past its retention. */
+/** Wakes destinations whose backlog is overdue, publishes lost turns again, and deletes what is past its retention. */
 export async function sweepBatches(env: Env, now: number): Promise<void> {
   for (const destination of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
     await wakeDelivery(env, destination, now)

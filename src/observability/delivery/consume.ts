@@ -5,17 +5,17 @@ import { findBatch } from "./store.ts"
 import { type Verdict, sortCalls } from "./sort.ts"
 import { wakeDelivery } from "./wake.ts"
 
-/** Dead-letter queues: their names have the same ending in every environment. */
+/** Names of dead-letter queues end in the same way in every environment. */
 const DEAD = /-dead$/
 const AFTER_A_BUG_MS = 30_000
 const AFTER_DEATH_MS = 3_600_000
-/** What could not even be sorted for so long is let go of. */
+/** Calls that could not be sorted for this long are dropped. */
 const SORTED_FOR_MS = 4 * 24 * 3_600_000
 
 type CallBatch = { queue: string; messages: readonly Message<CallMessage>[] }
 type Batch = Extract<CallMessage, { kind: "batch" }>
 
-/** Handles messages of the broadcast queue one by one, so that a failure does not block others. */
+/** Handles the messages of the broadcast queue one by one, so that a failure does not block others. */
 export async function consumeBroadcasts(batch: CallBatch, env: Env): Promise<void> {
   const handle = DEAD.test(batch.queue) ? bury : take
   await Promise.all(
@@ -36,14 +36,14 @@ function take(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   return message.kind === "calls" ? sortCalls(message, env, now) : wakeBatch(message, env, now)
 }
 
-/** Messages of releases in which every batch had one. */
+/** For messages of earlier releases, which published one for each batch. */
 async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: number): Promise<Verdict> {
   const row = await findBatch(env.DB, organizationId, batchId)
   if (row?.state === "pending") await wakeDelivery(env, { organizationId, destinationId: row.destination_id }, now)
   return { waitMs: null }
 }
 
-/** A message that failed 100 times. Its batch has a wake-up of its own; calls are sorted again, slowly. */
+/** For a message that failed 100 times. A batch has its own wake-up; calls are sorted again, slowly. */
 async function bury(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
   if (message.kind === "batch") return wakeBatch(message, env, now)

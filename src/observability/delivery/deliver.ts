@@ -11,8 +11,8 @@ import { toOutbound } from "../send/request.ts"
 import { dataKeyOf, type KeyedRow } from "../store.ts"
 
 /**
- * Result of a delivery. `message`: for people, without secrets and without text of the destination. `retryAfterMs`: the
- * destination's Retry-After.
+ * Result of a delivery. `message`: shown to users, without secrets and without text from the destination.
+ * `retryAfterMs`: the destination's Retry-After.
  */
 export type Outcome = {
   isTaken: boolean
@@ -33,18 +33,19 @@ type DeliveryRequest = {
 export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryRequest): Promise<Outcome> {
   const about = aboutSecrets(row)
   const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
-  if (secret === undefined) return refused("its secrets do not open: MASTER_KEY is not the one they were sealed under")
+  if (secret === undefined)
+    return refused("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
   const configured = toConfigured(row, secret)
   try {
     const outbound = await toOutbound(configured, { id, events, flags: row, now })
     return toOutcome(await sendOutbound(outbound, outboundDeps(env)), configured, outbound)
   } catch (cause) {
-    logError("a delivery could not be made", { destination: row.id, kind: row.type }, nameOf(cause))
-    return refused("the delivery could not be made of its configuration")
+    logError("a delivery could not be built", { destination: row.id, kind: row.type }, nameOf(cause))
+    return refused("the delivery could not be built from its configuration")
   }
 }
 
-/** Only the name of an error: its message may quote secrets. */
+/** Only the name of an error: its message may contain secrets. */
 function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : "unknown"
 }
@@ -57,7 +58,7 @@ function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): O
   if (sent.status === null) return refused(sent.reason)
   const { status } = sent
   const isTaken = status >= 200 && status < 300
-  const hint = status >= 300 && status < 400 ? ": write the address that it redirects to" : ""
+  const hint = status >= 300 && status < 400 ? ": set the address that it redirects to" : ""
   return {
     isTaken,
     status,

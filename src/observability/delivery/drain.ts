@@ -11,37 +11,37 @@ import {
 } from "./retry.ts"
 import type { BatchRow } from "./store.ts"
 
-/** Delivers the backlog of one destination. It decides; what reads, sends and writes is given to it. */
+/** Delivers the backlog of one destination. Decisions only: reading, sending and writing are passed in. */
 
-/** A batch that is kept: tried again at `due_at`, or a dead letter. */
+/** A batch that is kept: retried at `due_at`, or a dead letter. */
 export type Retry = Pick<BatchRow, "id" | "state" | "attempts" | "rejections" | "due_at">
 
-/** What a page of batches came to. It is written at once. */
+/** Result of a page of batches. It is written at once. */
 export type PageResult = { done: BatchRow[]; retries: Retry[]; breaker: Breaker; takenAt: number; lastError: string }
 
 export type BacklogPorts = {
   now: () => number
-  /** Pending batches that are due, the longest due first. */
+  /** Pending batches that are due, longest due first. */
   listDue: (now: number, limit: number) => Promise<BatchRow[]>
   nextDueAt: () => Promise<number | null>
-  /** Undefined: content of the batch is not stored yet. */
+  /** Undefined while the content of the batch is not stored yet. */
   attempt: (row: BatchRow) => Promise<Outcome | undefined>
   save: (page: PageResult) => Promise<void>
-  /** Makes dead letters of at most `limit` batches that have waited since before. */
+  /** Turns at most `limit` batches that have been pending since before `before` into dead letters. */
   expire: (before: number, limit: number) => Promise<void>
 }
 
-/** Deliveries at a time; a Worker has six connections. */
+/** Concurrent deliveries; a Worker has six connections. */
 const MAX_CONCURRENT = 6
 /** Batches between two writes: the most that a crash can deliver twice. */
 const PAGE = 24
 const MAX_PAGES = 20
 const MAX_EXPIRED = 500
 const LOOK_AGAIN_MS = 5_000
-/** Until a destination that is switched off is looked at again. */
+/** Interval of checks of a destination that is disabled. */
 const ASLEEP_MS = 600_000
 
-/** One wake-up: bounded work. Returns when the next is due; null if nothing waits. */
+/** One wake-up: bounded work. Returns when the next is due; null if nothing is pending. */
 export async function drain(start: Breaker, ports: BacklogPorts): Promise<number | null> {
   let breaker = start
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -57,7 +57,7 @@ export async function drain(start: Breaker, ports: BacklogPorts): Promise<number
   return dueAt === null ? null : Math.max(dueAt, breaker.pausedUntil)
 }
 
-/** A destination that is switched off gets nothing. What waits for it expires after its day. */
+/** For a disabled destination: nothing is sent, and pending batches expire after a day. */
 export async function rest(ports: Pick<BacklogPorts, "now" | "expire" | "nextDueAt">): Promise<number | null> {
   await ports.expire(ports.now() - TRIED_FOR_MS, MAX_EXPIRED)
   return (await ports.nextDueAt()) === null ? null : ports.now() + ASLEEP_MS
@@ -96,7 +96,7 @@ function apply(result: PageResult, row: BatchRow, outcome: Outcome | undefined, 
       : { state: "pending" as const, due_at: now + waitMs(attempts) }
     result.retries.push({ id: row.id, attempts, rejections, ...retry })
     result.lastError = outcome.message
-    // Of deliveries that fail together, those after the one that opened the breaker do not count.
+    // Of deliveries that fail together, only the one that opens the breaker counts.
     if (!isRejected && result.breaker.pausedUntil <= now) {
       result.breaker = afterFailure(result.breaker, now, outcome.retryAfterMs)
     }

@@ -1,11 +1,8 @@
-/**
- * When a delivery that failed is tried again, and when no more. Pure; times in epoch milliseconds unless named
- * otherwise.
- */
+/** Retry schedule of failed deliveries. Pure; times in epoch milliseconds unless named otherwise. */
 
 /** How long deliveries are retried while a destination is down. */
 export const TRIED_FOR_MS = 24 * 3_600_000
-/** Retention of dead letters, which can be revived meanwhile. */
+/** Retention of dead letters, which can be redelivered until then. */
 export const DEAD_LETTER_DAYS = 14
 /** Attempts for a batch that the destination rejects for its content. */
 const MAX_REJECTIONS = 5
@@ -13,12 +10,12 @@ const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 30_000
 export const LONGEST_RETRY_AFTER_MS = 3_600_000
 
-/** Backoff of one batch by the number of its attempts. It delays no other batch. */
+/** Backoff of one batch by the number of its attempts. Other batches are not delayed. */
 export function waitMs(attempts: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20))
 }
 
-/** Statuses that blame the content: another batch may well be taken. */
+/** Statuses that blame the content: another batch may be accepted. */
 const REJECTIONS = [400, 413, 415, 422]
 
 export function isRejection(status: number | null): boolean {
@@ -30,14 +27,15 @@ export function isDeadLetter({ since, rejections }: { since: number; rejections:
 }
 
 /**
- * Circuit breaker of a destination. It opens after some failures in a row; each further failure lengthens the pause.
- * After a pause it is half-open: one delivery at a time. A success halves the count, so that the next pause is shorter.
+ * Circuit breaker of a destination. It opens after FAILURES_TO_OPEN failures in a row; each further failure lengthens
+ * the pause. After a pause it is half-open: one delivery at a time. A success halves the count, so that the next pause
+ * is shorter.
  */
 export type Breaker = { failures: number; pausedUntil: number }
 
 /** Failures in a row that open the circuit breaker. */
 export const FAILURES_TO_OPEN = 6
-/** Below 2: a receiver that fails half of the time would pause as long at each length of the pause. */
+/** Below 2: with 2, a receiver that fails half of the time would spend equal time in pauses of each length. */
 const PAUSE_GROWTH = 1.5
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000

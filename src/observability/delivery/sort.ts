@@ -24,14 +24,14 @@ import {
   type Receiver,
 } from "./store.ts"
 
-/** Result of a queue message: done, or retried after these milliseconds. */
+/** Result of a queue message: done (null), or retried after these milliseconds. */
 export type Verdict = { waitMs: number | null }
 const DONE: Verdict = { waitMs: null }
 
-/** Content is written shortly after the call is charged. */
+/** Content is written shortly after the call is charged; until this age it may still arrive. */
 const ON_ITS_WAY_MS = 30_000
 const LOOK_AGAIN_MS = 5_000
-/** While every destination of a workspace fails, its calls are sorted so often: all of this time at once. */
+/** Interval of sorting while every destination of a workspace fails: one batch has the calls of all of this time. */
 const REST_MS = 5_000
 /** Limit of content per delivery, in UTF-16 units: receivers accept a few megabytes. */
 const MAX_CONTENT = 1_000_000
@@ -39,14 +39,14 @@ const MAX_CONTENT = 1_000_000
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
 export type ReceivedCall = Called & { content: CallContent | null }
 
-/** Sorts calls to the destinations of their workspace and delivers them; what fails is saved as a batch. */
+/** Sorts calls to the destinations of their workspace and delivers them; failed deliveries are saved as batches. */
 export async function sortCalls(message: Calls, env: Env, now: number): Promise<Verdict> {
   const { organizationId, workspaceId, generationIds } = message
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const turnIds = generationIds.filter(isTurnId)
   const named = generationIds.filter((id) => !isTurnId(id))
   const unconfirmed = await unconfirmedBroadcasts(env, organizationId, named)
-  // A queue delivers at least once: what was sorted before has no content any more.
+  // A queue delivers at least once: the content of calls that were sorted before is gone.
   const callIds = message.isKept ? named.filter((id) => unconfirmed.has(id)) : named
   if (callIds.length + turnIds.length === 0) return DONE
   const sorted = await sortTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
@@ -54,7 +54,7 @@ export async function sortCalls(message: Calls, env: Env, now: number): Promise<
   await noteSorted(env.DB, organizationId, turnIds, now)
   const areAllAway = receivers.length > 0 && receivers.every(({ failures }) => failures > 0)
   await confirmBroadcasts(env, organizationId, callIds, { workspaceId, restMs: areAllAway ? REST_MS : 0 })
-  // After that: calls that are published again are sorted with their content.
+  // Only now: calls that are published again are sorted with their content.
   await deleteCallContent(env.FILES, sorted.objects)
   return DONE
 }
@@ -63,13 +63,13 @@ type Sorting = {
   organizationId: string
   turnIds: readonly string[]
   callIds: readonly string[]
-  /** Calls that the ledger has published, with the content that it has. */
+  /** Calls that the ledger has published, with their content as far as the ledger has it. */
   unconfirmed: ReadonlyMap<string, string | null>
   env: Env
   now: number
 }
 
-/** `objects`: ids of calls whose content is in R2 and was read. Undefined while content of a call is not stored yet. */
+/** `objects`: ids of calls whose content was read from R2. Undefined while content of a call is not stored yet. */
 async function sortTo(
   receivers: readonly Receiver[],
   sorting: Sorting,
@@ -97,7 +97,7 @@ function parseContent(content: string | null | undefined): CallContent | undefin
   return typeof content === "string" ? parseStored<CallContent>(content) : undefined
 }
 
-/** `content`: what is known of it; else it is looked for in R2. */
+/** `content`: known content of the call; otherwise it is read from R2. */
 export async function receive(call: Called, content: CallContent | undefined, env: Env): Promise<ReceivedCall> {
   const { generation } = call
   if (!generation.broadcast?.hasContent) return { ...call, content: null }
@@ -113,7 +113,7 @@ type Sorted = { received: readonly ReceivedCall[]; turns: readonly NamedTurn[]; 
 
 async function broadcast(receiver: Receiver, { received, turns, env, now }: Sorted): Promise<void> {
   const wanted = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
-  // The object of a destination that fails delivers to it alone.
+  // While a destination fails, only its Durable Object delivers to it.
   let isAway = receiver.failures > 0
   for (const events of inParts(wanted)) {
     const id = idOf(receiver, events)
@@ -125,7 +125,7 @@ async function broadcast(receiver: Receiver, { received, turns, env, now }: Sort
   }
 }
 
-/** Events of these calls for a destination, with the content that it may get. Pure. */
+/** Events of these calls for a destination, with the content that may be exported to it. Pure. */
 export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[]): ExportEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
@@ -136,7 +136,7 @@ export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[])
   })
 }
 
-/** Turns for a destination. Ramp, which adds up what is spent, gets none: their calls have the cost. Pure. */
+/** Turns for a destination. Ramp sums up spend and gets none: the calls of the turn have the cost. Pure. */
 export function turnEventsFor(receiver: Receiver, turns: readonly NamedTurn[]): ExportEvent[] {
   if (receiver.type === "ramp") return []
   const head = toHead(receiver)
@@ -172,7 +172,7 @@ export function inParts(events: readonly ExportEvent[]): ExportEvent[][] {
   return parts
 }
 
-/** That all goes well is written down so often, not for every delivery. */
+/** A success is recorded at this interval, not for every delivery. */
 const KNOWN_WELL_MS = 5_000
 
 /** Records the result of a delivery for users, and the first failure for the breaker. */
@@ -194,7 +194,7 @@ type KeptBatch = {
   now: number
 }
 
-/** Saves a batch that was not accepted. The content is saved first, since a batch without it would lose it. */
+/** Saves a batch that was not accepted. The content is saved first, so that no batch is without it. */
 async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
   const contents = events.flatMap((event) =>
     !isTurn(event) && event.content ? [[event.generation.id, JSON.stringify(event.content)] as const] : [],
@@ -204,7 +204,7 @@ async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptB
   await addToBacklog(receiver, { id, ids, outcome, isSorted: true }, env, now)
 }
 
-/** For the only destination of a workspace: calls are read when they are delivered, not while they wait. */
+/** For the only destination of a workspace: calls are read when they are delivered, not while they are pending. */
 async function keepUnsorted(receiver: Receiver, { callIds, turnIds, unconfirmed, env, now }: Sorting): Promise<void> {
   const ids = [...callIds, ...turnIds]
   const id = derivedIdAt(timeOf(ids[0] ?? ""), "unsorted", receiver.id, ...ids)

@@ -21,7 +21,7 @@ const OF_WORKSPACE = `SELECT d.*, k.master_id AS masterId, k.wrapped, 0 AS backl
 
 export type Receiver = KeyedRow & { isActive: number }
 
-/** Those of a workspace that listen now. */
+/** Enabled destinations of a workspace. */
 export async function listReceivers(db: D1Database, organizationId: string, workspaceId: string): Promise<Receiver[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND d.workspace_id = ? ORDER BY d.id`)
@@ -41,7 +41,7 @@ export async function findReceiver(
 
 export type Called = { generation: Settled; keyName: string | null }
 
-/** Those of these calls that are in the database, by time, each with the name of its key. */
+/** The calls among `ids` that are in the database, by time, each with the name of its key. */
 export async function listCalled(db: D1Database, organizationId: string, ids: readonly string[]): Promise<Called[]> {
   const { results } = await db
     .prepare(
@@ -71,7 +71,7 @@ export async function findBatch(db: D1Database, organizationId: string, id: stri
   return row ?? undefined
 }
 
-/** Pending batches of a destination that are due, the longest due first. */
+/** Pending batches of a destination that are due, longest due first. */
 export async function listDue(
   db: D1Database,
   { organizationId, destinationId }: DeliveryIdentity,
@@ -96,7 +96,7 @@ export async function findNextDueAt(db: D1Database, { destinationId }: DeliveryI
   return row?.at ?? null
 }
 
-/** Writes what a page of deliveries came to: batches, breaker and the state that users see. */
+/** Writes the result of a page of deliveries: batches, breaker and the state that users see. */
 export async function savePage(
   db: D1Database,
   { organizationId, destinationId }: DeliveryIdentity,
@@ -132,7 +132,10 @@ export async function savePage(
   ])
 }
 
-/** Makes dead letters of batches that have waited since before. Those that were never tried are due since then. */
+/**
+ * Turns batches that have been pending since before `before` into dead letters. Batches without an attempt count from
+ * when they were due.
+ */
 export async function expireBatches(
   db: D1Database,
   { destinationId }: DeliveryIdentity,
@@ -167,7 +170,7 @@ export async function takeBatches(
 
 type Which = Pick<DestinationRow, "organization_id" | "id">
 
-/** Only of a destination whose breaker is closed: the others are the backlog's. */
+/** Only for a destination with a closed breaker: an open one is changed by the backlog. */
 export async function noteSuccess(db: D1Database, { organization_id, id }: Which, now: number): Promise<void> {
   await db
     .prepare("UPDATE destinations SET last_success_at = ? WHERE organization_id = ? AND id = ? AND deleted_at IS NULL")

@@ -6,7 +6,7 @@ export type DeliveryIdentity = { organizationId: string; destinationId: string }
 
 /** The Durable Object of a destination: one alarm, no rows. */
 export interface DeliveryRpc extends Rpc.DurableObjectBranded {
-  /** Delivers at this time, or earlier if that was arranged before. */
+  /** Delivers at this time, or earlier if an earlier wake-up is set. */
   wake(destination: DeliveryIdentity, at: number): Promise<void>
 }
 

@@ -6,7 +6,7 @@ export type Attributes = Record<string, unknown>
 
 const MS_PER_SECOND = 1_000
 
-/** A call by the conventions, and what the gateway knows besides. Values of null are left out. */
+/** Attributes of a call by the conventions, and those of the gateway. Null values are omitted. */
 export function attributesOf(event: CallEvent, flags: Flags): Attributes {
   const { generation } = event
   const { sessionId } = generation

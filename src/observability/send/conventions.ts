@@ -1,8 +1,8 @@
 import type { Generation } from "../../ledger/generation.ts"
 
 /**
- * Names and values of the OpenTelemetry conventions for generative AI, version 1.41.0: the last with a schema URL of its
- * own. A test holds the attributes to its registry.
+ * Names and values of the OpenTelemetry conventions for generative AI, version 1.41.0: the last with its own schema
+ * URL. A test compares the attributes with its registry.
  */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0"
 
@@ -41,19 +41,19 @@ export function operationOf({ apiType, broadcast }: Pick<Generation, "apiType" |
   return broadcast?.isToolRun ? "execute_tool" : OPERATIONS[apiType]
 }
 
-/** The kind of output that a request asks for; null where it leaves that open. */
+/** The kind of output that a request asks for; null if it does not say. */
 export function outputTypeOf({ apiType, broadcast }: Pick<Generation, "apiType" | "broadcast">): string | null {
   if (apiType === "image") return "image"
   if (apiType === "tts") return "speech"
   return broadcast?.parameters?.output ?? null
 }
 
-/** A name of the table of errors, or how the call ended: a short list of values. */
+/** An error code, or how the call ended: a short list of values. */
 export function errorTypeOf({ ending, error, attempts }: Pick<Generation, "ending" | "error" | "attempts">) {
   return ending === "complete" ? null : (error?.code ?? attempts.at(-1)?.error?.code ?? ending)
 }
 
-/** Attributes whose values are doubles even where they are whole: collectors keep the type that came first. */
+/** Attributes that are doubles even if their value is an integer: collectors keep the type of the first value. */
 const DOUBLES = new Set([
   "gen_ai.request.temperature",
   "gen_ai.request.top_p",

@@ -17,7 +17,7 @@ function toMessage(message: unknown): object {
   return { role: typeof role === "string" ? role : "user", parts: [...text, ...refused, ...calls] }
 }
 
-/** Parts of text as one text. */
+/** Joins text parts to one text. */
 function toResponse(content: unknown): unknown {
   if (!isArray(content)) return content
   const texts = content.map((part) => (isObject(part) ? part["text"] : undefined))
@@ -37,7 +37,7 @@ function toCallPart(call: unknown): object {
   return { type: "tool_call", id, name, arguments: toArguments(input) }
 }
 
-/** An object where the text is JSON. */
+/** An object if the text is JSON. */
 function toArguments(input: unknown): unknown {
   if (typeof input !== "string") return input
   try {
@@ -66,7 +66,7 @@ export function toOutputMessage({ output }: CallContent, finishReason: string | 
   }
 }
 
-/** The convention names the call of a tool in the singular. */
+/** The convention has `tool_call` in the singular. */
 function toFinishReason(finishReason: string | null): string {
   return finishReason === "tool_calls" ? "tool_call" : (finishReason ?? "error")
 }
@@ -75,7 +75,7 @@ export function toDefinitions({ tools = [] }: CallContent): object[] {
   return tools.map(toDefinition)
 }
 
-/** The answer as a message of chat, for destinations that read those. */
+/** The response as a chat message, for destinations that read those. */
 export function toChatMessage({ output }: CallContent): Json {
   const { content, refusal, toolCalls = [] } = output
   return {
@@ -96,7 +96,7 @@ export function toToolCalls({ output: { toolCalls = [] } }: CallContent): object
   return toolCalls.map(({ id, name, arguments: input }) => ({ id, name, arguments: input }))
 }
 
-/** Text alone where the answer is nothing else, and otherwise the message in JSON. */
+/** The text if the response is only text; otherwise the message as JSON. */
 export function toAnswerText(content: CallContent): string {
   const { refusal, toolCalls = [] } = content.output
   return refusal === undefined && toolCalls.length === 0

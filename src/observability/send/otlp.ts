@@ -6,8 +6,8 @@ import { type Step, stepsOf } from "./steps.ts"
 import { type TurnSpan, turnSpansOf } from "./turns.ts"
 
 /**
- * Calls and turns as OTLP/JSON: an ExportTraceServiceRequest with a span for each, with `gen_ai.*` attributes, and child
- * spans for steps and questions. Pure.
+ * Calls and turns as OTLP/JSON: an ExportTraceServiceRequest with a span for each, with `gen_ai.*` attributes, and
+ * child spans for steps and questions. Pure.
  */
 
 type Value =
@@ -35,7 +35,7 @@ const SPAN_KIND_CLIENT = 3
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
-/** Attributes that a kind of destination reads besides the conventions, for the resource and for each span. */
+/** Attributes beyond the conventions that a kind of destination reads, for the resource and for each span. */
 export type Extras = {
   resource?: Attributes
   span?: (event: CallEvent, flags: Flags) => Attributes
@@ -97,7 +97,7 @@ function toStepSpan(step: Step | TurnSpan): Span {
   }
 }
 
-/** As a string: a 64-bit number has no place in JSON. */
+/** As a string: JSON numbers cannot hold 64 bits. */
 function toNano(epochMs: number): string {
   return `${epochMs}000000`
 }

@@ -7,7 +7,7 @@ import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 const JSON_HEADERS = { "content-type": "application/json", "user-agent": USER_AGENT }
 
-/** https://clickhouse.com/docs/interfaces/http. A batch that comes again within its window is dropped by its token. */
+/** https://clickhouse.com/docs/interfaces/http. The token drops a repeated batch within the deduplication window. */
 export function toClickhouse(config: ConfigOf<"clickhouse">, { id, events, flags }: Delivery): Outbound {
   const url = new URL(config.host)
   url.searchParams.set("database", config.database)

@@ -8,7 +8,7 @@ import { under } from "./spans.ts"
 
 const DEFAULT_REGION = "us-east-1"
 
-/** An object of lines of JSON, a line for each call. Tried again, it takes the place of itself. */
+/** One object of JSON Lines, a line for each call. A retry overwrites the object. */
 export async function toS3(config: ConfigOf<"s3">, { id, events, flags, now }: Delivery): Promise<Outbound> {
   const { region = DEFAULT_REGION, endpoint = `https://s3.${region}.amazonaws.com` } = config
   const path = [config.bucketName, ...keyOf(config, id, now).split("/")].map(encodeURIComponent).join("/")
@@ -26,12 +26,12 @@ export async function toS3(config: ConfigOf<"s3">, { id, events, flags, now }: D
     datetime: toTimestamp(now).replace(/[:-]|\.\d{3}/g, ""),
   })
   const { url, headers } = await signer.sign()
-  // The runtime sets the host, which is signed, by itself.
+  // The runtime sets the host header, which is signed.
   headers.delete("host")
   return { url: url.href, method: "PUT", headers: Object.fromEntries(headers), body }
 }
 
-/** `{prefix}`, `{date}`, `{year}`, `{month}`, `{day}`, `{hour}` are filled in, the last five of UTC. */
+/** Replaces `{prefix}`, `{date}`, `{year}`, `{month}`, `{day}` and `{hour}`; times are in UTC. */
 function keyOf({ pathTemplate, prefix }: ConfigOf<"s3">, id: string, now: number): string {
   const at = toTimestamp(now)
   const parts: Record<string, string> = {

@@ -8,7 +8,7 @@ import type { CallContent } from "../call-content.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
 /**
- * Destinations that receive OTLP over HTTP: URL, authentication, and attributes besides the conventions. From their
+ * Destinations that receive OTLP over HTTP: URL, authentication, and attributes beyond the conventions. From their
  * documentation, November 2026.
  */
 
@@ -98,7 +98,7 @@ const WAYS: Ways = {
 }
 
 export function toSpans(to: Extract<Configured, { type: Spans }>, { events, flags }: Delivery): Outbound {
-  // One row of the table belongs to one kind of configuration: the types of both are known together only here.
+  // A row of the table belongs to one kind of configuration, which the type system cannot follow here.
   const way = (WAYS[to.type] as (config: typeof to.config) => Way)(to.config)
   return {
     url: way.url,
@@ -108,7 +108,7 @@ export function toSpans(to: Extract<Configured, { type: Spans }>, { events, flag
   }
 }
 
-/** Collectors are named by their address or by the whole path, as exporters are. */
+/** Accepts the address of a collector or the full path, as OTLP exporters do. */
 function toTracesUrl(endpoint: string): string {
   const url = URL.parse(endpoint)
   return url && !url.pathname.endsWith("/v1/traces") ? under(endpoint, "/v1/traces") : endpoint
@@ -186,7 +186,7 @@ function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
   const isToolRun = generation.broadcast?.isToolRun === true
   return {
     "langsmith.span.kind": isToolRun ? "tool" : "llm",
-    // The name of the run, not of its trace: a child keeps that of its span.
+    // The name of the run, not of its trace: a child keeps the name of its span.
     "langsmith.trace.name": parentSpanId === null ? traceName : null,
     "langsmith.metadata.session_id": generation.sessionId,
     "langsmith.metadata.user_id": userOf(event, flags),
@@ -199,7 +199,7 @@ function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
   }
 }
 
-/** Its own shape of usage, as the conventions have no name for cost that it reads. */
+/** LangSmith's own usage object: the conventions have no name for cost that it reads. */
 function langsmithUsage(event: CallEvent, flags: Flags): object {
   const { prompt, completion, cached, cacheWrite, reasoning } = event.generation.tokens
   const { cost } = flaggedOf(event, flags)

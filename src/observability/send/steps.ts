@@ -5,8 +5,8 @@ import type { Attributes } from "./attributes.ts"
 import { toProviderName } from "./conventions.ts"
 
 /**
- * A part of a call: an attempt at a provider, or a guardrail that found something. It is a child span of the call. Or a run
- * of a server tool before it, which is its sibling.
+ * A part of a call, as a child span: an attempt at a provider, or a guardrail with a finding. Or a run of a server tool
+ * before the call, as a sibling span.
  */
 export type Step = {
   traceId: string
@@ -22,7 +22,7 @@ export type Step = {
 
 const SPAN_HEX = 16
 
-/** Attempts are shown where there is more than one: the span of the call has all of a single one. */
+/** Attempts are exported only if there is more than one: otherwise the span of the call has all of it. */
 export function stepsOf(event: CallEvent): Step[] {
   const { attempts, guardrails = [] } = event.generation
   const findings = guardrails.map((finding, at) => guardrailStep(event, finding, at))

@@ -2,7 +2,7 @@ import { traceOfTurn, outcomeOf, questionSpanId, type TurnEvent, type TurnQuesti
 import type { Flags } from "../event.ts"
 import type { Attributes } from "./attributes.ts"
 
-/** A span that is no call: of a turn of an intern, or of a question in it. */
+/** A span that is not a call: a turn of an intern, or a question in it. */
 export type TurnSpan = {
   traceId: string
   spanId: string
@@ -17,8 +17,8 @@ export type TurnSpan = {
 export const AGENT_PROVIDER = "edge-model-gateway"
 
 /**
- * The turn by the conventions of agent spans, and its questions as children. Tokens and cost have names of the gateway's
- * own: the spans of the calls have those of the conventions, and receivers add them up.
+ * The turn by the conventions of agent spans, with its questions as children. Tokens and cost have gateway-specific
+ * names: the spans of the calls use the standard names, and receivers would count them twice.
  */
 export function turnSpansOf(event: TurnEvent, flags: Flags, more: Attributes = {}): TurnSpan[] {
   const { turn } = event
@@ -87,6 +87,6 @@ function questionSpan(
       "gateway.question.decision": decision,
       ...(hasContent && { "gateway.question.details": JSON.stringify(details) }),
     },
-    error: state === "expired" ? "Nobody answered in time." : null,
+    error: state === "expired" ? "No answer arrived in time." : null,
   }
 }

@@ -4,7 +4,7 @@ import type { ConfigOf } from "../kinds.ts"
 import { toOtlp } from "./otlp.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
 
-/** OTLP/JSON, signed by https://www.standardwebhooks.com. */
+/** OTLP/JSON, signed as in https://www.standardwebhooks.com. */
 export async function toWebhook(config: ConfigOf<"webhook">, delivery: Delivery): Promise<Outbound> {
   const body = JSON.stringify(toOtlp(delivery.events, delivery.flags))
   const { id, now } = delivery

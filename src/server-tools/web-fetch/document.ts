@@ -9,7 +9,9 @@ export type Readable = { ok: true; title: string | undefined; text: string } | {
 export type Budget = { work: number }
 export const newBudget = (): Budget => ({ work: PDF_WORK_OF_REQUEST })
 const LEAST_WORK = 10_000
-/** Characters of HTML that are read: elements are the dear part of a page, and one is three characters at least. */
+/**
+ * Characters of HTML that are read: elements are the expensive part of a page, and each has at least three characters.
+ */
 const MAX_HTML = 1_000_000
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
@@ -34,10 +36,10 @@ export async function readDocument(
     }
   }
   if (isText(type)) return { ok: true, title: undefined, text: decode(bytes, contentType) }
-  return refuse(type === "" ? "it states no content type" : `its content type, ${type}, is not text, HTML or PDF`)
+  return refuse(type === "" ? "it has no content type" : `its content type, ${type}, is not text, HTML or PDF`)
 }
 
-/** Removes characters that a media type cannot contain: a server can send anything. */
+/** Removes characters that a media type cannot contain: servers can send anything. */
 export function toMediaType(contentType: string): string {
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase()
   return /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(type) ? type : ""
@@ -52,7 +54,7 @@ export function isPdf(bytes: Uint8Array): boolean {
 }
 
 async function read(bytes: Uint8Array, budget: Budget): Promise<Readable> {
-  if (budget.work < LEAST_WORK) return refuse("the PDFs of this request were too much work already")
+  if (budget.work < LEAST_WORK) return refuse("the PDFs of this request already took too much work")
   const maxWork = Math.min(PDF_WORK, budget.work)
   // Deducted before the work, because other tool calls of the round run concurrently.
   budget.work -= maxWork
@@ -67,7 +69,7 @@ function refuse(reason: string): Readable {
   return { ok: false, reason }
 }
 
-/** In the encoding that the header names, or the first kilobyte; else UTF-8. */
+/** In the encoding of the header or of the first kilobyte; otherwise UTF-8. */
 export function decode(bytes: Uint8Array, contentType: string): string {
   const named = /charset\s*=\s*["']?([\w-]{1,40})/i
   const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1_024))

@@ -4,7 +4,7 @@ import { isAllowedHost, refusalOf } from "../../outbound/address.ts"
 import { type Network, unresolvable } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
-  /** `host` or `host:port`: reached without a look at their addresses. */
+  /** `host` or `host:port`: fetched without checking their addresses. */
   allowedHosts: ReadonlySet<string>
   timeoutMs: number
   maxBytes: number
@@ -18,7 +18,7 @@ export type Page = {
   status: number
   contentType: string
   bytes: Uint8Array
-  /** The body went on; it was not read further. */
+  /** The body was longer; the rest was not read. */
   isCut: boolean
 }
 export type Fetched = { ok: true; page: Page } | { ok: false; reason: string; status?: number }
@@ -31,8 +31,8 @@ const HEADERS = {
 }
 
 /**
- * Fetches a URL that a model or client chose, only from public addresses. Every hop is checked by its text, by the
- * addresses of its name and by `mayFetch`. Against DNS rebinding see resolve.ts.
+ * Fetches a URL from a model or client, only from public addresses. Every hop is checked by its URL, by the addresses
+ * of its name and by `mayFetch`. resolve.ts prevents DNS rebinding.
  */
 export async function fetchPublic(
   text: string,
@@ -65,7 +65,7 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
     const reason = await refusalAt(url, deps, mayFetch)
     if (reason !== undefined) return refuse(reason)
     url.hash = ""
-    // Taken out of its object: the runtime's own `fetch` refuses to be called as a method of another.
+    // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
     const { fetch: send } = deps
     const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: deps.signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
@@ -80,7 +80,7 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
 async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
-  if (!mayFetch(url)) return "this domain is not among those that may be fetched"
+  if (!mayFetch(url)) return "this domain is not one that may be fetched"
   if (isAllowedHost(url, deps.settings.allowedHosts)) return undefined
   return refusalOf(url) ?? unresolvable(url, deps, deps.signal)
 }

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from "entities"
 
-/** Elements without content: scripts, styles, navigation and hidden elements. */
+/** Elements to drop: scripts, styles, navigation and hidden elements. */
 const DROPPED =
   "script, style, noscript, template, svg, math, nav, iframe, object, canvas, select, button, [hidden], [aria-hidden=true]"
 const BLOCKS =
@@ -66,7 +66,7 @@ function asTyped(text: string): string {
 const INVISIBLE = /[\u00ad\u200c\u200d]/g
 const SPACES = /[\u00a0\u2002\u2003\u2009]/g
 
-/** Invisible characters would only cost a model tokens. */
+/** Invisible characters would only cost tokens. */
 function decode(text: string): string {
   return decodeHTMLStrict(text).replace(INVISIBLE, "").replace(SPACES, " ")
 }

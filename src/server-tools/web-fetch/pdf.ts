@@ -2,7 +2,7 @@ import { rebuildPdf, PDF_WORK } from "./pdf/rebuild.ts"
 import { PdfFault } from "./pdf/syntax.ts"
 
 const MAX_PAGES = 500
-/** Characters of text that are kept: some 500 pages of a book. */
+/** Characters of text that are kept: about 500 pages of a book. */
 const MAX_TEXT = 2_000_000
 
 export type PdfText =
@@ -11,12 +11,12 @@ export type PdfText =
 
 export type PdfLimits = { maxPages?: number; maxWork?: number }
 
-/** A page's text, as far as a PDF reader's pieces of it are known here. */
+/** A text item of a page, in the type of the PDF library as far as it is used. */
 type Piece = { str?: string; hasEOL?: boolean }
 
 /**
- * The text layer of a PDF, of as many pages as there is work for. The reader is half a megabyte compressed, and is
- * loaded with the first PDF. Other requests go on between pages.
+ * The text layer of a PDF, up to the work limit. The library is half a megabyte compressed and is loaded with the first
+ * PDF. Other requests run between pages.
  */
 export async function readPdf(
   bytes: Uint8Array,
@@ -35,7 +35,7 @@ export async function readPdf(
 
 async function read(bytes: Uint8Array, count: number): Promise<string> {
   const { getDocumentProxy } = await import("unpdf")
-  // No verbosity, since its warnings quote the document.
+  // No verbosity: its warnings quote the document.
   const document = await getDocumentProxy(bytes, { verbosity: 0 })
   try {
     const pages: string[] = []

@@ -15,7 +15,7 @@ const uses = "must be an integer of at least 1"
 export const maxUses = z.int({ error: uses }).min(1, uses).nullish()
 const tokens = `must be an integer from 1 to ${MAX_CONTENT_TOKENS}`
 
-/** Every accepted engine is the gateway's own fetch: clients cannot tell a provider's engine from it. */
+/** Every accepted engine is the gateway's fetch: to clients it is equivalent to a provider's engine. */
 export const WebFetchConfig = z
   .object(
     {
@@ -23,9 +23,7 @@ export const WebFetchConfig = z
       blocked_domains: Domains.nullish(),
       max_content_tokens: z.int({ error: tokens }).min(1, tokens).max(MAX_CONTENT_TOKENS, tokens).nullish(),
       max_uses: maxUses,
-      engine: z
-        .enum(ENGINES, { error: "accepts auto, native or openrouter: pages are fetched by the gateway" })
-        .nullish(),
+      engine: z.enum(ENGINES, { error: "accepts auto, native or openrouter: the gateway fetches pages" }).nullish(),
     },
     { error: "must be an object" },
   )
@@ -78,7 +76,7 @@ async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally:
   }
 }
 
-/** The item repeats no credentials that a URL was written with. */
+/** Credentials in the URL are not repeated in the item. */
 function refuse(url: string, reason: string, status?: number): ToolOutcome {
   const shown = withoutCredentials(url)
   return failure(`${shown} was not fetched: ${reason}.`, {

@@ -76,7 +76,7 @@ export type WebSearchConfig = {
   maxUses: number | undefined
 }
 
-/** Options checked against what the chosen engine can do. */
+/** Options checked against the capabilities of the chosen engine. */
 export function webSearchConfig(settings: SearchSettings) {
   return WebSearchOptions.transform((options, context): WebSearchConfig => {
     const refuse = (field: string, message: string) => {
@@ -124,7 +124,7 @@ export function webSearchConfig(settings: SearchSettings) {
   })
 }
 
-/** The settings. Throws an error that says what to configure. */
+/** The settings. Throws an error that names the configuration to set. */
 export function requireSearch(settings: SearchSettings | undefined, path: string, name: string): SearchSettings {
   if (settings) return settings
   throw refuseAt(path, `${name} needs a search engine, and none is configured here: set ${SEARCH_VARIABLES}`)

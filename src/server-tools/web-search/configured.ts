@@ -6,10 +6,10 @@ import { BASE_URL_RULE, BaseUrl } from "../../config/base-url.ts"
 import { engines, type EngineName, engineNames } from "./engines.ts"
 
 export type SearchSettings = {
-  /** The configured engines, in the order in which one is chosen. */
+  /** The configured engines, in order of preference. */
   engines: ReadonlyMap<EngineName, { baseUrl: string; apiKey: string | undefined }>
   preferred: EngineName
-  /** Nano-USD that a search is charged at. */
+  /** Nano-USD charged for a search. */
   priceNano: number
   timeoutMs: number
 }

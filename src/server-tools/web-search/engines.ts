@@ -2,7 +2,7 @@ import type { DomainRule } from "../domains.ts"
 import { startOf } from "../text.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
-/** In order of preference if none is requested. */
+/** In order of preference if the request names none. */
 export const engineNames = ["exa", "tavily", "brave", "parallel", "firecrawl", "perplexity", "searxng"] as const
 export type EngineName = (typeof engineNames)[number]
 
@@ -33,7 +33,7 @@ export type Engine = {
   baseUrl: string
   modes: readonly string[]
   ask: (search: Search, apiKey: string) => Ask
-  /** Results of an answer, in whatever shape they have; search.ts keeps those that are results. */
+  /** The results in an engine's response, unchecked; search.ts keeps the valid ones. */
   list: (answer: Raw) => unknown
   toResult: (raw: Raw) => Record<"title" | "url" | "snippet" | "published", unknown>
 }
@@ -43,8 +43,8 @@ const joined = (texts: unknown) =>
   Array.isArray(texts) ? texts.filter((text) => typeof text === "string").join("\n") : ""
 
 /**
- * Hosts as engines take them, which is with their subdomains. A rule with a path is left out of what is excluded, as
- * it would exclude the whole host. Results are held against the rules themselves afterwards.
+ * Engines filter by hosts with their subdomains. A rule with a path is not sent as an exclusion, because it would
+ * exclude the complete host. Results are checked against the rules afterwards.
  */
 const included = ({ allowed }: Search) => [...new Set(allowed.map(({ host }) => host))]
 const excluded = ({ excluded: rules }: Search) => rules.flatMap(({ host, path }) => (path === "" ? [host] : []))
@@ -57,7 +57,7 @@ function withOperators(search: Search): string {
   return [search.query, only, ...not].filter((part) => part !== "").join(" ")
 }
 
-/** Only what has a value: engines refuse nulls, and an empty list means something to some. */
+/** Only fields with a value: engines reject nulls, and some give an empty list a meaning. */
 function filled(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
@@ -141,7 +141,7 @@ export const engines: Record<EngineName, Engine> = {
       body: {
         objective: search.query,
         search_queries: [startOf(search.query, 200)],
-        // Its first version called "fast" what its second calls "basic".
+        // Version 1 of the API calls "fast" what version 2 calls "basic".
         mode: search.mode === undefined || search.mode === "fast" ? "basic" : search.mode,
         advanced_settings: filled({
           max_results: search.maxResults,

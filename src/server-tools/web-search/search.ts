@@ -15,7 +15,7 @@ const MAX_QUERY_LENGTH = 1_000
 const MAX_TITLE_LENGTH = 300
 const MAX_URL_LENGTH = 2_048
 
-/** Calls one engine. Its error texts are never repeated, since they may quote the API key. */
+/** Calls one engine. Its error texts are never repeated, since they may contain the API key. */
 export async function searchWeb(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
   const { settings } = deps
   try {
@@ -44,7 +44,7 @@ async function ask(engine: EngineName, search: Search, deps: SearchDeps): Promis
   return { ok: true, results: toResults(engine, answer, search), costNano: deps.settings.priceNano }
 }
 
-/** A redirect is not followed: it would take the key to another host. */
+/** Redirects are not followed: they would send the key to another host. */
 async function send(engine: EngineName, search: Search, deps: SearchDeps): Promise<Response> {
   const { fetch: request, settings, signal } = deps
   const configured = settings.engines.get(engine)

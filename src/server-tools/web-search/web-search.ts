@@ -22,18 +22,18 @@ export const webSearch: ServerTool<WebSearchConfig> = {
 
 async function run(args: unknown, config: WebSearchConfig, deps: ToolDeps, tally: Tally): Promise<ToolOutcome> {
   const parsed = Arguments.safeParse(args)
-  if (!parsed.success) return failure("query must be the words to search for.", toItem("", []))
+  if (!parsed.success) return failure("query must be the text to search for.", toItem("", []))
   const { query } = parsed.data
   const left = config.maxTotalResults - tally.searchResults
   if (left <= 0) {
     return failure(
-      `This request may use ${config.maxTotalResults} search results, and has had them.`,
+      `This request may use ${config.maxTotalResults} search results, which are used up.`,
       toItem(query, []),
     )
   }
   const settings = deps.settings.webSearch
   if (!settings) return failure("No search engine is configured.", toItem(query, []))
-  // Counted before the answer, so that calls which run side by side do not each take what is left.
+  // Counted before the response, so that concurrent calls do not each take the rest.
   const maxResults = Math.min(config.maxResults, left)
   tally.searchResults += maxResults
   const search = { ...config, query, maxResults }

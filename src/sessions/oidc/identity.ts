@@ -2,7 +2,7 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVeri
 import { fetchUserInfo, type Provider, ProviderError, providerKeys } from "./provider.ts"
 import type { OidcSettings } from "./settings.ts"
 
-/** Public-key signatures only: a secret that is shared with the provider also signs for everyone who has it. */
+/** Public-key signatures only: with a shared secret, everyone who has it could sign. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 const CLOCK_SKEW_SECONDS = 60
 
@@ -15,7 +15,7 @@ type Verification = {
   now: number
 }
 
-/** The email of the person whom the provider signed in; null where it is missing or not verified. */
+/** The verified email of the person who signed in at the provider; null if it is missing or not verified. */
 export async function emailOf(verification: Verification): Promise<string | null> {
   const claims = await claimsOf(verification)
   const { provider, settings, accessToken } = verification
@@ -25,8 +25,8 @@ export async function emailOf(verification: Verification): Promise<string | null
   }
   if (facts.email === undefined && provider.userinfo_endpoint !== undefined && accessToken !== undefined) {
     const info = await fetchUserInfo(provider.userinfo_endpoint, accessToken)
-    // Another person's access token would bring another person's email (Core, section 5.3.2).
-    if (info.sub !== claims.sub) throw new ProviderError("The UserInfo response is of another subject.")
+    // Another person's access token would return another person's email (Core, section 5.3.2).
+    if (info.sub !== claims.sub) throw new ProviderError("The UserInfo response has another subject.")
     facts = info
   }
   const isVerified = facts.email_verified === true || facts.email_verified === "true"
@@ -43,7 +43,7 @@ async function claimsOf(verification: Verification): Promise<JWTPayload> {
     // The provider has rotated its keys.
     return verify(verification, await providerKeys(provider, now, { isFresh: true }))
   })
-  if (claims["nonce"] !== nonce) throw new ProviderError("The ID token is of another sign-in: its nonce differs.")
+  if (claims["nonce"] !== nonce) throw new ProviderError("The ID token is for another sign-in: its nonce differs.")
   const authorized = claims["azp"]
   const isForSeveral = Array.isArray(claims.aud) && claims.aud.length > 1
   if ((isForSeveral || authorized !== undefined) && authorized !== settings.clientId)
@@ -63,12 +63,12 @@ async function verify({ token, settings, now }: Verification, keys: JSONWebKeySe
   try {
     return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload
   } catch (error) {
-    // A token that names no key may be signed with any key of its type.
+    // A token without a key id may be signed with any key of its type.
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
     for await (const key of error) {
       const verified = await jwtVerify(token, key, options).catch(() => undefined)
       if (verified) return verified.payload
     }
-    throw new ProviderError("No key of the provider made the signature of the ID token.", { cause: error })
+    throw new ProviderError("No key of the provider verifies the signature of the ID token.", { cause: error })
   }
 }

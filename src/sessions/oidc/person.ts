@@ -6,7 +6,7 @@ import { type ConsoleSession, SESSION_MS } from "../cookie.ts"
 import { forgetMember, kindOf } from "../member-kind.ts"
 import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
 
-/** Why a person whom the provider signed in gets no session. */
+/** Why a person who signed in at the provider gets no session. */
 export type Refusal = "not_member" | "disabled"
 
 type SignIn = {
@@ -18,9 +18,9 @@ type SignIn = {
 }
 
 /**
- * A session of a member. It acts with a key of its own for each person: with the rights of their role, with the limits
- * and guardrails that apply to them, and listed among the keys, so that disabling it ends the sessions. It does not
- * expire, since keys and interns that the person makes would expire with it: the session does.
+ * A session of a member. It uses a separate key per person: with the rights of their role and the limits and guardrails
+ * that apply to them, and listed among the keys, so that disabling it ends the sessions. The key does not expire, since
+ * keys and interns that the person makes would expire with it: the session does.
  */
 export async function signInMember({ db, email, organizationId, origin }: SignIn): Promise<ConsoleSession | Refusal> {
   const memberships = await findMembersByEmail(db, email)
@@ -45,7 +45,7 @@ async function mint(db: D1Database, member: MemberRow, origin: SignIn["origin"])
   const { organizationId, userId } = member
   const workspaceId = await findDefaultWorkspace(db, organizationId)
   if (workspaceId === undefined) return undefined
-  // The secret is dropped here.
+  // The secret is discarded here.
   const { hash, label } = newKey()
   const key = {
     hash,

@@ -14,10 +14,10 @@ const endpoint = z.string().refine((text) => {
   const url = URL.parse(text)
   return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.has(url.hostname))
 })
-/** Plain HTTP is for tests and development on this machine. */
+/** Hosts for which plain HTTP is allowed, for tests and development. */
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"])
 
-/** What the gateway reads of a provider's metadata (OpenID Connect Discovery 1.0). */
+/** Used fields of a provider's metadata (OpenID Connect Discovery 1.0). */
 const Metadata = z.object({
   issuer: z.string(),
   authorization_endpoint: endpoint,
@@ -25,7 +25,7 @@ const Metadata = z.object({
   jwks_uri: endpoint,
   userinfo_endpoint: endpoint.optional(),
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
-  /** RFC 9207: then a response without `iss` is not from this provider. */
+  /** RFC 9207: if true, a response without `iss` is not from this provider. */
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 })
 export type Provider = z.infer<typeof Metadata>
@@ -33,7 +33,7 @@ export type Provider = z.infer<typeof Metadata>
 const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) })
 const Tokens = z.object({ id_token: z.string().max(32_768), access_token: z.string().max(32_768).optional() })
 
-/** The provider did not answer as it should. The message is for the log, never for a page. */
+/** The provider responded incorrectly. The message is for the log, never for a page. */
 export class ProviderError extends Error {}
 
 const providers = new ExpiringMap<string, Provider>(4)
@@ -44,14 +44,14 @@ export async function discover({ issuer }: OidcSettings, now: number): Promise<P
   if (cached) return cached.value
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
   const metadata = await fetchJson(new Request(url, { headers: { accept: "application/json" } }), Metadata)
-  // Else another provider's endpoints could answer in its name (Discovery, section 4.3).
+  // Otherwise another provider's endpoints could respond in its name (Discovery, section 4.3).
   if (metadata.issuer !== issuer)
     throw new ProviderError(`The metadata names the issuer ${metadata.issuer}, and OIDC_ISSUER is ${issuer}.`)
   providers.set(issuer, metadata, now + CACHE_MS)
   return metadata
 }
 
-/** The provider's public keys. `isFresh`: read now, since a token names a key that the known ones do not have. */
+/** The provider's public keys. `isFresh`: fetched again, since a token names an unknown key. */
 export async function providerKeys(
   { jwks_uri: uri }: Provider,
   now: number,
@@ -98,7 +98,7 @@ function encodeForm(text: string): string {
 
 const UserInfo = z.object({ sub: z.string(), email: z.string().optional(), email_verified: z.unknown() })
 
-/** Claims of the UserInfo endpoint: some providers leave them out of the ID token. */
+/** Claims of the UserInfo endpoint: some providers omit them from the ID token. */
 export function fetchUserInfo(url: string, accessToken: string): Promise<z.infer<typeof UserInfo>> {
   return fetchJson(new Request(url, { headers: { authorization: `Bearer ${accessToken}` } }), UserInfo)
 }
@@ -115,7 +115,7 @@ async function fetchJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> 
   const json = bytes && parseJson(new TextDecoder().decode(bytes))
   if (status !== 200) throw new ProviderError(`${address} answered ${status}${errorIn(json)}.`)
   const parsed = schema.safeParse(json)
-  if (!parsed.success) throw new ProviderError(`${address} answered with an unexpected document.`)
+  if (!parsed.success) throw new ProviderError(`${address} returned an unexpected document.`)
   return parsed.data
 }
 

@@ -29,7 +29,7 @@ import {
 const PATH = "/console/sign-in"
 const CALLBACK = `${PATH}/callback`
 const shared = { tags: ["Console"], servers: [{ url: "/" }], security: [] as never[] }
-const moved = { 302: { description: "To the page that is named in `Location`." } }
+const moved = { 302: { description: "Redirect to the page in `Location`." } }
 
 const options = createRoute({
   ...shared,
@@ -45,7 +45,7 @@ const options = createRoute({
             oidc: z
               .object({ name: z.string() })
               .nullable()
-              .meta({ description: "The identity provider; null where the deployment has none." }),
+              .meta({ description: "The identity provider; null if the deployment has none." }),
           })
           .meta({ id: "ConsoleSignIn" }),
       }),
@@ -60,12 +60,12 @@ const begin = createRoute({
   path: `${PATH}/oidc`,
   operationId: "beginConsoleSignIn",
   summary: "Sign in with the identity provider",
-  description: "A page to open in a browser: it leads to the provider and back.",
+  description: "A page to open in a browser: it redirects to the provider, which redirects back.",
   request: {
     query: z.object({
       return_to: z.string().max(1_024).optional().meta({ description: "Path of this gateway to show afterwards." }),
       organization: z.string().max(64).optional().meta({
-        description: "Id of the organization, for members of several. Without it, the one that they joined first.",
+        description: "Id of the organization, for members of several. Default: the one that they joined first.",
       }),
     }),
   },
@@ -82,7 +82,7 @@ const callback = createRoute({
   request: {
     query: z.object({
       code: z.string().max(4_096).optional().meta({ description: "Authorization code of the provider." }),
-      state: z.string().max(256).optional().meta({ description: "As the sign-in began with it." }),
+      state: z.string().max(256).optional().meta({ description: "State of the sign-in." }),
       iss: z.string().max(1_024).optional().meta({ description: "Issuer of the response (RFC 9207)." }),
       error: z.string().max(256).optional().meta({ description: "Why there is no code, such as `access_denied`." }),
     }),
@@ -90,7 +90,7 @@ const callback = createRoute({
   responses: { ...moved, ...failures("invalid_request", "not_found", "internal") },
 })
 
-/** Sign-in of people with OpenID Connect: authorization code, PKCE, state and nonce. */
+/** Sign-in with OpenID Connect: authorization code, PKCE, state and nonce. */
 export const oidcSignIn = newRouter()
   .openapi(options, (c) => {
     const settings = oidcSettings(c.env)
@@ -113,7 +113,7 @@ export const oidcSignIn = newRouter()
     const settings = required(c.env)
     const now = Date.now()
     const transaction = await openTransaction(getCookie(c, cookieName(c)), mastersOf(c.env), now)
-    // A transaction is used once, whatever comes of it.
+    // A transaction is used once, whether or not it succeeds.
     deleteCookie(c, cookieName(c), attributesFor(c))
     const { code, state, error, iss } = c.req.valid("query")
     if (!transaction || state !== transaction.state) return c.redirect(refusalUrl("expired"), 302)
@@ -128,7 +128,7 @@ export const oidcSignIn = newRouter()
 
 type Reason = Refusal | "expired" | "cancelled" | "provider" | "unverified"
 
-/** The sign-in page explains the reason. Nothing that the provider said is shown there. */
+/** The sign-in page explains the reason. Text from the provider is never shown. */
 function refusalUrl(reason: Reason): string {
   return `/?sign_in=${reason}`
 }
@@ -196,7 +196,7 @@ async function identify(
   { transaction, code, iss, now }: Return,
 ): Promise<string | null | undefined> {
   const provider = await discover(settings, now)
-  // RFC 9207: a response of another provider is refused before its code is sent anywhere.
+  // RFC 9207: a response of another provider is rejected before its code is sent anywhere.
   const isMixedUp =
     iss === undefined ? provider.authorization_response_iss_parameter_supported : iss !== settings.issuer
   if (isMixedUp) return report(c, new Error("The response came from another provider."))

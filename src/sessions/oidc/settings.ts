@@ -2,18 +2,18 @@ import { configOf } from "../../config/config.ts"
 import type { Env } from "../../config/env.ts"
 import { GatewayError } from "../../errors/errors.ts"
 
-/** The identity provider of the deployment, as it is configured. */
+/** Configuration of the deployment's identity provider. */
 export type OidcSettings = {
   issuer: string
   clientId: string
-  /** Undefined for a public client, which PKCE alone protects. */
+  /** Undefined for a public client, which is protected only by PKCE. */
   clientSecret: string | undefined
-  /** What the button says. */
+  /** Shown on the sign-in button. */
   name: string
   acceptsUnverifiedEmail: boolean
 }
 
-/** Undefined where people sign in with keys only. Throws where only some of the variables are set. */
+/** Undefined if people sign in only with keys. Throws if only some of the variables are set. */
 export function oidcSettings(env: Env): OidcSettings | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, ...config } = configOf(env)
   if (issuer === undefined && clientId === undefined) return undefined

@@ -9,8 +9,8 @@ import { workspaces } from "../../workspaces/table.ts"
 import { consolePeople } from "../table.ts"
 
 /**
- * Who has this email, in every organization, the oldest membership first. The only lookup without an organization: the
- * provider says who signs in, and the memberships say where.
+ * Members with this email, in every organization, the oldest membership first. The only lookup without an organization:
+ * the provider identifies the person, and the memberships the organizations.
  */
 export async function findMembersByEmail(db: D1Database, email: string): Promise<MemberRow[]> {
   return openDb(db)
@@ -52,7 +52,7 @@ export async function findConsoleKey(db: D1Database, organizationId: string, use
 
 type KeyOfPerson = { key: NewKeyRow; userId: string; entry: AuditEntry }
 
-/** Inserts the key of a person's sessions. False if a directory took the person out meanwhile. */
+/** Inserts the key of a person's sessions. False if a directory deactivated the person concurrently. */
 export async function insertConsoleKey(binding: D1Database, { key, userId, entry }: KeyOfPerson): Promise<boolean> {
   const db = openDb(binding)
   const { organizationId, hash: keyHash } = key
@@ -69,7 +69,7 @@ export async function insertConsoleKey(binding: D1Database, { key, userId, entry
 
 type Renewal = Pick<NewKeyRow, "organizationId" | "hash" | "kind" | "name"> & { entry: AuditEntry }
 
-/** Gives the key the role and the name that the person has now. False if it is not usable. */
+/** Updates the key to the person's current role and name. False if it is not usable. */
 export async function renewConsoleKey(
   binding: D1Database,
   { organizationId, hash, kind, name, entry }: Renewal,

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { derivedBytes, type Masters } from "../../secrets/master-key.ts"
 import { toBase64Url } from "../../support/encoding.ts"
 
-/** A sign-in that began in this browser. Its cookie is the only place where it is kept. */
+/** A sign-in that began in this browser. It is stored only in its cookie. */
 const Transaction = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -47,7 +47,7 @@ export async function sealTransaction(transaction: Transaction, { current }: Mas
     .encrypt(await derivedBytes(current, PURPOSE))
 }
 
-/** The transaction of a cookie that this deployment made and that has not expired. */
+/** The unexpired transaction in a cookie of this deployment. */
 export async function openTransaction(
   value: string | undefined,
   { current, previous }: Masters,
@@ -71,7 +71,7 @@ export async function openTransaction(
   return undefined
 }
 
-/** A path of this gateway that was given in a URL: never another host, which `//host` and `/\host` would be. */
+/** A path of this gateway from a URL parameter: never another host, as `//host` and `/\host` would be. */
 export function safePath(given: string | undefined, origin: string): string {
   const url = given === undefined ? null : URL.parse(given, origin)
   if (!given?.startsWith("/") || url?.origin !== origin) return "/"

@@ -64,7 +64,7 @@ export default function BatchPage({ params }: PageProps) {
   )
 }
 
-/** Where it stands, and what came of its requests. */
+/** The state of a batch, and the results of its requests. */
 function Story({ batch }: { batch: Batch }) {
   const { tone, text } = stateOf(batch)
   const { total, completed, failed } = batch.request_counts
@@ -106,7 +106,7 @@ function Figure({ name, children }: { name: string; children: ComponentChildren 
   )
 }
 
-/** Read with every tenth of the requests, and after the last of them is charged: a sum over all calls. */
+/** A sum over all calls: read after every tenth of the requests, and after the last is charged. */
 function useCost(batch: Batch): number | undefined {
   const path = inWorkspace(`/batches/${batch.id}`, { include_cost: "true" })
   const { data } = useGet<Batch>(path)
@@ -138,7 +138,7 @@ function Results({ batch }: { batch: Batch }) {
   )
 }
 
-/** A file may have been deleted since. */
+/** The file may have been deleted. */
 function FileLine({ id, label, note }: { id: string; label: string; note: string }) {
   const file = useGet<StoredFile>(inWorkspace(`/files/${id}`))
   const [busy, setBusy] = useState(false)

@@ -2,7 +2,7 @@ import type { Batch } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
 import type { Tone } from "../../ui/status.tsx"
 
-/** What a batch says of itself, in words. Times of a batch are Unix seconds. */
+/** Texts about a batch. Times of a batch are Unix seconds. */
 
 export function isUnfinished({ status }: Batch): boolean {
   return ["validating", "in_progress", "finalizing", "cancelling"].includes(status)
@@ -35,7 +35,7 @@ export function stateOf(batch: Batch): { tone: Tone; text: string } {
   return { tone: status === "cancelled" ? "off" : "bad", text }
 }
 
-/** The name that was given to it, else the end of its id. */
+/** Its given name, otherwise the end of its id. */
 export function titleOf({ id, metadata }: Pick<Batch, "id" | "metadata">): string {
   return metadata?.["name"] ?? metadata?.["description"] ?? metadata?.["filename"] ?? `batch …${id.slice(-8)}`
 }

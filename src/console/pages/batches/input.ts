@@ -1,9 +1,9 @@
-/** What the console sees of a file before it is sent. The gateway checks every line when it starts. */
+/** What the console checks in a file before it is sent. The gateway checks every line at the start. */
 export type Input = {
   file: File
   endpoint: string | undefined
   models: readonly string[]
-  /** Undefined where the file is too large to be counted here. */
+  /** Undefined if the file is too large to count. */
   requests: number | undefined
   fault: string | undefined
 }
@@ -11,7 +11,7 @@ export type Input = {
 export const ENDPOINTS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/embeddings"]
 const MAX_BYTES = 100 * 1024 * 1024
 const MAX_REQUESTS = 50_000
-/** Larger files are looked at from their beginning. */
+/** Only the beginning of larger files is read. */
 const READ_BYTES = 8 * 1024 * 1024
 
 type Line = { custom_id?: unknown; url?: unknown; body?: { model?: unknown } | null }

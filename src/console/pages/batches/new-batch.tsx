@@ -38,7 +38,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
     setFault(undefined)
     try {
       setStep("uploading")
-      // A second try does not upload the file again.
+      // A retry does not upload the file again.
       const id = uploaded?.file === input.file ? uploaded.id : await upload(input.file)
       setUploaded({ file: input.file, id })
       setStep("starting")
@@ -108,7 +108,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Providers with batches: those that the gateway has a key of, and those that the workspace of this key has one of. */
+/** Providers with batches for which the gateway or the key's workspace has a key. */
 function useBatchProviders(): readonly { slug: string; name: string; percent: number }[] {
   const listed = useGet<List<ProviderListing>>("/providers").data?.data ?? []
   const workspace = session.value?.workspace?.id

@@ -142,7 +142,7 @@ export default function BatchesPage() {
   )
 }
 
-/** The cost is a sum over calls: it is read once, and again when a batch has ended, not with each look at the progress. */
+/** The cost is a sum over calls: it is read once, and again when a batch has ended, not with each poll. */
 function useCosts(path: string, batches: readonly Batch[]): ReadonlyMap<string, number> {
   const withCosts = `${path}&include_cost=true`
   const { data } = useGet<BatchList>(withCosts)

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks"
 
-/** A call is in the cost of its batch some seconds after it has ended. */
+/** The cost of a batch includes a call some seconds after it has ended. */
 export const SETTLED_AFTER_MS = 6_000
 const POLL_MS = 2_000
 
-/** Refreshes while something is under way, and the page is seen. */
+/** Refreshes while a batch is running and the page is visible. */
 export function usePolling(isRunning: boolean, refresh: () => void): void {
   const latest = useRef(refresh)
   latest.current = refresh

@@ -12,14 +12,14 @@ export function toneOf({ outcome }: Pick<Call, "outcome">): Tone {
   return outcome === "ok" ? "good" : outcome === "cancelled" ? "off" : outcome === "refused" ? "warn" : "bad"
 }
 
-/** The status, and how the call ended where the status does not say it. */
+/** The status, and how the call ended if the status does not show it. */
 export function describeOutcome({ outcome, status, ending }: Pick<Call, "outcome" | "status" | "ending">): string {
   if (outcome === "ok") return "ok"
   if (outcome === "refused" || outcome === "cancelled") return outcome === "refused" ? `${status} refused` : "cancelled"
   return ["cut", "stalled", "timeout"].includes(ending) ? `${status} ${ending}` : String(status)
 }
 
-/** A value that becomes a filter: a click keeps only it, Alt and a click leave it out. */
+/** A value that becomes a filter: a click shows only it, Alt-click excludes it. */
 export function FilterValue({
   name,
   value,

@@ -2,7 +2,7 @@ import { withParams } from "../../api/client.ts"
 import { query, setQuery, withQuery } from "../../state/router.ts"
 import { currentRange } from "../../ui/range.tsx"
 
-/** Filters that the API takes, by their name in the URL. Each may repeat; a leading `!` excludes. */
+/** Filters of the API, by their name in the URL. Each may repeat; a leading `!` excludes. */
 export const FILTERS = [
   "model",
   "requested_model",
@@ -18,21 +18,21 @@ export const FILTERS = [
 ] as const
 export type FilterName = (typeof FILTERS)[number]
 
-/** Labels of those whose name in the URL is not a word. */
+/** Labels of filters whose name in the URL is not a word. */
 const LABELS: Partial<Record<FilterName, string>> = {
   creator_user_id: "member",
   requested_model: "requested",
   session_id: "session",
 }
 
-/** Filters whose values are ids, and where their names are. */
+/** Filters whose values are ids, with the source of their names. */
 const NAMED = { key: "keys", workspace: "workspaces", creator_user_id: "members" } as const
 
 export function namedListsOf(filters: readonly ActiveFilter[]) {
   return filters.flatMap(({ name }) => (name in NAMED ? [NAMED[name as keyof typeof NAMED]] : []))
 }
 
-/** A filter as people read it, with the name of the object in place of its id. */
+/** A filter in readable form, with the name of the object instead of its id. */
 export function describeFilter({ name, value, isExcluded }: ActiveFilter, names: ReadonlyMap<string, string>): string {
   return `${LABELS[name] ?? name} ${isExcluded ? "is not" : "is"} ${(names.get(value) ?? value).slice(0, 40)}`
 }
@@ -60,7 +60,7 @@ export function clearFilters(): void {
   setQuery({ ...Object.fromEntries(FILTERS.map((name) => [name, null])), q: null })
 }
 
-/** The list's path without its page. A range that ends now has no end, so that new calls are in it. */
+/** The path of the list without its page. A range that ends now has no end, so that it includes new calls. */
 export function listPath(workspace: string | null): string {
   const { from, to, isLive } = currentRange("24h")
   const params = query.value
@@ -75,7 +75,7 @@ export function listPath(workspace: string | null): string {
   })
 }
 
-/** The page of a call with the filters of the list kept. */
+/** The page of a call, with the filters of the list. */
 export function callHref(id: string | null): string {
   const url = withQuery({})
   const search = url.includes("?") ? url.slice(url.indexOf("?")) : ""

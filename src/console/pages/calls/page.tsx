@@ -43,7 +43,7 @@ export default function CallsPage({ params }: PageProps) {
   const calls = useCalls(path, { isHeld: isPaused || isScrolled || id !== null })
   useEscape(id === null ? undefined : () => navigate(callHref(null)), [id])
   const isShort = isNarrow || id !== null
-  // Rows are drawn again where their columns are others.
+  // Rows are rendered again if their columns change.
   const columns = useMemo(() => callColumns(isShort), [isShort, chosenColumns.value, search])
   return (
     <Page

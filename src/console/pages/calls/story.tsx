@@ -6,7 +6,7 @@ import { Money } from "../../ui/values.tsx"
 
 type Phase = { name: string; from: number; to: number; tone: "wait" | "work" }
 
-/** Where the time of a call went, one line a phase, on one scale. */
+/** Timing of a call, one line per phase, on one scale. */
 export function Waterfall({ story }: { story: CallStory }) {
   const at = (text: string | null) => (text === null ? null : Date.parse(text))
   const received = Date.parse(story.times.received)
@@ -82,7 +82,7 @@ const KIND_NAMES: Record<string, string> = {
   unitemized: "prices of the time are not known",
 }
 
-/** How the cost was computed: units × price, kind by kind, to the last digit. */
+/** Cost calculation: units × price for each kind, to the last digit. */
 export function Arithmetic({ story }: { story: CallStory }) {
   const { lines, total, paid_by: paidBy } = story.arithmetic
   return (

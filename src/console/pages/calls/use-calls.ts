@@ -9,7 +9,7 @@ export type Calls = {
   error: ApiError | undefined
   hasMore: boolean
   truncated: boolean
-  /** Calls that arrived while the view was held. */
+  /** Calls that arrived while the view was paused. */
   waiting: number
   isConnected: boolean
   loadMore: () => void
@@ -19,7 +19,7 @@ export type Calls = {
 
 type State = { path: string; rows: readonly Call[]; cursor: string | null; hasMore: boolean; truncated: boolean }
 
-/** New calls are read together: under load they come many times a second. */
+/** New calls are read together: under load there are many per second. */
 const BATCH_MS = 400
 
 /** The calls of a path, page after page, with new ones on top as they end. */
@@ -83,13 +83,13 @@ function merge(calls: readonly Call[], rows: readonly Call[]): readonly Call[] {
   return [...calls.filter(({ id }) => !known.has(id)), ...rows]
 }
 
-/** Only the newest first has a place for new calls, and only a range without an end has any. */
+/** New calls only appear in the newest-first order, and in ranges without an end. */
 function isLivePath(path: string): boolean {
   const params = new URLSearchParams(path.slice(path.indexOf("?")))
   return !params.has("to") && (params.get("sort") ?? "-time") === "-time"
 }
 
-/** An event says that a call has ended; the calls that the filters let through are then read from the list. */
+/** An event reports that a call has ended; the calls that match the filters are then read from the list. */
 function useNewCalls(
   path: string,
   onCalls: (calls: readonly Call[]) => void,

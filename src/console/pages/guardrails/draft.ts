@@ -4,11 +4,11 @@ import { readList, toListText } from "../../format/list.ts"
 type Action = "block" | "redact" | "flag"
 export type Filter = { action: Action; label: string | null; pattern: string }
 
-/** A guardrail as its form has it. */
+/** A guardrail as edited in its form. */
 export type Draft = {
   name: string
   description: string
-  /** By detector; absent where it is off. */
+  /** By detector; absent if it is off. */
   builtins: Readonly<Record<string, Action>>
   filters: readonly Filter[]
   allowedModels: string

@@ -111,7 +111,7 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
   )
 }
 
-/** Leaving the site would lose what was not saved. */
+/** Warns before unsaved changes are lost. */
 function useWarning(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return undefined

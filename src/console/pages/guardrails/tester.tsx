@@ -74,7 +74,7 @@ export function Tester({ draft }: { draft: Draft }) {
   )
 }
 
-/** The last answer stays until the next one has arrived. */
+/** The last result stays until the next one has arrived. */
 function useTest(text: string, draft: Draft): { result: ContentTest | undefined; error: string | undefined } {
   const [result, setResult] = useState<ContentTest>()
   const [error, setError] = useState<string>()

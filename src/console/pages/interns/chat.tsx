@@ -9,13 +9,13 @@ import { QuestionPanel } from "./question-panel.tsx"
 import { ToolStep } from "./sessions/tool-step.tsx"
 import { Transcript } from "./sessions/transcript.tsx"
 
-/** How often the state of an intern is read while its first message starts it. */
+/** Interval of reading the intern's state while its first message starts it. */
 const STATUS_MS = 1_000
 
-/** The first message to an intern that was never started starts it. */
+/** States that accept messages; the first message to an intern that was never started starts it. */
 const TAKES_MESSAGES = new Set<Intern["status"]>(["running", "queued"])
 
-/** A conversation with an intern. The intern keeps it; `?session=` goes on with one. */
+/** A conversation with an intern, which stores it; `?session=` continues one. */
 export function ChatView({ intern }: { intern: Intern }) {
   const requested = query.value.get("session")
   const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: requested })

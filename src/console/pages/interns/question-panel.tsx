@@ -20,7 +20,7 @@ type Props = { pending: Pending; onAnswer: (content: string, label: string) => v
 export function QuestionPanel({ pending, onAnswer }: Props) {
   const { question } = pending
   const element = useRef<HTMLElement>(null)
-  // The keys of the answers work at once, wherever the focus was.
+  // The keys for answers work at once, wherever the focus was.
   useEffect(() => element.current?.focus(), [])
   return (
     <section ref={element} class="question" aria-label="Question of the intern" tabIndex={-1}>

@@ -2,12 +2,12 @@ import type { TranscriptEntry, TranscriptPage } from "../../api/account-types.ts
 import { api } from "../../api/client.ts"
 import { withOneStepPerTool } from "./sessions/tool-step.tsx"
 
-/** What begins a response of an intern. */
+/** Entries that begin a response of an intern. */
 const BEGINS = new Set<TranscriptEntry["kind"]>(["prompt", "answer"])
-/** How far each session was read: entries before this one are of former responses. */
+/** How far each session was read: earlier entries belong to earlier responses. */
 const readTo = new Map<string, number>()
 
-/** Calls of tools since the last prompt or answer of a session: a response does not have them, its transcript does. */
+/** Tool calls since the last prompt or answer of a session: only its transcript has them, not the response. */
 export async function readSteps(internId: string, session: string): Promise<TranscriptEntry[]> {
   const path = `/interns/${internId}/sessions/${encodeURIComponent(session)}`
   let entries: TranscriptEntry[] = []
@@ -24,7 +24,7 @@ export async function readSteps(internId: string, session: string): Promise<Tran
       readTo.set(path, (entries[0]?.n ?? 1) - 1)
     }
   } catch {
-    // A session that this key may not read: the conversation goes on without its steps.
+    // This key may not read the session: the conversation continues without its steps.
     return []
   }
   return withOneStepPerTool(entries.filter(({ kind }) => kind === "tool_call"))

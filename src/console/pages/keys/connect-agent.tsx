@@ -70,7 +70,7 @@ export function ConnectAgent({ secret }: { secret: string }) {
 
 function Created({ link }: { link: Link }) {
   const { origin } = new URL(link.url)
-  // Behind a proxy that ends TLS, the gateway sees another scheme than the browser.
+  // Behind a proxy that terminates TLS, the gateway sees another scheme than the browser.
   const seen = (text: string) => text.replaceAll(origin, location.origin)
   const hasCommand = link.client !== "cursor"
   return (
@@ -90,7 +90,7 @@ function Created({ link }: { link: Link }) {
   )
 }
 
-/** For a key whose secret was shown before: only who has it can hand it over. `label`: the masked key. */
+/** For a key whose secret was shown before: only someone who has it can hand it over. `label`: the masked key. */
 export function ConnectDialog({ name, label, onClose }: { name: string; label: string; onClose: () => void }) {
   const [secret, setSecret] = useState("")
   const [start = "", end = ""] = label.split("...")

@@ -135,7 +135,7 @@ function Limits({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-/** The keys that this one created: they go with it. */
+/** The keys that this one created: they are deleted with it. */
 function useChildren({ hash, workspace_id }: ApiKey): readonly ApiKey[] | undefined {
   const list = useAll<ApiKey>(may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true" }) : null)
   return list.data?.data.filter(({ parent_hash }) => parent_hash === hash)
@@ -267,7 +267,7 @@ function KeyDialogs({ apiKey, dialog, onClose }: { apiKey: ApiKey; dialog: OpenD
   return null
 }
 
-/** A new key first, so that clients can change over; the old one is disabled afterwards. */
+/** Creates the new key first, so that clients can change over; the old one is disabled afterwards. */
 function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const [step, setStep] = useState<"explain" | "create" | "disable">("explain")
   if (step === "create")

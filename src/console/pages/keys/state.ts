@@ -3,7 +3,7 @@ import { usd } from "../../format/number.ts"
 import { absolute } from "../../format/time.ts"
 import type { Tone } from "../../ui/status.tsx"
 
-/** When a limit starts again: windows of UTC. */
+/** When a limit resets: windows of UTC. */
 export function resetAt(reset: string | null, now: number): number | null {
   const date = new Date(now)
   const day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())

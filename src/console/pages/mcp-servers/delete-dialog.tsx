@@ -15,7 +15,7 @@ import { keysPath } from "./server-keys.tsx"
 const NAMED = 5
 const PAGE = 100
 
-/** Says what stops, and for how many keys. Their permissions stay in the keys unless they are taken away here. */
+/** Shows what stops, and for how many keys. Keys keep their permissions unless they are removed here. */
 export function DeleteDialog({ server, onClose }: { server: McpServer; onClose: () => void }) {
   const { slug } = server
   const keys = useGet<List<ApiKey>>(keysPath(server, { limit: PAGE, offset: 0 }))

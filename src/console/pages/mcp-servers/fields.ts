@@ -1,6 +1,6 @@
 import type { McpServer } from "../../api/types.ts"
 
-/** The form of a server: what is typed, and the body that it stands for. */
+/** The form of a server: the entered values, and the body made of them. */
 export type Draft = {
   slug: string
   name: string
@@ -44,7 +44,7 @@ function plain(price: number): string {
   return price === 0 ? "0" : price.toFixed(9).replace(/\.?0+$/, "")
 }
 
-/** `undefined` for text that is no list of headers. */
+/** Undefined for text that is not a list of headers. */
 function headersOf(text: string): Record<string, string> | undefined {
   const pairs = lines(text).map((line) => /^([^:\s]+):\s*(.+)$/.exec(line))
   if (pairs.some((pair) => pair === null)) return undefined

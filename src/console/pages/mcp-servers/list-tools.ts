@@ -15,7 +15,7 @@ type Page = { tools?: Tool[]; nextCursor?: string }
 const NEWEST_VERSION = "2025-11-25"
 const MAX_PAGES = 50
 
-/** Asks the server for its tools, as a client of the gateway: with the rights of the session's key. */
+/** Requests the server's tools as a client of the gateway, with the rights of the session's key. */
 export async function listTools(slug: string): Promise<ToolList> {
   const path = `/mcp/${slug}`
   const headers: Record<string, string> = { accept: "application/json, text/event-stream" }
@@ -41,7 +41,7 @@ export async function listTools(slug: string): Promise<ToolList> {
     cursor = answer.nextCursor
     if (cursor === undefined) break
   }
-  // A server may keep sessions that nobody ends; whether it ends this one changes nothing here.
+  // Ends the session; a failure has no effect here.
   if (headers["mcp-session-id"] !== undefined) await call(path, { method: "DELETE", headers }).catch(() => {})
   const { name = "", version = "" } = about.serverInfo ?? {}
   return { tools, protocol: about.protocolVersion, server: `${name} ${version}`.trim() }

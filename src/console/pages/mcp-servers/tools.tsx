@@ -15,7 +15,7 @@ import { RANGE, type ToolUsage } from "./usage.ts"
 
 export type ToolQuery = Query<ToolList> & { isRequested: boolean; request: () => void }
 
-/** The server's tools, once somebody has asked for them: the request goes to another company's machine. */
+/** The server's tools, loaded on demand: the request goes to another company's server. */
 export function useTools({ slug, id, updated_at: version }: McpServer): ToolQuery {
   const [isRequested, setRequested] = useState(false)
   const key = isRequested ? `/mcp/${slug} ${id} ${version ?? ""}` : null

@@ -5,13 +5,13 @@ import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics, type AnalyticsQuery } from "../overview/analytics.ts"
 import { numberIn, textIn } from "../overview/series.ts"
 
-/** What calls of the last 24 hours measured. */
+/** Measurements of calls of the last 24 hours. */
 export type Health = {
   calls: number
   failed: number
-  /** Mean milliseconds to the first token; null where no call measured it. */
+  /** Mean milliseconds to the first token; null without a measurement. */
   firstToken: number | null
-  /** Mean tokens a second; null where no answer took long enough. */
+  /** Mean tokens per second; null if no response took long enough. */
   speed: number | null
 }
 

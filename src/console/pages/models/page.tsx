@@ -21,11 +21,11 @@ export type ProviderListing = {
   privacy_policy_url: string | null
   status_page_url: string | null
   disabled: boolean
-  /** Share of its prices that a request costs in its batches; absent where it has none. */
+  /** Price of a request in batches, as a share of the normal price; absent without batches. */
   batch_price_percent?: number
 }
 
-/** A price of the cheapest endpoint, for a million tokens. */
+/** A price of the cheapest endpoint, per million tokens. */
 export function Price({ value }: { value: string | undefined }) {
   if (value === undefined) return <span class="faint">–</span>
   return (

@@ -29,7 +29,7 @@ export function rangeOf({ from, to }: Pick<Range, "from" | "to">): AnalyticsQuer
   return { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
 }
 
-/** Of the chosen workspace; grouped by workspace, of the organization. A plain key has its own calls alone. */
+/** For the chosen workspace; if grouped by workspace, for the organization. A plain key sees only its own calls. */
 function scoped(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
   if (session.value?.kind !== "management") return { path: "/key/analytics/query", body }
   const workspace = workspaceId.value
@@ -48,7 +48,7 @@ export function useAnalytics(query: AnalyticsQuery | null): Query<readonly Row[]
   })
 }
 
-/** Steps of the range, all of them: a step without calls is zero and not left out. */
+/** All steps of the range: a step without calls is zero, not omitted. */
 export function stepsOf({ from, to }: Range, stepMs: number): number[] {
   const first = Math.floor(from / stepMs) * stepMs
   return Array.from({ length: Math.max(1, Math.ceil((to - first) / stepMs)) }, (_, index) => first + index * stepMs)

@@ -9,10 +9,10 @@ import { Icon } from "../../ui/icon.tsx"
 
 const NAME = "console.guide"
 const isHidden = signal(localStorage.getItem(NAME) === "hidden")
-/** A call among the last ones is known without reading all of them. */
+/** Recent calls that are checked, instead of all. */
 const LAST_CALLS = 20
 
-/** The way from an empty gateway to a client that uses it; done steps are known from what is there. */
+/** Steps from an empty gateway to a client that uses it; completed steps are detected. */
 export function FirstRun() {
   const isShown = may("keys:read") && !isHidden.value
   const calls = useGet<CallPage>(isShown ? withParams("/calls", { limit: LAST_CALLS }) : null)
@@ -21,7 +21,7 @@ export function FirstRun() {
   )
   const keys = useGet<List<ApiKey>>(isShown ? withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }) : null)
   if (!isShown || !calls.data || !credentials.data || !keys.data) return null
-  // `npm start` makes two keys: one more is the first of a person.
+  // `npm start` creates two keys: a third is the first of a person.
   const steps = [
     {
       title: "Make a call",
@@ -46,7 +46,7 @@ export function FirstRun() {
     },
   ]
   const done = steps.filter(({ isDone }) => isDone).length
-  // The dialog of a new key says how to connect a client.
+  // The dialog of a new key shows how to connect a client.
   if (done === steps.length) return null
   return (
     <section class="guide" aria-label="First steps">

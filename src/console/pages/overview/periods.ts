@@ -4,14 +4,14 @@ const DAY = 86_400_000
 
 type Span = Pick<Range, "from" | "to">
 export type Compared = Span & {
-  /** The choice in the URL. */
+  /** The value in the URL. */
   value: string
   name: string
-  /** What a sum of this period comes to in the length of the range. */
+  /** Factor that scales a sum of this period to the length of the range. */
   scale: number
 }
 
-/** Whole weeks: the same days of the week are compared. */
+/** Complete weeks, so that the same days of the week are compared. */
 const SHIFTS = [
   { value: "week", name: "a week earlier", ms: 7 * DAY },
   { value: "4weeks", name: "4 weeks earlier", ms: 28 * DAY },
@@ -26,7 +26,7 @@ export function earlierOf({ from, to }: Span): Compared[] {
   return [earlier("before", "the period before", span), ...shifted]
 }
 
-/** What the range is compared with, by the query of the page; the period before if it says nothing that is valid. */
+/** The comparison period in the page's query; by default or if invalid, the period before. */
 export function comparedRange(range: Span, params: URLSearchParams): Compared {
   const from = Date.parse(params.get("against_from") ?? "")
   const to = Date.parse(params.get("against_to") ?? "")

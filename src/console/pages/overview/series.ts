@@ -33,7 +33,7 @@ export function toSeries(
     times: readonly number[]
     dimension: string
     metric: Metric
-    /** The mean of calls: not summed, absent where there are none, and ranked by how many there are. */
+    /** A mean over calls: not summed, absent without calls, and ranked by number of calls. */
     isRate: boolean
     name: (id: string) => string
   },

@@ -8,7 +8,7 @@ import { rangeOf, useAnalytics } from "./analytics.ts"
 import { numberIn, type Row } from "./series.ts"
 
 const HOUR = 3_600_000
-/** Below this share of failures, a range is in order. */
+/** Below this share of failures, a range is healthy. */
 const FAILED_SHARE = 0.02
 
 /** One line that answers "is anything wrong?": failures of the last hour, and the limit that stops calls first. */

@@ -79,13 +79,13 @@ export function Totals({ range, compared }: { range: Range; compared: Compared }
   )
 }
 
-/** Periods of different lengths are compared by the day. */
+/** Periods of different lengths are compared per day. */
 function note(delta: string | null, { label }: Range, { name, scale }: Compared): string {
   if (delta === null) return label.toLowerCase()
   return `${delta} ${scale === 1 ? "" : "a day "}against ${name}`
 }
 
-/** No speed where no answer took long enough to measure one. */
+/** No speed if no response took long enough to measure it. */
 function speed(tokensPerSecond: number): string {
   return tokensPerSecond < 1 ? "mean" : `mean, ${count(Math.round(tokensPerSecond))} tok/s`
 }
@@ -115,7 +115,7 @@ function Figure({
 
 const DAY = 86_400_000
 
-/** Spend since the 1st, and what the month comes to at the mean of the last seven days. */
+/** Spend since the 1st, and the forecast for the month from the mean of the last seven days. */
 function useMonth(): { spent: number; forecast: number } | null {
   const today = Math.ceil(Date.now() / DAY) * DAY
   const date = new Date()

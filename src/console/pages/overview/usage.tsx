@@ -37,7 +37,7 @@ const METRICS = [
   { value: "latency", label: "First token", format: duration, isRate: true },
   { value: "cache_hit_rate", label: "Cached", format: percent, isRate: true },
 ] as const satisfies readonly UsageMetric[]
-/** A rate is no sum: its series are lines, and have no "other". */
+/** A rate cannot be summed: its series are lines, without "other". */
 type UsageMetric = { value: Metric; label: string; format: (value: number) => string; isRate?: boolean }
 
 /** Where the names of a dimension's ids are. */
@@ -147,7 +147,7 @@ const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
   user_id: "creator_user_id",
   workspace_id: "workspace",
 }
-/** Columns that every breakdown has; another value than these takes the place of the tokens. */
+/** Columns of every breakdown; any other metric replaces the tokens. */
 const IN_COLUMNS: ReadonlySet<Metric> = new Set(["usage", "requests", "total_tokens"])
 
 /** The time range of this page as query parameters of the call list. */
@@ -167,11 +167,11 @@ function NoCalls() {
   )
 }
 
-/** Where it goes: the same data as the chart, as numbers, each with the calls behind it. */
+/** Breakdown: the data of the chart as numbers, each with a link to its calls. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
   const { dimension, metric, name, compared } = view
   const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
-  // A mean is the same whatever the length of the period.
+  // A mean does not depend on the length of the period.
   const scale = metric.isRate === true ? 1 : compared.scale
   const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value) * scale]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"

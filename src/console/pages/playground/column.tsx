@@ -12,7 +12,7 @@ import type { Column, Run, Turn } from "./types.ts"
 
 type Props = { column: Column; models: readonly Model[]; byId: ReadonlyMap<string, Model> }
 
-/** How close to the end a reader must be for the view to follow the answer. */
+/** The view follows the response if the reader is this close to the end. */
 const FOLLOW_PX = 80
 
 export function ColumnView({ column, models, byId }: Props) {
@@ -20,7 +20,7 @@ export function ColumnView({ column, models, byId }: Props) {
   const turns = column.turns.value
   const last = turns.at(-1)?.run.value
   const isNear = useRef(true)
-  // Before the frame is painted: else each new line moves what stands below it, and back.
+  // Before the frame is painted: otherwise each new line moves the content below it and back.
   useLayoutEffect(() => {
     const element = scroller.current
     if (element && isNear.current) element.scrollTop = element.scrollHeight
@@ -98,7 +98,7 @@ function examplesFor(id: string): readonly string[] {
   return ["Explain failover between providers in a table", "Write a haiku about rate limits", "What can you do?"]
 }
 
-/** Puts a text into the composer, to be changed or sent. */
+/** Puts a text into the composer, to edit or send it. */
 function begin(text: string): void {
   draft.value = text
   document.querySelector<HTMLElement>(".composer textarea")?.focus()

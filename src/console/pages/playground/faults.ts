@@ -1,6 +1,6 @@
 import type { Model } from "../../api/types.ts"
 
-/** Faults that the simulated provider can cause, and what a client sees of each. */
+/** Faults that the simulated provider can cause, and their effect on clients. */
 const FAULTS = [
   ["sim/status-429", "Rate limit (429)"],
   ["sim/status-503", "Provider down (503)"],
@@ -18,7 +18,7 @@ const FAULTS = [
 
 export type Fault = { model: string; label: string }
 
-/** The simulated provider is not in production, so its faults are not, either. */
+/** The simulated provider is not in production, so neither are its faults. */
 export function faultsIn(models: readonly Model[]): Fault[] {
   const ids = new Set(models.map(({ id }) => id))
   return FAULTS.filter(([model]) => ids.has(model)).map(([model, label]) => ({ model, label }))

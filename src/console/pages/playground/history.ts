@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import type { Column, Run, Settings } from "./types.ts"
 
-/** Conversations of this browser: nothing of them is sent anywhere. */
+/** Conversations of this browser, which are never sent anywhere. */
 type Answer = Pick<
   Run,
   "text" | "reasoning" | "toolCalls" | "promptTokens" | "completionTokens" | "cost" | "generationId"
@@ -15,7 +15,7 @@ export type Conversation = {
 
 const NAME = "console.playground.history"
 const MAX_CONVERSATIONS = 40
-/** Browsers give an origin about five million characters. */
+/** Browsers allow about five million characters per origin. */
 const MAX_CHARACTERS = 2_000_000
 
 function read(): Conversation[] {
@@ -41,7 +41,7 @@ function write(list: readonly Conversation[]): void {
   try {
     localStorage.setItem(NAME, JSON.stringify(kept))
   } catch {
-    // The storage of the browser is full or off: the list lives as long as the page.
+    // The browser's storage is full or disabled: the list lasts as long as the page.
   }
 }
 
@@ -74,7 +74,7 @@ export function deleteConversations(): void {
   write([])
 }
 
-/** How long the prompt of the next call is, in characters. */
+/** Length of the next call's prompt, in characters. */
 export function charactersIn(column: Column, settings: Settings, text: string): number {
   const before = column.turns.value.reduce((sum, turn) => sum + turn.text.length + turn.run.value.text.length, 0)
   return settings.system.length + before + text.length
@@ -82,7 +82,7 @@ export function charactersIn(column: Column, settings: Settings, text: string): 
 
 type Shared = { models: string[]; settings: Partial<Settings>; text?: string }
 
-/** Models and settings as text for a link. It has no key; the question is in it only if that was chosen. */
+/** Models and settings as text for a link, without a key; the question is included only if that was chosen. */
 export function toLink(columns: readonly Column[], settings: Settings, text: string | undefined): string {
   const changed = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== "" && value !== false))
   const shared: Shared = {

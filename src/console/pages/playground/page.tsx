@@ -30,10 +30,10 @@ import {
   startOver,
 } from "./state.ts"
 
-/** Models that answer in text, whatever else they can do. */
+/** Models with text output, whatever other outputs they have. */
 const writesText = ({ architecture }: Model) => architecture.output_modalities.includes("text")
 
-/** The link of another page or person may name models, settings and a question. */
+/** A link may set models, settings and a question. */
 function openFromUrl(models: readonly Model[]): void {
   const known = new Set(models.map(({ id }) => id))
   const shared = fromLink(query.value.get("s") ?? "")
@@ -57,7 +57,7 @@ function startAgain(): void {
   startConversation()
 }
 
-/** Beside each other, and in a menu on a narrow screen. */
+/** Side by side, or in a menu on a narrow screen. */
 function Actions({ items }: { items: readonly (readonly [string, () => void])[] }) {
   return (
     <>
@@ -81,7 +81,7 @@ function Actions({ items }: { items: readonly (readonly [string, () => void])[] 
   )
 }
 
-/** The first model and the settings, as a new preset. */
+/** Saves the first model and the settings as a new preset. */
 function SavePreset({ onClose }: { onClose: () => void }) {
   const model = columns.value[0]?.model.value
   return model === undefined ? null : <VersionDialog from={presetOf(model, settings.value)} onClose={onClose} />
@@ -154,11 +154,11 @@ export default function PlaygroundPage() {
 
 const SETTLED_MS = 300
 
-/** What the first answer needs, once the page is there. */
+/** Loads what the first response needs, once the page is shown. */
 function usePrefetch(): void {
   useEffect(() => {
     const timer = setTimeout(() => {
-      // An answer is shown as it is until it succeeds.
+      // Until this succeeds, a response is shown as plain text.
       loadMarkdown().catch(() => {})
     }, SETTLED_MS)
     return () => clearTimeout(timer)

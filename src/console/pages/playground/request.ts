@@ -19,7 +19,7 @@ export const NO_SETTINGS: Settings = {
 
 type Json = Record<string, unknown>
 
-/** The faults of the settings, by field. */
+/** Errors of the settings, by field. */
 export function faultsOf(settings: Settings): Partial<Record<keyof Settings, string>> {
   const faults: Partial<Record<keyof Settings, string>> = {}
   const number = (field: keyof Settings, [min, max]: [number, number]) => {
@@ -80,7 +80,7 @@ function messagesOfTurn({ text, images, run }: Turn, index: number, all: readonl
     type: "function",
     function: { name: call.name, arguments: call.arguments },
   }))
-  // A tool call needs its result before the conversation can go on; the console runs no tools.
+  // A tool call needs its result before the conversation can continue; the console runs no tools.
   const results = calls.map(({ id }) => ({
     role: "tool",
     tool_call_id: id,
@@ -113,13 +113,13 @@ export function bodyOf(model: string, settings: Settings, messages: readonly Jso
   }
 }
 
-/** What a preset keeps of the settings. */
+/** The part of the settings that a preset stores. */
 export function presetOf(model: string, settings: Settings): { config: Json; system_prompt: string | null } {
   const { messages: _, preset: __, ...config } = bodyOf(model, settings, [])
   return { config, system_prompt: settings.system.trim() === "" ? null : settings.system }
 }
 
-/** A conversation that has not begun has a question all the same, so that the shown code runs. */
+/** A conversation without a question gets a sample, so that the shown code runs. */
 export function sampleBody(column: Column, settings: Settings, draft: string): Json {
   const turns = column.turns.value
   const messages = messagesOf(settings, turns)

@@ -101,7 +101,7 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
   update()
 }
 
-/** What the gateway holds for such a call; null where it cannot tell, as for a model that has no endpoint. */
+/** The hold of such a call; null if the gateway cannot estimate it, such as for a model without endpoints. */
 async function estimateHold(body: Record<string, unknown>, abort: AbortSignal): Promise<number | null> {
   try {
     const { data } = await api<{ data: { hold: number } }>("/estimate", { method: "POST", body, signal: abort })
@@ -166,7 +166,7 @@ function estimateCost({ promptTokens, completionTokens }: Run, price: Price | nu
   return price && promptTokens * price.prompt + completionTokens * price.completion
 }
 
-/** `provider-1;dur=2;desc="Embedded"`: what the response waited for. */
+/** `provider-1;dur=2;desc="Embedded"`: the phases of the response time. */
 function parseTiming(header: string | null): Run["timing"] {
   return (header ?? "").split(",").flatMap((part) => {
     const [, name, ms] = /^\s*([\w-]+);dur=([\d.]+)/.exec(part) ?? []

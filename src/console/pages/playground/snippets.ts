@@ -9,7 +9,7 @@ export const LANGUAGES: readonly { id: Language; label: string }[] = [
 
 type Json = Record<string, unknown>
 
-/** A call as code. The key is a variable of the environment and never part of the text. */
+/** A call as code. The key is an environment variable and never part of the text. */
 export function snippet(language: Language, baseUrl: string, body: Json): string {
   const streamed = { ...body, stream: true }
   switch (language) {
@@ -25,7 +25,7 @@ export function snippet(language: Language, baseUrl: string, body: Json): string
 }
 
 function curl(baseUrl: string, body: Json): string {
-  // A quote ends the text of the shell, is escaped, and begins it again.
+  // A quote ends the shell string, is escaped, and starts it again.
   const json = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)
   return [
     `curl -N ${baseUrl}/chat/completions \\`,
@@ -35,7 +35,7 @@ function curl(baseUrl: string, body: Json): string {
   ].join("\n")
 }
 
-/** Fields that the client of OpenAI for Python takes as arguments; any other goes into `extra_body`. */
+/** Fields that OpenAI's Python client accepts as arguments; others go into `extra_body`. */
 const OPENAI_FIELDS = new Set(
   `model messages stream temperature top_p max_tokens seed stop tools response_format`.split(" "),
 )
@@ -62,7 +62,7 @@ for chunk in stream:
 
 const PYTHON_NAMES: Record<string, string> = { true: "True", false: "False", null: "None" }
 
-/** JSON is Python but for three words; outside of strings they are replaced. */
+/** JSON is valid Python except for three words, which are replaced outside of strings. */
 function toPython(value: unknown): string {
   const json = JSON.stringify(value, null, 4)
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => PYTHON_NAMES[token] ?? token)
@@ -87,7 +87,7 @@ for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.c
 `
 }
 
-/** The fields of this client are in camel case. */
+/** This client's fields are in camel case. */
 function toCamelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toCamelCase)
   if (typeof value !== "object" || value === null) return value

@@ -19,11 +19,11 @@ export function newColumn(model: string): Column {
 
 export const columns = signal<readonly Column[]>([])
 export const settings = signal<Settings>(NO_SETTINGS)
-/** The fault of `sim/*` that the next call gets in place of its model. */
+/** The fault of `sim/*` that the next call uses instead of its model. */
 export const fault = signal<string | null>(null)
 export const draft = signal("")
 export const images = signal<readonly string[]>([])
-/** Aborts what is streaming; null while nothing is. */
+/** Aborts the running stream; null if there is none. */
 export const running = signal<AbortController | null>(null)
 
 export function setSetting<K extends keyof Settings>(name: K, value: Settings[K]): void {
@@ -48,7 +48,7 @@ export function priceOf(model: Model | undefined): Price | null {
   return { prompt: Number(model.pricing.prompt), completion: Number(model.pricing.completion) }
 }
 
-/** The draft was sent before the list of models was there. */
+/** The draft was sent before the list of models was loaded. */
 let isSendPending = false
 
 export function sendPending(models: ReadonlyMap<string, Model>): void {
@@ -84,7 +84,7 @@ async function ask(column: Column, { text, attached, models, abort }: Question):
   await stream({ run, body, price, abort })
 }
 
-/** The last question again, in every column or in one. */
+/** Sends the last question again, in every column or in one. */
 export async function retry(column: Column, models: ReadonlyMap<string, Model>): Promise<void> {
   const last = column.turns.value.at(-1)
   if (!last || running.value) return

@@ -26,10 +26,10 @@ export type RunError = { message: string; status: number; requestId: string | nu
 
 export type RunStatus = "waiting" | "streaming" | "done" | "failed" | "stopped"
 
-/** One answer: what has arrived of it, and what is known of the call. */
+/** One response: the received part, and data about the call. */
 export type Run = {
   model: string
-  /** The fault of `sim/*` that was called in place of the model. */
+  /** The fault of `sim/*` that was called instead of the model. */
   fault: string | null
   status: RunStatus
   text: string
@@ -55,7 +55,7 @@ export type Turn = { id: number; text: string; images: readonly string[]; run: S
 
 export type Column = { id: number; model: Signal<string>; turns: Signal<readonly Turn[]> }
 
-/** What a request has beside its model and messages, as typed. */
+/** Request fields besides model and messages, as entered. */
 export type Settings = {
   system: string
   temperature: string

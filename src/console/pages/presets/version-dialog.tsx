@@ -9,14 +9,14 @@ import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 
 type Props = {
-  /** Of the preset that gets a version; a new preset without it. */
+  /** Preset of the new version; undefined for a new preset. */
   slug?: string
-  /** What the version begins with. */
+  /** Initial content of the version. */
   from?: Pick<PresetVersion, "config" | "system_prompt"> | null
   onClose: () => void
 }
 
-/** Makes a preset, or the next version of one. */
+/** Creates a preset, or the next version of one. */
 export function VersionDialog({ slug: known, from, onClose }: Props) {
   const [slug, setSlug] = useState(known ?? "")
   const [config, setConfig] = useState(JSON.stringify(from?.config ?? { model: "sim/echo", temperature: 0.2 }, null, 2))

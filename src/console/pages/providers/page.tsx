@@ -20,7 +20,7 @@ import { useMeasured } from "../models/health.tsx"
 export type ProviderRow = {
   slug: string
   name: string
-  /** Whether the gateway itself has a key or reaches it without one. */
+  /** The gateway has a key for it, or it needs none. */
   isConfigured: boolean
   /** The operator has stopped it. */
   isStopped: boolean
@@ -29,7 +29,7 @@ export type ProviderRow = {
   calls: number
 }
 
-/** Providers that this deployment reaches, and those that only the workspace's own keys are for. */
+/** Providers of this deployment, and those that only BYOK credentials are for. */
 function rowsOf(
   providers: readonly ProviderListing[],
   credentials: readonly ByokCredential[],

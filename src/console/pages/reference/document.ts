@@ -1,7 +1,7 @@
 import { api } from "../../api/client.ts"
 import { type Query, useQuery } from "../../api/query.ts"
 
-/** JSON Schema as the document has it: what the page reads of it. */
+/** The part of JSON Schema that the page reads. */
 export type Schema = {
   $ref?: string
   type?: string | string[]
@@ -72,7 +72,7 @@ export function entriesOf({ paths }: Document): Entry[] {
   )
 }
 
-/** What people look for first. */
+/** Tags that are shown first. */
 const FIRST = [
   "Chat",
   "Responses",
@@ -133,7 +133,7 @@ export function limitsOf({ minimum, maximum, minLength, maxLength, pattern, defa
   return parts.filter(Boolean).join(", ")
 }
 
-/** Schemas of integers have the largest safe integer as their maximum, which says nothing. */
+/** Schemas of integers have the largest safe integer as their maximum, which is not shown. */
 function describeRange(minimum: number | undefined, maximum: number | undefined): string {
   const [min, max] = [minimum, maximum].map((bound) =>
     bound === undefined || Math.abs(bound) === Number.MAX_SAFE_INTEGER ? undefined : bound,

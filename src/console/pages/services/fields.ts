@@ -1,6 +1,6 @@
 import type { PassthroughService } from "../../api/types.ts"
 
-/** The form of a service: what is typed, and the body that it stands for. */
+/** The form of a service: the entered values, and the body made of them. */
 export type Draft = {
   slug: string
   name: string
@@ -49,7 +49,7 @@ export function plain(price: number): string {
   return price === 0 ? "0" : price.toFixed(9).replace(/\.?0+$/, "")
 }
 
-/** `undefined` for a line that is no rule. */
+/** Undefined for a line that is not a rule. */
 function ruleOf(line: string): { methods: string[] | null; path: string; price_usd: number } | undefined {
   const [, methods, path = "", price = "0"] =
     /^(?:([A-Za-z,]+)\s+)?(\/\S*)(?:\s+(\d+(?:\.\d{1,9})?))?$/.exec(line) ?? []
@@ -58,7 +58,7 @@ function ruleOf(line: string): { methods: string[] | null; path: string; price_u
   return { methods: named, path, price_usd: Number(price) }
 }
 
-/** `undefined` for text that is no list of names with their values. */
+/** Undefined for text that is not a list of names with values. */
 function valuesOf(text: string): Record<string, string> | undefined {
   const found = lines(text).map((line) => /^([^:\s]+):\s*(.+)$/.exec(line))
   if (found.some((pair) => pair === null)) return undefined

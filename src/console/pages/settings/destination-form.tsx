@@ -18,14 +18,14 @@ const OPTIONS = Object.entries(DESTINATION_KINDS).map(([value, { label }]) => ({
 const isKind = (value: string): value is KindName => value in DESTINATION_KINDS
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** What a destination has in the form. Secrets are not known here: an empty one stays as it is. */
+/** A destination as edited in the form. Secrets are unknown here: an empty field keeps them. */
 function draftOf(destination: Destination | undefined, fields: readonly ConfigField[]): Record<string, string> {
   const config = destination?.config ?? {}
   const shown = fields.filter(({ isSecret }) => !isSecret && destination)
   return Object.fromEntries(shown.map(({ name }) => [name, typeof config[name] === "string" ? config[name] : ""]))
 }
 
-/** The fields to send: all that are given for a new one, what changed for one that is there. */
+/** The fields to send: all entered ones of a new destination, otherwise the changed ones. */
 function configOf(draft: Readonly<Record<string, string>>, headers: string, before: Destination | undefined) {
   const sent = Object.entries(draft).flatMap(([name, text]): [string, string | null][] => {
     const value = text.trim()
@@ -42,7 +42,7 @@ function configOf(draft: Readonly<Record<string, string>>, headers: string, befo
 const isGiven = ({ isOptional, isSecret }: ConfigField, value: string, isKnown: boolean): boolean =>
   isOptional === true || (isSecret === true && isKnown) || value.trim() !== ""
 
-/** Makes a destination, or changes one. */
+/** Creates or changes a destination. */
 export function DestinationForm({ destination, onClose }: { destination?: Destination; onClose: () => void }) {
   const known = destination && isKind(destination.type) ? destination.type : undefined
   const [kind, setKind] = useState<KindName>(known ?? "otel-collector")

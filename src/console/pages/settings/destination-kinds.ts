@@ -5,7 +5,7 @@ export type ConfigField = {
   label: string
   isSecret?: boolean
   isOptional?: boolean
-  /** What the gateway takes where the field is left empty, or an example. */
+  /** The default for an empty field, or an example. */
   placeholder?: string
   options?: readonly string[]
 }
@@ -28,7 +28,7 @@ const optional = (name: string, label: string, placeholder: string): ConfigField
   isOptional: true,
 })
 
-/** The fields of each kind, those that it needs first. `headers`, which each kind takes, has a field of its own. */
+/** The fields of each kind, required ones first. `headers`, which each kind accepts, has a separate field. */
 export const DESTINATION_KINDS: Readonly<Record<KindName, { label: string; fields: readonly ConfigField[] }>> = {
   "otel-collector": {
     label: "OpenTelemetry collector",

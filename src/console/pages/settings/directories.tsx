@@ -20,7 +20,7 @@ type Group = z.infer<typeof ScimGroup>
 type Mapping = z.infer<typeof ScimGroupMapping>
 type Job = z.infer<typeof ScimSyncJob>
 
-/** Directories that push or are read, which of their groups go where, and the sync in progress. */
+/** Directories, the mappings of their groups, and the sync in progress. */
 export function Directories() {
   const list = useAll<Directory>("/scim/directories")
   const [made, setMade] = useState<CreatedDirectory>()

@@ -76,7 +76,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
 
 const COUNTED = ["/keys", "/presets", "/guardrails"] as const
 
-/** What a deletion stops and removes, with numbers as soon as they are known. */
+/** What a deletion stops and removes, with numbers once they are loaded. */
 function Contents({ workspaceId }: { workspaceId: string }) {
   const [keys, presets, guardrails] = COUNTED.map(
     (path) => useGet<List<unknown>>(withParams(path, { workspace_id: workspaceId, limit: 1 })).data?.total_count,

@@ -1,21 +1,21 @@
 import { atomEnd, isDelimiter, skipWhite } from "./syntax.ts"
 
-/** What a text reader needs of a page: text, where it stands, and what is drawn from elsewhere. */
+/** Operators that matter for text: text, its position, and drawing of forms. */
 const KEPT = new Set("BT ET Tf Td TD Tm T* Tj TJ ' \" Tc Tw Tz TL Tr Ts cm q Q Do".split(" "))
 const MAX_NESTED = 30
 
 /** The contents of a page, or of a form that it draws. */
 export type Content = {
-  /** The operators that count for its text. */
+  /** Its text operators. */
   text: string
-  /** What reading them is: their bytes, and so much for each operator. */
+  /** Cost of reading them: their bytes, and a fixed amount for each operator. */
   work: number
-  /** How often it draws what is called so. */
+  /** How often each named object is drawn. */
   draws: Map<string, number>
   fonts: Set<string>
 }
 
-/** Bytes that an operator counts for besides its own. */
+/** Work of an operator in addition to its bytes. */
 const OPERATOR_WORK = 8
 
 export function readContent(source: string): Content {
@@ -38,7 +38,7 @@ export function readContent(source: string): Content {
     at = isDelimiter(code) ? at + 1 : Math.max(at + 1, wordEnd(source, at))
     const operator = source.slice(start, at)
     if (operator === "BI") at = imageEnd(source, at)
-    // A `Q` too many, or a `q`, is nothing to a reader but work.
+    // Excess `Q` and `q` operators only cost work.
     if (operator === "q" && ++depth > MAX_NESTED) continue
     if (KEPT.has(operator)) {
       kept.push(source.slice(operands === -1 ? start : operands, at))
@@ -81,13 +81,13 @@ function operandEnd(source: string, from: number): number {
   return Math.max(from + 1, atomEnd(source, from))
 }
 
-/** Operators are made of letters, and of `'`, `"` and `*`. */
+/** Operators consist of letters, `'`, `"` and `*`. */
 function wordEnd(source: string, from: number): number {
   const end = atomEnd(source, from)
   return end > from ? end : from + 1
 }
 
-/** A picture within the contents ends with EI between two spaces. */
+/** An inline image ends with EI between two spaces. */
 function imageEnd(source: string, from: number): number {
   const end = /[\s\0]EI(?=[\s\0]|$)/g
   end.lastIndex = from

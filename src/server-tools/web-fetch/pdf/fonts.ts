@@ -10,10 +10,10 @@ const MAX_CHARACTERS = 70_000
 const MAX_ITEMS = 20_000
 const MAX_DEPTH = 6
 
-/** Adds an object to the file that is made, and returns what it is called there. */
+/** Adds an object to the new file and returns its reference. */
 export type Add = (dict: Dict, stream?: string) => Ref
 
-/** A font as far as its text needs it. What it looks like is left out: programs that draw are read for nothing here. */
+/** Copies what text extraction needs of a font. Glyph programs are omitted: reading them would be wasted work. */
 export async function copyFont(value: Value | undefined, objects: PdfObjects, add: Add): Promise<Ref | undefined> {
   const font = objects.dict(value)
   if (!font) return undefined
@@ -58,7 +58,7 @@ function countOf(widths: readonly Value[], objects: PdfObjects): number {
   return count
 }
 
-/** The character map, written again: a few bytes of one can stand for millions of characters. */
+/** Rewrites the character map: a few bytes of the original can expand to millions of characters. */
 async function copyTable(font: Dict, copy: Dict, objects: PdfObjects, add: Add): Promise<void> {
   const value = font.get("ToUnicode")
   const named = objects.get(value)

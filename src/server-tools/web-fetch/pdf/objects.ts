@@ -1,6 +1,6 @@
 import { type Dict, PdfFault, Reader, Ref, toBytes, toText, type Value } from "./syntax.ts"
 
-/** Decoded bytes of a whole file: streams of objects, contents of pages, tables of fonts. */
+/** Decoded bytes of a complete file: object streams, page contents and font tables. */
 export const MAX_DECODED_BYTES = 8_000_000
 const MAX_OBJECTS = 200_000
 const MAX_FILTERS = 3
@@ -96,7 +96,7 @@ export class PdfObjects {
     throw new PdfFault("broken")
   }
 
-  /** Objects that stand in a stream. Those of a number that stands in the file itself, too, do not count. */
+  /** Objects in an object stream. Those with a number that the file itself defines are ignored. */
   async #unpack(id: number): Promise<void> {
     const dict = this.dict(new Ref(id))
     if (dict?.get("Type") !== "/ObjStm") return
@@ -148,7 +148,7 @@ export class PdfObjects {
     const filter = this.get(dict.get("Filter") ?? dict.get("F"))
     const filters = filter === undefined ? [] : Array.isArray(filter) ? filter.map((one) => this.get(one)) : [filter]
     if (filters.length > MAX_FILTERS) throw new PdfFault("too large")
-    // Rows that are written as differences are for pictures; no text is written so.
+    // Predictors are for images; text does not use them.
     if (
       dict.has("DecodeParms") &&
       /\/Predictor\s+(?!1\b)/.test(JSON.stringify([...(this.dict(dict.get("DecodeParms")) ?? [])].flat()))
@@ -178,7 +178,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "/A85": async (bytes) => from85(bytes),
 }
 
-/** What comes before a fault in the data counts: many a file is cut short. */
+/** Data before a fault is kept: many files are truncated. */
 async function inflate(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
   const stream = new DecompressionStream("deflate")
   const writer = stream.writable.getWriter()

@@ -4,11 +4,11 @@ import { PdfObjects } from "./objects.ts"
 import { type Dict, PdfFault, Ref, toBytes, type Value, write } from "./syntax.ts"
 
 /**
- * Work on one file, some 0.5 s: a unit is a byte of its text operators, and those that are drawn again count again. The
- * rest of a file counts by its size.
+ * Work limit of one file, about 0.5 s: a unit is a byte of its text operators, counted again each time they are drawn.
+ * The rest of a file is limited by its size.
  */
 export const PDF_WORK = 600_000
-/** All files of one request together. */
+/** Work limit of all files of one request. */
 export const PDF_WORK_OF_REQUEST = 900_000
 const PAGE_WORK = 400
 const DRAW_WORK = 250
@@ -24,9 +24,8 @@ type Form = { ref: Ref; work: number }
 type Resources = { written: Dict; draw: Map<string, Form> }
 
 /**
- * The file once more, with nothing in it but the text of its pages, as many as there is work for. A reader of PDFs
- * cannot be stopped within a page, and files can be made to keep one busy for hours: what it is given is bounded
- * instead.
+ * Rebuilds the file with only the text of its pages, up to the work limit. A PDF library cannot be stopped within a
+ * page, and files can be made to keep one busy for hours: instead its input is bounded.
  */
 export async function rebuildPdf(bytes: Uint8Array, maxPages: number, maxWork = PDF_WORK): Promise<Rebuilt> {
   const objects = await PdfObjects.of(bytes)
@@ -86,7 +85,7 @@ class Rebuilder {
     return Math.ceil(byteLength / BYTES_PER_WORK + decodedBytes / DECODED_BYTES_PER_WORK)
   }
 
-  /** The pages, in order, with what they inherit. */
+  /** The pages in order, with their inherited attributes. */
   #pages(maxPages: number): { pages: Dict[]; total: number } {
     const root = this.#objects.dict(this.#objects.root)
     const pages: Dict[] = []
@@ -131,7 +130,7 @@ class Rebuilder {
     return { dict, work: PAGE_WORK + content.work + drawn(content, resources.draw) }
   }
 
-  /** The contents of a page are one or several streams, which may be split between any two tokens. */
+  /** The contents of a page are one or more streams, split between any two tokens. */
   async #contentOf(value: Value | undefined): Promise<{ content: Content; ref: Ref }> {
     const found = this.#objects.get(value)
     const refs = Array.isArray(found) ? found : value === undefined ? [] : [value]
@@ -183,7 +182,7 @@ class Rebuilder {
     return this.#fonts.get(value.id)
   }
 
-  /** What a page draws, with what that draws in turn. What draws itself is left out there. */
+  /** A form that a page draws, with the forms that it draws itself. Recursive drawing is omitted. */
   async #formOf(value: Value | undefined, inherited: Value | undefined, depth: number): Promise<Form | undefined> {
     const form = this.#objects.dict(value)
     if (!(value instanceof Ref) || form?.get("Subtype") !== "/Form" || depth > MAX_FORM_DEPTH) return undefined
@@ -241,7 +240,7 @@ class Rebuilder {
 
 const MAX_CONTENT = 4_000_000
 
-/** What is drawn is read each time that it is drawn. */
+/** A form is read each time that it is drawn. */
 function drawn({ draws }: Content, forms: ReadonlyMap<string, Form>): number {
   let work = 0
   for (const [name, times] of draws) work += times * (DRAW_WORK + (forms.get(name)?.work ?? 0))

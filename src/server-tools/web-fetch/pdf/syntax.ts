@@ -1,4 +1,4 @@
-/** A value of a PDF: what is no list, dictionary or reference stays as it is written. */
+/** A PDF value: anything but an array, dictionary or reference stays in its source text. */
 export type Value = string | Value[] | Dict | Ref
 export type Dict = Map<string, Value>
 export class Ref {
@@ -8,7 +8,7 @@ export class Ref {
   }
 }
 
-/** What cannot be read, or is more than a file may be. */
+/** The file cannot be read or exceeds a limit. */
 export class PdfFault extends Error {
   override readonly name = "PdfFault"
   readonly reason: "broken" | "encrypted" | "too large"
@@ -19,7 +19,7 @@ export class PdfFault extends Error {
 }
 
 const MAX_DEPTH = 50
-/** Values in a whole file, counted as they are read. */
+/** Values in a complete file, counted as they are read. */
 const MAX_VALUES = 300_000
 
 export const isWhite = (code: number) =>
@@ -118,7 +118,7 @@ export function skipWhite(text: string, from: number): number {
   return at
 }
 
-/** Where a name, a string, a number or a word ends. */
+/** The end of a name, string, number or keyword. */
 export function atomEnd(text: string, from: number): number {
   const code = text.charCodeAt(from)
   if (code === 40) return stringEnd(text, from)
@@ -149,7 +149,7 @@ export function write(value: Value): string {
   return `<<${[...value].map(([key, one]) => `/${key} ${write(one)}`).join(" ")}>>`
 }
 
-/** Bytes as text of as many characters. */
+/** Bytes as text with one character per byte. */
 export function toText(bytes: Uint8Array): string {
   const parts: string[] = []
   for (let at = 0; at < bytes.length; at += 8_192) parts.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)))

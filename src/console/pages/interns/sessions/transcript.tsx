@@ -4,7 +4,7 @@ import { Status } from "../../../ui/status.tsx"
 import { Money, Time } from "../../../ui/values.tsx"
 import { ToolStep, withOneStepPerTool } from "./tool-step.tsx"
 
-/** What was said and done in a session, in order. */
+/** Messages and actions of a session, in order. */
 export function Transcript({ entries, name }: { entries: readonly TranscriptEntry[]; name: string }) {
   return (
     <ol class="transcript" aria-label="Transcript">
