@@ -10,7 +10,7 @@ describe.runIf(hasChromium)("passthrough services", () => {
   test("are added with rules and secrets, changed, turned off and deleted", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/passthrough-services`)
-      await page.getByText("No passthrough service in this workspace").waitFor()
+      await page.getByText("No passthrough services in this workspace").waitFor()
       await page.getByRole("button", { name: "Add a service" }).click()
       const dialog = page.getByRole("dialog")
       await dialog.getByLabel("Base URL").fill("https://api.example.com")
@@ -42,7 +42,7 @@ describe.runIf(hasChromium)("passthrough services", () => {
       await page.getByRole("button", { name: "Delete search" }).click()
       await dialog.getByLabel(/Type search/).fill("search")
       await dialog.getByRole("button", { name: "Delete the service" }).click()
-      await page.getByText("No passthrough service in this workspace").waitFor()
+      await page.getByText("No passthrough services in this workspace").waitFor()
     })
   })
 })

@@ -37,7 +37,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
   test("a server is added, its tools are listed and allowed for a key, and it is deleted", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/mcp-servers`)
-      await page.getByText("No MCP server in this workspace").waitFor()
+      await page.getByText("No MCP servers in this workspace").waitFor()
       await page.getByRole("button", { name: "Add a server" }).click()
       await page.getByLabel("URL").fill(`http://127.0.0.1:${(documents.address() as AddressInfo).port}/mcp`)
       await page.getByLabel("Slug").fill("documents")
@@ -68,7 +68,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
         .getByLabel(/Type documents/)
         .fill("documents")
       await page.getByRole("dialog").getByRole("button", { name: "Delete the server" }).click()
-      await page.getByText("No MCP server in this workspace").waitFor()
+      await page.getByText("No MCP servers in this workspace").waitFor()
     })
   })
 

@@ -123,7 +123,7 @@ function BudgetForm({ path, budget, hasByok, onDone }: FormProps) {
         onChange={setText}
         autoFocus
       />
-      {hasByok && <Check label="Count calls with own keys" checked={isByokCounted} onChange={setByokCounted} />}
+      {hasByok && <Check label="Count calls with your own keys" checked={isByokCounted} onChange={setByokCounted} />}
       <div class="row">
         <Button type="submit" size="small" kind="primary">
           Set

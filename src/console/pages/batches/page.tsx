@@ -163,7 +163,7 @@ function NoBatch({ isFiltered }: { isFiltered: boolean }) {
       </Empty>
     )
   return (
-    <Empty title="No batch in this workspace">
+    <Empty title="No batches in this workspace">
       <p>
         A batch runs the requests of a JSONL file in the background, as ordinary calls of your key. Start one here, or
         with <code>client.batches.create</code> of an OpenAI SDK. Each line is one request:

@@ -234,7 +234,7 @@ function NoCalls() {
   const isFiltered = activeFilters().length > 0 || query.value.has("q")
   if (isFiltered)
     return (
-      <Empty title="No call matches in this range">
+      <Empty title="No calls match in this range">
         <p>Widen the range, or remove a filter.</p>
         <Button onClick={clearFilters}>Clear the filters</Button>
       </Empty>

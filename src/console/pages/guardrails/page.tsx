@@ -115,7 +115,7 @@ export default function GuardrailsPage() {
           data.length === 0 && text !== "" ? (
             <NoMatch what="guardrail" text={text} />
           ) : data.length === 0 ? (
-            <Empty title="No guardrail in this workspace">
+            <Empty title="No guardrails in this workspace">
               <p>
                 A guardrail blocks or redacts content, restricts models and providers, and limits what its keys spend.
                 Make one, try it on a text, then assign keys.

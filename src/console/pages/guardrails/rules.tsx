@@ -26,7 +26,7 @@ export function Rules({ draft, onChange }: Props) {
         <div class="pairs">
           <TextArea
             label="Only these models"
-            hint="One a line; author/* for all of an author. Empty: any."
+            hint="One per line; author/* for all of an author. Empty: any."
             rows={2}
             code
             value={draft.allowedModels}
@@ -55,7 +55,7 @@ export function Rules({ draft, onChange }: Props) {
           />
           <TextArea
             label="Only these tools of MCP servers"
-            hint={`One a line; server/tool, or server/* for all of a server. Empty: any. ${EMPTY_LIST}: no tool.`}
+            hint={`One per line; server/tool, or server/* for all tools of a server. Empty: any. ${EMPTY_LIST}: no tool.`}
             rows={2}
             code
             value={draft.mcpTools}
@@ -83,7 +83,7 @@ export function Rules({ draft, onChange }: Props) {
           />
         </div>
         <Check
-          label="Calls with own provider keys count too"
+          label="Calls with your own provider keys count too"
           checked={draft.includesByok}
           onChange={(includesByok) => set({ includesByok })}
         />

@@ -6,7 +6,7 @@ export type GivenFile = { path: string; content: string; encoding: "base64" }
 /** Files that an intern begins with; each is at its name in the intern's folder. */
 export function FileField({ onChange }: { onChange: (files: Promise<GivenFile[]>) => void }) {
   return (
-    <Field label="Files" hint="AGENTS.md and others that are in its folder from the start. At most 512 KiB together.">
+    <Field label="Files" hint="AGENTS.md and other files for its folder. At most 512 KiB in total.">
       {(control) => (
         <input
           {...control}

@@ -41,7 +41,7 @@ export default function InternsPage() {
           data.length === 0 && text !== "" ? (
             <NoMatch what="intern" text={text} />
           ) : data.length === 0 ? (
-            <Empty title="No intern in this workspace">
+            <Empty title="No interns in this workspace">
               <p>
                 An intern is a persistent agent with files, an API key and conversations. It asks before it runs
                 commands.
@@ -132,7 +132,7 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
 
 const HOSTS = [
   { value: "embedded", label: "In the gateway" },
-  { value: "daemon", label: "On a machine of yours (daemon)" },
+  { value: "daemon", label: "On your own machine (daemon)" },
   { value: "cloudflare-container", label: "In a Cloudflare container" },
 ]
 

@@ -27,7 +27,7 @@ export function Setup({ intern }: { intern: Intern }) {
   ].join("\n")
   return (
     <div class="stack">
-      <h2>Run it on a machine of yours</h2>
+      <h2>Run it on your own machine</h2>
       <p class="quiet">
         The daemon dials this gateway, starts the agent in its folder, and sends its requests through the gateway. A new
         token disconnects the machine that joined with the former one.

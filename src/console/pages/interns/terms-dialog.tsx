@@ -53,7 +53,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           min={0}
           step="any"
           placeholder="none of its own"
-          hint="Limits of the key that made it apply besides."
+          hint="Limits of the key that created it apply as well."
           value={limit}
           onChange={setLimit}
           autoFocus
@@ -70,7 +70,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
         />
         <TextArea
           label="MCP tools"
-          hint="One a line: server/tool, or server/* for all of a server."
+          hint="One per line: server/tool, or server/* for all tools of a server."
           placeholder="search/query"
           rows={3}
           code

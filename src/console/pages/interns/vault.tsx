@@ -142,7 +142,7 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
         )}
         <TextArea
           label="Hosts"
-          hint="One a line, exact: api.github.com"
+          hint="One per line, exact: api.github.com"
           rows={2}
           code
           value={hosts}
@@ -151,7 +151,7 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
         <TextField
           label="Value"
           type="password"
-          hint="Stored sealed, and never shown again."
+          hint="Stored encrypted and never shown again."
           value={value}
           onChange={setValue}
           required

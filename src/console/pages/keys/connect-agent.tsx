@@ -103,7 +103,7 @@ export function ConnectDialog({ name, label, onClose }: { name: string; label: s
         value={secret}
         onChange={(value) => setSecret(value.trim())}
         fault={isOther ? `is not that of ${label}` : undefined}
-        hint="The gateway keeps only its hash. If nobody has it any more, rotate the key."
+        hint="The gateway keeps only its hash. If it is lost, rotate the key."
         placeholder={label}
         autoFocus
       />

@@ -104,7 +104,7 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
             options={RESETS}
           />
           <Check
-            label="Calls with own provider keys count, too"
+            label="Calls with your own provider keys count too"
             checked={input.byok}
             onChange={(byok) => onChange({ ...input, byok })}
           />

@@ -92,7 +92,7 @@ export function KeyToolsDialog({ server: { slug, workspace_id: workspace }, know
             )}
             <TextArea
               label={known.length > 0 ? "Other tools" : "Tools"}
-              hint="One a line. Letter case counts."
+              hint="One per line, case-sensitive."
               value={others.join("\n")}
               onChange={(text) => setNames([...names.filter((name) => known.includes(name)), ...text.split("\n")])}
               rows={2}

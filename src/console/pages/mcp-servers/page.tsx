@@ -143,7 +143,7 @@ export default function McpServersPage() {
 
 function NoServer() {
   return (
-    <Empty title="No MCP server in this workspace">
+    <Empty title="No MCP servers in this workspace">
       <p>
         Add the URL of a server of the Model Context Protocol. Clients reach it through the gateway with their own key:
         its secrets stay here, each key calls only the tools that you allow, and each call is priced and recorded.

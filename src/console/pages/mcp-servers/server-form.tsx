@@ -37,7 +37,7 @@ export function ServerForm({ server, onClose }: { server?: McpServer; onClose: (
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <TextField
           label="URL"
-          hint="Of its streamable HTTP endpoint."
+          hint="Its streamable HTTP endpoint."
           value={draft.url}
           onChange={set("url")}
           fault={faults.url}
@@ -63,8 +63,8 @@ export function ServerForm({ server, onClose }: { server?: McpServer; onClose: (
           label="Headers"
           hint={
             server
-              ? "One a line. A masked value stays as it is; new headers end the sessions of clients."
-              : "One a line, sent with every request. They are stored sealed and shown masked."
+              ? "One per line. A masked value stays as it is; new headers end the sessions of clients."
+              : "One per line, sent with every request. They are stored sealed and shown masked."
           }
           value={draft.headers}
           onChange={set("headers")}
@@ -101,7 +101,7 @@ function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
       {!draft.isOpen && (
         <TextArea
           label="Tools that keys can be given"
-          hint="One a line. Without any, no key can call the server."
+          hint="One per line. Without any, no key can call the server."
           value={draft.tools}
           onChange={set("tools")}
           rows={3}
@@ -120,7 +120,7 @@ function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
         <div class="stack">
           <TextArea
             label="Prices of single tools, USD"
-            hint="One a line, in place of the price above."
+            hint="One per line, instead of the price above."
             value={draft.prices}
             onChange={set("prices")}
             fault={faults.prices}

@@ -41,7 +41,7 @@ export function RequestPanel({ models, faults }: { models: ReadonlyMap<string, M
       {faults.length > 0 && (
         <Select
           label="Break it"
-          hint="A simulated fault in place of the model: see what your client would see"
+          hint="Simulates a fault instead of calling the model, to show what your client would see"
           value={fault.value ?? ""}
           onChange={(value) => (fault.value = value === "" ? null : value)}
           options={[{ value: "", label: "no fault" }, ...faults.map(({ model, label }) => ({ value: model, label }))]}

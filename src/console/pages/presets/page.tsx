@@ -86,7 +86,7 @@ export default function PresetsPage() {
           data.length === 0 && text !== "" ? (
             <NoMatch what="preset" text={text} />
           ) : data.length === 0 ? (
-            <Empty title="No preset in this workspace">
+            <Empty title="No presets in this workspace">
               <p>A preset is a named set of request parameters with versions. A call names it in place of a model:</p>
               <Code label="Example" text={'{"model": "@preset/support", "messages": [...]}'} />
             </Empty>

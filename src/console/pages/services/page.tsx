@@ -178,7 +178,7 @@ function DeleteDialog({ service, onClose }: { service: PassthroughService; onClo
 
 function NoService() {
   return (
-    <Empty title="No passthrough service in this workspace">
+    <Empty title="No passthrough services in this workspace">
       <p>
         Add an HTTP API outside the gateway’s formats, such as search or scraping. Clients call it with their own key:
         its secrets stay here, only the paths that you allow are forwarded, and each request is priced and recorded.

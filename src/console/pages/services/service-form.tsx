@@ -34,7 +34,7 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <TextField
           label="Base URL"
-          hint="Paths of the rules follow it."
+          hint="Paths of the rules are appended to it."
           value={draft.baseUrl}
           onChange={set("baseUrl")}
           fault={faults.baseUrl}
@@ -58,7 +58,7 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
         <TextField label="Name" value={draft.name} onChange={set("name")} placeholder={draft.slug || "Search"} />
         <TextArea
           label="Requests that are forwarded"
-          hint="One a line: methods (none: all), path with * for anything, price in USD. The first that matches counts."
+          hint="One per line: methods (none: all), path with * for anything, price in USD. The first match applies."
           value={draft.rules}
           onChange={set("rules")}
           fault={faults.rules}
@@ -70,8 +70,8 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
           label="Headers"
           hint={
             service
-              ? "One a line. A masked value stays as it is; another host needs the values again."
-              : "One a line, added to every request. They are stored sealed and shown masked."
+              ? "One per line. A masked value stays as it is; another host needs the values again."
+              : "One per line, added to every request. They are stored sealed and shown masked."
           }
           value={draft.headers}
           onChange={set("headers")}
@@ -103,7 +103,7 @@ function MoreFields({ draft, set }: MoreProps) {
       <div class="stack">
         <TextArea
           label="Query parameters"
-          hint="One a line, added to every request. Stored sealed, too."
+          hint="One per line, added to every request. Stored encrypted."
           value={draft.query}
           onChange={set("query")}
           fault={faults.query}

@@ -128,7 +128,7 @@ function Thresholds() {
       >
         <TextField
           label="Thresholds in percent"
-          hint="Of the limits of keys and guardrails, budgets, and the balance."
+          hint="For limits of keys and guardrails, budgets, and the balance."
           value={shown}
           onChange={setText}
         />

@@ -46,7 +46,7 @@ export function Audit() {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No entry fits the filters">
+            <Empty title="No entries match the filters">
               <p>Every change of the account and every denied request is recorded here.</p>
             </Empty>
           ) : (

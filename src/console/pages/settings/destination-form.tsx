@@ -112,7 +112,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           <div class="stack">
             <TextArea
               label="Headers"
-              hint="One a line. Values are stored sealed; a masked value stays as it is."
+              hint="One per line. Values are stored encrypted; a masked value is not changed."
               placeholder="authorization: Bearer …"
               code
               rows={3}
@@ -127,7 +127,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
               step="any"
               value={share}
               onChange={setShare}
-              hint="A session is in it whole, or not at all."
+              hint="A session is either fully included or not at all."
             />
           </div>
         </details>

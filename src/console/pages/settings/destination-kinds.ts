@@ -160,7 +160,7 @@ export const DESTINATION_KINDS: Readonly<Record<KindName, { label: string; field
   },
 }
 
-/** One a line, `name: value`. */
+/** One per line, `name: value`. */
 export function readHeaders(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "")
   return Object.fromEntries(

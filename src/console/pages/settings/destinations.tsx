@@ -66,7 +66,7 @@ export function Destinations() {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="Calls of this workspace are exported nowhere">
+            <Empty title="Calls of this workspace are not exported">
               <p>Send them to an OTLP collector, a webhook, S3 or a tracing product. Delivery is at least once.</p>
             </Empty>
           ) : (

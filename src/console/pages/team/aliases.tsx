@@ -105,7 +105,7 @@ function AliasDialog({ path, alias, onClose }: { path: string; alias: Alias | un
         )}
         <TextArea
           label="Arms"
-          hint="JSON. Beside model and weight: regions, key_hashes, min_prompt_tokens, max_prompt_tokens."
+          hint="JSON. Besides model and weight: regions, key_hashes, min_prompt_tokens, max_prompt_tokens."
           fault={arms === undefined ? "must be a JSON array" : undefined}
           rows={8}
           value={text}

@@ -57,7 +57,7 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
           />
           <TextField
             label="Limit a day, USD"
-            hint="Empty: the budgets of the intern alone."
+            hint="Empty: only the budgets of the intern apply."
             type="number"
             min={0}
             step="any"
