@@ -105,7 +105,7 @@ test("a container that exits repeatedly is restarted a few times, and then the r
   const { becomes } = await newIntern()
   const { last_failure_message: message } = await becomes("failed")
   engine.image.command = command
-  expect(message).toContain("exit code 3")
+  expect(message).toContain("exited by itself with code 3")
   expect(engine.started).toHaveLength(before + 3)
   expect(engine.running()).toEqual([])
 })
