@@ -122,7 +122,7 @@ export class Holds {
     return true
   }
 
-  /** Removes a hold; undefined if there is none. */
+  /** Removes and returns a hold; undefined for an unknown id. */
   take(id: string): HoldRow | undefined {
     if (!this.#ids.delete(id)) return undefined
     const [row] = this.#sql.exec<HoldRow>("DELETE FROM holds WHERE id = ? RETURNING *", id).toArray()

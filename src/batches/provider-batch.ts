@@ -50,7 +50,7 @@ export interface ProviderBatches {
   cancel: (id: string) => Promise<ProviderBatch>
   /** JSON lines of `outputFileId` or `errorFileId`. */
   content: (fileId: string) => Promise<ReadableStream<Uint8Array>>
-  /** The result in a line of `content`; undefined if it is none. */
+  /** Parses the result in a line of `content`; undefined for an invalid line. */
   toResult: (value: unknown) => BatchResult | undefined
   remove: (fileId: string) => Promise<void>
 }

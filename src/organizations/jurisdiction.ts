@@ -32,7 +32,7 @@ export async function jurisdictionFault(env: Env): Promise<string | undefined> {
   if (recorded !== configured) {
     return (
       `JURISDICTION: ${describe(configured)}, but the data of this deployment ${recorded === NONE ? "was created without one" : `is in ${recorded}`}. ` +
-      `Balances and limits would be lost. ${recorded === NONE ? "Remove JURISDICTION" : `Set JURISDICTION to ${recorded}`}, or deploy a new gateway.`
+      `Balances and limits would start over. ${recorded === NONE ? "Remove JURISDICTION" : `Set JURISDICTION to ${recorded}`}, or deploy a new gateway.`
     )
   }
   checked.add(env)

@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly requestId: string | null
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Routing metadata of the failed call, if the request asked for it. */
+  /** Routing metadata of the failed call, if requested. */
   readonly routing: unknown
 
   constructor(message: string, facts: Facts) {

@@ -14,7 +14,7 @@ export type ResponseReader = {
   read: (meter: ResponseMeter, answer: Json) => void
   /** Whether the event has content of the model. */
   hasContent: (event: Json) => boolean
-  /** The error in an event or a document; null if there is none. */
+  /** The error in an event or a document; null without an error. */
   errorIn: (answer: Json) => ProviderError | null
   /** Whether a JSON document with status 200 is a response of the model. */
   isResponse: (result: Json) => boolean

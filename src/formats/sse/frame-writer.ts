@@ -36,7 +36,7 @@ export class FrameWriter {
     return this.#waitingBytes
   }
 
-  /** Whether so many bytes are unread that the provider must wait. */
+  /** Backpressure: whether the provider must wait until the client has read more. */
   get isFull(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES
   }

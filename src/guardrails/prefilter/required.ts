@@ -24,7 +24,7 @@ export function requiredOf(source: string): Required {
   return { openings: openings && withoutLonger(openings, (one, other) => one.startsWith(other)), groups }
 }
 
-/** The group that is rarest in ordinary texts; undefined if there is none. */
+/** The group that is rarest in ordinary texts; undefined for an empty list. */
 export function bestGroup(groups: readonly string[][]): string[] | undefined {
   const worth = (group: readonly string[]) => Math.min(...group.map(({ length }) => length))
   return groups.toSorted((one, other) => worth(other) - worth(one) || one.length - other.length)[0]

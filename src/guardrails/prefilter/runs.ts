@@ -45,7 +45,7 @@ type VerbIn = (text: string, from: number, to: number) => number
 
 /**
  * For texts without letters or digits outside the BMP. `places`: every stretch of letters with a possible verb contains
- * one of these. `verbIn`: index of a possible verb in such a stretch; -1 if there is none.
+ * one of these. `verbIn`: index of a possible verb in such a stretch; -1 if not found.
  */
 export function runsOf(text: string, places: readonly number[], verbIn: VerbIn): Runs {
   const verbs = verbsAt(text, places, verbIn)

@@ -14,7 +14,7 @@ export class Stops {
     this.#automaton = new Automaton(program)
   }
 
-  /** End of the last stop before an index, or `least` if there is none. */
+  /** End of the last stop before an index, or `least` if not found. */
   before(text: string, scope: number, least: number): number {
     let one = scope > least ? this.#classAt(text, scope - 1) : 0
     for (let at = scope; at > least; at--) {
@@ -25,7 +25,7 @@ export class Stops {
     return least
   }
 
-  /** End of the first stop after an index, or the end of the text if there is none. */
+  /** End of the first stop after an index, or the end of the text if not found. */
   after(text: string, scope: number): number {
     let before = this.#classAt(text, scope - 1)
     for (let at = scope; at < text.length; at++) {

@@ -16,7 +16,7 @@ export type Progress = {
   tokens: number
 }
 
-/** Whether the loop ends after this round: when any condition is met, or at the step limit if there is none. */
+/** Whether the loop ends after this round: when any condition is met, or, without conditions, at the step limit. */
 export function isOver(
   progress: Progress,
   conditions: readonly Condition[] | null | undefined,

@@ -38,11 +38,19 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   }
   const call = await holdToolCall(about, { caller, meta }, await createDeps(incoming))
   const deadline = newDeadline(request.signal, timeoutMs)
-  const exchange = { incoming, service, call, screening, signal: deadline.signal, hidden: hidingOf(service) }
+  const exchange = {
+    incoming,
+    service,
+    call,
+    screening,
+    signal: deadline.signal,
+    hidden: hidingOf(service),
+    hasKey: keyFinder(request.headers),
+  }
   try {
     const response = await send(
       exchange,
-      targetUrl(service, { path, query: passed.query, hasKey: keyFinder(request.headers) }),
+      targetUrl(service, { path, query: passed.query, hasKey: exchange.hasKey }),
       screening ? passed.body : request.body,
     )
     return await relay(response, exchange, deadline.clear)
@@ -62,6 +70,8 @@ type Exchange = {
   screening: Screening | undefined
   signal: AbortSignal
   hidden: Hiding
+  /** Whether a value contains a key of the gateway. */
+  hasKey: (value: string) => boolean
 }
 
 async function bodyText(request: Request): Promise<string> {
@@ -81,11 +91,11 @@ function hidingOf({ secrets }: Service): Hiding {
   return hiding({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
 }
 
-async function send({ incoming, service, signal }: Exchange, url: string, body: BodyInit | null | undefined) {
+async function send({ incoming, service, signal, hasKey }: Exchange, url: string, body: BodyInit | null | undefined) {
   const { env, request } = incoming
   const fetcher: typeof fetch = (...one) => fetch(...one)
   const deps = { fetch: fetcher, ...networkOf(env, fetcher), privateHosts: hostsIn(env, "PRIVATE_HOSTS") }
-  const headers = requestHeaders(request.headers, service.secrets.headers)
+  const headers = requestHeaders(request.headers, service.secrets.headers, hasKey)
   const hasBody = request.method !== "GET" && body != null && body !== ""
   const outgoing = { url, method: request.method, headers, body: hasBody ? body : null, isFinal: true as const }
   const opened = await openOutbound(outgoing, deps, signal)

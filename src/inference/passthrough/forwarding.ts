@@ -1,5 +1,4 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { keyFinder } from "../../policy/authenticate.ts"
 import type { Service } from "./service-call.ts"
 
 /** The request to a service, and the headers of its response. */
@@ -8,8 +7,12 @@ import type { Service } from "./service-call.ts"
 const DROPPED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|authorization|cookie|origin|referer|forwarded|via|expect|accept-encoding|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|x-session-id|x-title|http-referer|x-service-.*|x-openrouter-.*|x-response-cache|sec-.*)$/
 
-export function requestHeaders(client: Headers, secrets: Readonly<Record<string, string>>): Record<string, string> {
-  const hasKey = keyFinder(client)
+/** `hasKey`: whether a value contains a key of the gateway, which is not forwarded. */
+export function requestHeaders(
+  client: Headers,
+  secrets: Readonly<Record<string, string>>,
+  hasKey: (value: string) => boolean,
+): Record<string, string> {
   const passed = [...client].filter(([name, value]) => !DROPPED.test(name) && !hasKey(value))
   const added = Object.entries(secrets).map(([name, value]) => [name.toLowerCase(), value] as const)
   return { "user-agent": "edge-model-gateway", ...Object.fromEntries(passed), ...Object.fromEntries(added) }

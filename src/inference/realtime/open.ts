@@ -55,7 +55,7 @@ export async function openSession(request: SessionRequest, { deps, meta, caller 
   throw await refused(held, covered, dialed, deps)
 }
 
-/** The targets that may serve the session, best first. Throws if there is none. */
+/** The targets that may serve the session, best first. Throws if no target remains. */
 export function planSession(model: string, { deps, meta, caller }: Opening) {
   const call = resolveAliases({ body: { model }, meta, caller })
   return planTargets({ ...call, request: plannable(call.body.model) }, deps)

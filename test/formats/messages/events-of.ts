@@ -5,24 +5,17 @@ import {
   finish,
   type MessageFacts,
   newEventState,
-  type Step,
 } from "../../../src/formats/messages/events.ts"
 import type { MessagesEvent } from "../../../src/formats/messages/schemas.ts"
 import { expect } from "vitest"
 import type { Json } from "./recorded.ts"
+import { chunkOf, runSteps } from "../steps.ts"
+
+export { chunkOf, runSteps }
 
 export function facts(): MessageFacts {
   let count = 0
   return { id: "gen-1", model: "maker/model", newId: () => String((count += 1)) }
-}
-
-export function chunkOf(delta: Json, finishReason: string | null = null, further: Json = {}): Json {
-  return {
-    id: "c",
-    object: "chat.completion.chunk",
-    choices: [{ index: 0, delta, finish_reason: finishReason }],
-    ...further,
-  }
 }
 
 export const callOf = (call: Json) => chunkOf({ tool_calls: [call] })
@@ -34,15 +27,6 @@ export const USAGE = {
   total_tokens: 115,
   prompt_tokens_details: { cached_tokens: 90, cache_write_tokens: 8 },
   completion_tokens_details: { reasoning_tokens: 2 },
-}
-
-export function runSteps(first: EventState, steps: readonly ((state: EventState) => Step)[]): MessagesEvent[] {
-  let state = first
-  return steps.flatMap((step) => {
-    const [next, events] = step(state)
-    state = next
-    return events
-  })
 }
 
 /** Events of a stream of these chunks. */

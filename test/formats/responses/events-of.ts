@@ -1,6 +1,9 @@
-import { type EventState, type Step, advance, finish, newEventState } from "../../../src/formats/responses/events.ts"
+import { type EventState, advance, finish, newEventState } from "../../../src/formats/responses/events.ts"
 import type { ResponseFacts } from "../../../src/formats/responses/response.ts"
 import { ResponsesRequest, type ResponsesEvent, type ResponsesResult } from "../../../src/formats/responses/schemas.ts"
+import { chunkOf, runSteps } from "../steps.ts"
+
+export { chunkOf, runSteps }
 
 export type Json = Record<string, unknown>
 
@@ -15,15 +18,6 @@ export function facts(): ResponseFacts & { completedAt: number } {
   let made = 0
   const newId = () => String((made += 1))
   return { id: "resp_1", model: "maker/model", createdAt: CREATED_AT, completedAt: COMPLETED_AT, newId }
-}
-
-export function chunkOf(delta: Json, finishReason: string | null = null, further: Json = {}): Json {
-  return {
-    id: "c",
-    object: "chat.completion.chunk",
-    choices: [{ index: 0, delta, finish_reason: finishReason }],
-    ...further,
-  }
 }
 
 export function resultOf(message: Json, finishReason = "stop", further: Json = {}): Json {
@@ -46,15 +40,6 @@ export function eventsOf(chunks: readonly Json[], request = requestOf()): Respon
     ...chunks.map((chunk) => (state: EventState) => advance(state, chunk)),
     (state) => finish(state, { completedAt: COMPLETED_AT }),
   ])
-}
-
-export function runSteps(first: EventState, steps: readonly ((state: EventState) => Step)[]): ResponsesEvent[] {
-  let state = first
-  return steps.flatMap((step) => {
-    const [next, events] = step(state)
-    state = next
-    return events
-  })
 }
 
 export function finalOf(events: readonly ResponsesEvent[]): ResponsesResult {

@@ -23,7 +23,7 @@ export const settings = signal<Settings>(NO_SETTINGS)
 export const fault = signal<string | null>(null)
 export const draft = signal("")
 export const images = signal<readonly string[]>([])
-/** Aborts the running stream; null if there is none. */
+/** Aborts the running stream; null while no stream runs. */
 export const running = signal<AbortController | null>(null)
 
 export function setSetting<K extends keyof Settings>(name: K, value: Settings[K]): void {
