@@ -1,7 +1,7 @@
 import { globSync } from "node:fs"
 import path from "node:path"
 import { build, type Plugin } from "vite"
-import { internMutants } from "./mutants/interns.ts"
+import { mutants } from "./mutants/all.ts"
 import { mutated } from "./mutants/mutant.ts"
 import { markdownAsText } from "./support/markdown.ts"
 import { wasmAsModule } from "./support/wasm.ts"
@@ -51,7 +51,7 @@ async function buildBundle(tests: string[]): Promise<void> {
     logLevel: "error",
     configFile: false,
     plugins: [
-      ...internMutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
+      ...mutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
       markdownAsText(),
       wasmAsModule("runtime"),
     ],

@@ -1,23 +1,32 @@
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { PolicyCache } from "./policy-cache.ts"
+import { CHANGE_DELAY_MS, type Snapshot } from "./policy-changes.ts"
 import type { Principal } from "./principal.ts"
 
-/**
- * Time for which an isolate caches a key: the maximum delay until a disabled, deleted or changed key takes effect in
- * other isolates. An unknown key is cached for less time, so that a new key works quickly.
- */
-export const KEY_CACHE_MS = 5_000
-export const UNKNOWN_KEY_CACHE_MS = 1_000
+/** The maximum delay until a disabled, deleted or changed key takes effect in other isolates. */
+export const KEY_CACHE_MS = CHANGE_DELAY_MS
 const MAX_CACHED_KEYS = 10_000
 
 /** By key hash; undefined for an unknown or invalid key. */
-const cache = new ExpiringMap<string, Principal | undefined>(MAX_CACHED_KEYS, { longestMs: KEY_CACHE_MS })
+const cache = new PolicyCache<Principal>(MAX_CACHED_KEYS)
 
-export function cachedKey(hash: string, now: number): { value: Principal | undefined } | undefined {
+type CachedKey = { value: Principal | undefined } | undefined
+
+export function cachedKey(hash: string, now: number): CachedKey {
   return cache.get(hash, now)
 }
 
-export function cacheKey(hash: string, principal: Principal | undefined, now: number): void {
-  cache.set(hash, principal, now + (principal ? KEY_CACHE_MS : UNKNOWN_KEY_CACHE_MS))
+/** Reads what changed in the database before it rejects a cached key for its age. */
+export async function currentKey(hash: string, db: D1Database, now: number): Promise<CachedKey> {
+  return cache.current(hash, db, now)
+}
+
+/** `revision`: of the policy when the key was read; undefined for a key that is read again after KEY_CACHE_MS. */
+export function cacheKey(hash: string, principal: Principal | undefined, now: number, revision?: number): void {
+  const isRevised = principal !== undefined && revision !== undefined
+  const snapshot: Snapshot | undefined = isRevised
+    ? { organizationId: principal.organizationId, revision, readAt: now }
+    : undefined
+  cache.set(hash, principal, now, snapshot)
 }
 
 /** Drops a key and the keys below it from this isolate's cache, after a change. */

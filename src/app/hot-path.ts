@@ -1,3 +1,4 @@
+import { refreshChanges } from "../access/policy-changes.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
@@ -33,12 +34,14 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i
  */
 export async function handleRequest(request: Request, env: Env, executionCtx: ExecutionContext): Promise<Response> {
   const address = isPlainHead(request) ? chatAddress(request, env) : undefined
-  const principal = address && cachedPrincipal(request.headers, Date.now())
+  const now = Date.now()
+  const principal = address && cachedPrincipal(request.headers, now)
   if (!principal) {
     const response = await app.fetch(request, env, executionCtx)
     await drain(request)
     return response
   }
+  refreshChanges(env.DB, (work) => executionCtx.waitUntil(work), now)
   // An incomplete body is not valid JSON, for which the router returns the error.
   const text = await request.text().catch(() => "")
   const body = parseJson(text)

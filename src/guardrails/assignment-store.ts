@@ -61,12 +61,13 @@ export async function assignKeys(
          ON CONFLICT (key_hash) DO UPDATE SET id = iif(guardrail_id = excluded.guardrail_id, id, excluded.id),
            assigned_by = excluded.assigned_by,
            created_at = iif(guardrail_id = excluded.guardrail_id, created_at, excluded.created_at),
-           guardrail_id = excluded.guardrail_id`,
+           guardrail_id = excluded.guardrail_id
+         RETURNING 1`,
       )
       .bind(organizationId, workspaceId, guardrailId, JSON.stringify(keys), assignedBy, at),
     auditIfChanged(db, entry),
   ])
-  return assigned?.meta.changes ?? 0
+  return assigned?.results.length ?? 0
 }
 
 /** Removes assignments. Returns the number of keys that had the guardrail. */
@@ -80,12 +81,12 @@ export async function unassignKeys(
     db
       .prepare(
         `DELETE FROM guardrail_keys WHERE organization_id = ? AND guardrail_id = ?
-         AND key_hash IN (SELECT value FROM json_each(?))`,
+         AND key_hash IN (SELECT value FROM json_each(?)) RETURNING 1`,
       )
       .bind(organizationId, guardrailId, JSON.stringify(hashes)),
     auditIfChanged(db, entry),
   ])
-  return removed?.meta.changes ?? 0
+  return removed?.results.length ?? 0
 }
 
 /** Newest first; of all guardrails if none is given. */
@@ -128,12 +129,12 @@ export async function assignMembers(
          FROM json_each(?3) JOIN members m ON m.user_id = value ->> 'userId'
            JOIN guardrails g ON g.organization_id = m.organization_id
          WHERE g.id = ?2 AND m.organization_id = ?1
-         ON CONFLICT DO UPDATE SET assigned_by = excluded.assigned_by`,
+         ON CONFLICT DO UPDATE SET assigned_by = excluded.assigned_by RETURNING 1`,
       )
       .bind(organizationId, guardrailId, JSON.stringify(people), assignedBy, at),
     auditIfChanged(db, entry),
   ])
-  return assigned?.meta.changes ?? 0
+  return assigned?.results.length ?? 0
 }
 
 /** Removes assignments. Returns the number of members that had the guardrail. */
@@ -147,12 +148,12 @@ export async function unassignMembers(
     db
       .prepare(
         `DELETE FROM guardrail_members WHERE organization_id = ? AND guardrail_id = ?
-         AND user_id IN (SELECT value FROM json_each(?))`,
+         AND user_id IN (SELECT value FROM json_each(?)) RETURNING 1`,
       )
       .bind(organizationId, guardrailId, JSON.stringify(userIds)),
     auditIfChanged(db, entry),
   ])
-  return removed?.meta.changes ?? 0
+  return removed?.results.length ?? 0
 }
 
 /** Newest first; of all guardrails if none is given. */

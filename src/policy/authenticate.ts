@@ -1,16 +1,17 @@
 import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
-import { cachedKey, cacheKey, KEY_CACHE_MS } from "../access/key-cache.ts"
+import { cachedKey, cacheKey, currentKey, KEY_CACHE_MS } from "../access/key-cache.ts"
 import { hashKey, KEY_PREFIX } from "../access/key.ts"
 import { findKnownKeys } from "../access/known-keys-store.ts"
+import { refreshChanges } from "../access/policy-changes.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { requireJurisdiction } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { withRunContext } from "./run-context.ts"
-import { loadAccess, loadOperator } from "./store.ts"
+import { type Access, loadOperator, readAccess } from "./store.ts"
 
 const BEARER = /^Bearer +(\S+) *$/i
 
@@ -26,6 +27,7 @@ export function authenticateWith(readSession: ReadSession, readCredential = cred
     const credential = readCredential(c.req.raw.headers)
     const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
     const ip = c.req.header("cf-connecting-ip")
+    refreshChanges(c.env.DB, (work) => c.executionCtx.waitUntil(work), Date.now())
     const principal = session ?? (await principalOf(credential, ip, c.env, Date.now()))
     c.set("principal", await withRunContext(principal, c.env, c.req.raw))
     return next()
@@ -130,18 +132,23 @@ function isExpired({ expiresAt }: Principal, now: number): boolean {
 }
 
 async function find(hash: string, ip: string | undefined, env: Env, now: number): Promise<Principal | undefined> {
-  const cached = cachedKey(hash, now)
+  const cached = await currentKey(hash, env.DB, now)
   if (cached) return cached.value
-  const principal = isBootstrapKey(hash, env) ? await findOperator(hash, env) : await findKey(hash, ip, env, now)
-  cacheKey(hash, principal, now)
-  return principal
+  if (isBootstrapKey(hash, env)) {
+    const operator = await findOperator(hash, env)
+    cacheKey(hash, operator, now)
+    return operator
+  }
+  const found = await findKey(hash, ip, env, now)
+  cacheKey(hash, found?.principal, now, found?.revision)
+  return found?.principal
 }
 
-async function findKey(hash: string, ip: string | undefined, env: Env, now: number): Promise<Principal | undefined> {
+async function findKey(hash: string, ip: string | undefined, env: Env, now: number): Promise<Access | undefined> {
   await throttleUnknownKeys(ip, { kind: "key", key: hash }, (hashes) => findKnownKeys(env.DB, hashes), now)
-  const [principal] = await Promise.all([loadAccess(env.DB, hash), requireJurisdiction(env)])
-  if (!principal) await countUnknownKey(env.RATE, ip, now)
-  return principal
+  const [access] = await Promise.all([readAccess(env.DB, hash), requireJurisdiction(env)])
+  if (!access) await countUnknownKey(env.RATE, ip, now)
+  return access
 }
 
 async function findOperator(hash: string, env: Env): Promise<Principal> {

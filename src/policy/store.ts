@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
 import { findBudgetsOf, keyBudgetsStatement, toBudgets } from "../budgets/store.ts"
 import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
+import { NEWEST_REVISION } from "../access/policy-changes-store.ts"
 import type { Ancestor, Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
 import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
@@ -26,14 +27,29 @@ import { type CallPolicy, NO_RUN, setPolicy } from "./call-policy.ts"
 export async function loadAccess(
   db: D1Database,
   hash: string,
-  { includesRevoked = false } = {},
+  options: AccessOptions = {},
 ): Promise<Principal | undefined> {
+  return (await readAccess(db, hash, options))?.principal
+}
+
+type AccessOptions = { includesRevoked?: boolean }
+
+/** A principal and the policy revision that it was read at. */
+export type Access = { principal: Principal; revision: number }
+
+/** As `loadAccess`, with the revision. */
+export async function readAccess(
+  db: D1Database,
+  hash: string,
+  { includesRevoked = false }: AccessOptions = {},
+): Promise<Access | undefined> {
   const [keys, ancestors, budgets, guardrails, byok, filters] = await db.batch<Record<string, unknown>>([
     db
       .prepare(
         `SELECT k.*, (SELECT settings FROM workspaces WHERE id = k.workspace_id) AS settings,
            (SELECT interns_programme FROM organizations WHERE id = k.organization_id) AS interns_programme,
-           (SELECT vault_writes FROM organizations WHERE id = k.organization_id) AS vault_writes
+           (SELECT vault_writes FROM organizations WHERE id = k.organization_id) AS vault_writes,
+           ${NEWEST_REVISION} AS revision
          FROM api_keys k WHERE k.hash = ?1 AND (k.disabled = 0 OR ?2) AND k.deleted_at IS NULL`,
       )
       .bind(hash, includesRevoked ? 1 : 0),
@@ -55,33 +71,31 @@ export async function loadAccess(
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
     ...NO_RUN,
   }
-  return setPolicy(
-    {
-      keyHash: row.hash,
-      label: row.label,
-      kind: row.kind,
-      source: row.source,
-      ancestors: lineage.ancestors,
-      isOperator: false,
-      organizationId: row.organizationId,
-      workspaceId: row.workspaceId,
-      creatorUserId: row.creatorUserId,
-      externalUser: row.externalUser,
-      limitNano: row.limitNano,
-      limitReset: row.limitReset,
-      includeByokInLimit: row.includeByokInLimit,
-      dailyLimitNano: row.dailyLimitNano,
-      spentBeforeNano: row.spentBeforeNano,
-      rates: rateLimitsOf(row),
-      overBudgetModels: row.overBudgetModels,
-      mcpTools: toolsOf(row, lineage.ancestors),
-      expiresAt: earliest([row.expiresAt, lineage.expiresAt]),
-      internId: row.internId,
-      hasInternsAccess: row.internsProgramme,
-      canWriteVaults: row.vaultWrites,
-    },
-    policy,
-  )
+  const principal: Principal = {
+    keyHash: row.hash,
+    label: row.label,
+    kind: row.kind,
+    source: row.source,
+    ancestors: lineage.ancestors,
+    isOperator: false,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
+    creatorUserId: row.creatorUserId,
+    externalUser: row.externalUser,
+    limitNano: row.limitNano,
+    limitReset: row.limitReset,
+    includeByokInLimit: row.includeByokInLimit,
+    dailyLimitNano: row.dailyLimitNano,
+    spentBeforeNano: row.spentBeforeNano,
+    rates: rateLimitsOf(row),
+    overBudgetModels: row.overBudgetModels,
+    mcpTools: toolsOf(row, lineage.ancestors),
+    expiresAt: earliest([row.expiresAt, lineage.expiresAt]),
+    internId: row.internId,
+    hasInternsAccess: row.internsProgramme,
+    canWriteVaults: row.vaultWrites,
+  }
+  return { principal: setPolicy(principal, policy), revision: Number(stored["revision"]) }
 }
 
 /** An intern may only use tools that the key which created it has now. */

@@ -1,17 +1,14 @@
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { PolicyCache } from "../access/policy-cache.ts"
 import type { ActivePreset } from "./preset.ts"
 import { findLivePreset, type Place } from "./store.ts"
 
-/** How late a change made in another isolate is seen, as for keys. An unknown preset is cached for less. */
-const CACHE_MS = 5_000
-const UNKNOWN_CACHE_MS = 1_000
 /** A preset can be large, and an isolate has 128 MB for everything. */
 const MAX_CACHED_BYTES = 8 * 1024 * 1024
 /** Size of an entry besides its content. */
 const ENTRY_BYTES = 256
 
 const sizeOf = (preset: ActivePreset | undefined) => ENTRY_BYTES + (preset?.bytes ?? 0)
-const cache = new ExpiringMap<string, ActivePreset | undefined>(MAX_CACHED_BYTES, { sizeOf, longestMs: CACHE_MS })
+const cache = new PolicyCache<ActivePreset>(MAX_CACHED_BYTES, { sizeOf })
 
 const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
 
@@ -23,10 +20,11 @@ export async function loadPreset(
   now: number,
 ): Promise<ActivePreset | undefined> {
   const key = keyOf(scope, slug)
-  const cached = cache.get(key, now)
+  const cached = await cache.current(key, db, now)
   if (cached) return cached.value
-  const preset = await findLivePreset(db, scope, slug)
-  cache.set(key, preset, now + (preset ? CACHE_MS : UNKNOWN_CACHE_MS))
+  const { preset, revision } = (await findLivePreset(db, scope, slug)) ?? {}
+  const { organizationId } = scope
+  cache.set(key, preset, now, revision === undefined ? undefined : { organizationId, revision, readAt: now })
   return preset
 }
 

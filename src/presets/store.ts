@@ -1,4 +1,5 @@
 import { and, count, desc, eq, ne, type SQL, sql } from "drizzle-orm"
+import { NEWEST_REVISION } from "../access/policy-changes-store.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page, Search } from "../http/schema.ts"
@@ -39,21 +40,27 @@ export async function findPreset(binding: D1Database, scope: Place, slug: string
   return preset && { preset, version }
 }
 
-/** The part of a preset that calls need, in one statement. */
-export async function findLivePreset(db: D1Database, scope: Place, slug: string): Promise<ActivePreset | undefined> {
+/** The part of a preset that calls need, and the policy revision that it was read at, in one statement. */
+export async function findLivePreset(
+  db: D1Database,
+  scope: Place,
+  slug: string,
+): Promise<{ preset: ActivePreset; revision: number } | undefined> {
   const [row] = await openDb(db)
     .select({
       id: presets.id,
       status: presets.status,
       config: presetVersions.config,
       systemPrompt: presetVersions.systemPrompt,
+      revision: sql.raw(NEWEST_REVISION).mapWith(Number),
     })
     .from(presets)
     .innerJoin(presetVersions, eq(presetVersions.id, presets.designatedVersionId))
     .where(isPreset(scope, slug))
   if (!row) return undefined
   const bytes = new TextEncoder().encode(row.config + JSON.stringify(row.systemPrompt ?? "")).byteLength
-  return { ...row, slug, config: JSON.parse(row.config) as PresetConfig, bytes }
+  const { revision, ...stored } = row
+  return { preset: { ...stored, slug, config: JSON.parse(row.config) as PresetConfig, bytes }, revision }
 }
 
 /** The most recently updated first. */

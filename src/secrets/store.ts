@@ -75,10 +75,11 @@ export async function replaceDataKeys(
     db
       .update(dataKeys)
       .set({ masterId, wrapped, rewrappedAt: now })
-      .where(and(eq(dataKeys.id, before.id), eq(dataKeys.wrapped, before.wrapped))),
+      .where(and(eq(dataKeys.id, before.id), eq(dataKeys.wrapped, before.wrapped)))
+      .returning({ id: dataKeys.id }),
   )
   const [, ...changed] = await db.batch([auditStatement(db, entry), ...queries])
-  return changed.reduce((sum, { meta }) => sum + meta.changes, 0)
+  return changed.flat().length
 }
 
 /** Counts the keys under the previous master key, and those under neither. */

@@ -238,7 +238,9 @@ describe("the file storage of a provider", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       const request = new Request(input, init)
       const key = request.headers.get("x-api-key") ?? request.headers.get("authorization")
-      asked.push({ method: request.method, url: request.url, key, body: await request.clone().text() })
+      // Batches of other tests are polled in the background.
+      if (new URL(request.url).pathname.includes("/files"))
+        asked.push({ method: request.method, url: request.url, key, body: await request.clone().text() })
       return answer(request)
     })
     return asked

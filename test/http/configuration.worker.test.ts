@@ -1,3 +1,4 @@
+import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
@@ -6,7 +7,12 @@ import type { Env } from "../../src/config/env.ts"
 type Failure = { error: { code: number; message: string } }
 
 async function failureOf(change: Partial<Record<keyof Env, unknown>>): Promise<Failure> {
-  const answer = await app.request("http://gateway.test/api/v1/models", {}, { ...env, ...change })
+  const answer = await app.request(
+    "http://gateway.test/api/v1/models",
+    {},
+    { ...env, ...change },
+    createExecutionContext(),
+  )
   expect(answer.status).toBe(503)
   return answer.json<Failure>()
 }

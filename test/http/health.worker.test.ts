@@ -6,7 +6,7 @@ import type { Env } from "../../src/config/env.ts"
 import { newWorkspace, readStream } from "../support/world.ts"
 
 const get = async (path: string, change: Partial<Record<keyof Env, unknown>> = {}) => {
-  const response = await app.request(`http://gateway.test${path}`, {}, { ...env, ...change })
+  const response = await app.request(`http://gateway.test${path}`, {}, { ...env, ...change }, createExecutionContext())
   const text = await response.text()
   return { status: response.status, text, body: JSON.parse(text) as Record<string, unknown> }
 }
@@ -86,7 +86,12 @@ test("a call on a database that lacks a migration is 503 and names the command",
     batch: missing,
   }
   const headers = { authorization: "Bearer sk-gw-v1-of-nobody-whom-a-cache-could-know-0000" }
-  const response = await app.request("http://gateway.test/api/v1/key", { headers }, { ...env, DB })
+  const response = await app.request(
+    "http://gateway.test/api/v1/key",
+    { headers },
+    { ...env, DB },
+    createExecutionContext(),
+  )
   expect(response.status).toBe(503)
   expect(await response.text()).toContain("wrangler d1 migrations apply")
 })

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import { internMutants } from "./interns.ts"
+import { mutants } from "./all.ts"
 
 const HELP = `npm run test:mutants -- [--only TEXT] [--seeds 3]
 
@@ -22,7 +22,7 @@ if (values.help) {
 
 const root = path.join(import.meta.dirname, "../..")
 const vitest = path.join(root, "node_modules/vitest/vitest.mjs")
-const chosen = internMutants.filter(({ name }) => name.includes(values.only))
+const chosen = mutants.filter(({ name }) => name.includes(values.only))
 const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => String(index + 1))
 
 /** A test that hangs has found its mutant: without one it takes a minute. */
@@ -40,7 +40,7 @@ function run(test: string, seed: string, mutant: string) {
 function isFound(name: string, test: string, seed: string): boolean {
   const { status, signal, output } = run(test, seed, name)
   if (!output.includes(`mutated: ${name}`)) throw new Error(`The mutant was not loaded.\n${output}`)
-  return signal !== null || (status !== 0 && output.includes("Property failed"))
+  return signal !== null || (status !== 0 && /Property failed|AssertionError/.test(output))
 }
 
 for (const test of new Set(chosen.map((mutant) => mutant.test))) {

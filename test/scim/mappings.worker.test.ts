@@ -1,3 +1,4 @@
+import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
@@ -82,7 +83,8 @@ describe("a group mapping", () => {
     const body = JSON.stringify({ scim_group_id: group.id, workspace_id: await addTeam(workspace), role: "member" })
     const headers = { authorization: `Bearer ${workspace.managementKey}`, "content-type": "application/json" }
     const bindings = { ...env, CLIENT_DIALECT: "openrouter" }
-    const create = () => app.request("/api/v1/scim/group-mappings", { method: "POST", headers, body }, bindings)
+    const create = () =>
+      app.request("/api/v1/scim/group-mappings", { method: "POST", headers, body }, bindings, createExecutionContext())
     const first = await expectJson<Mapping>(201, create())
     expect(await expectJson(201, create())).toEqual(first)
   })

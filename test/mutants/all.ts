@@ -1,0 +1,5 @@
+import { internMutants } from "./interns.ts"
+import type { Mutant } from "./mutant.ts"
+import { policyMutants } from "./policy.ts"
+
+export const mutants: readonly Mutant[] = [...internMutants, ...policyMutants]
