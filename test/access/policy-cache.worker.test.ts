@@ -167,9 +167,11 @@ describe("a cached policy", () => {
     const [id = ""] = await organizationIds(1)
     const isolate = newIsolate()
     await isolate.lookUp(id)
+    isolate.cache.set("without a revision", "cached", Date.now())
     later(-60_000)
     await rename(id, "new")
     expect(await isolate.lookUp(id)).toBe("new")
+    expect(isolate.cache.get("without a revision", Date.now())).toBeUndefined()
   })
 })
 
