@@ -172,7 +172,7 @@ export const variables = {
     schema: text.default(""),
     section: "tools",
     effect:
-      "`host` (default port) or `host:port`, separated by commas: private hosts that `web_fetch` and file URLs may access.",
+      "`host` (default port) or `host:port`, separated by commas: private hosts that `web_fetch` and URLs of images, files and videos may access.",
   }),
   WEB_FETCH_DNS_URL: define({
     schema: url(DNS_URL).default(DNS_URL),
@@ -183,7 +183,7 @@ export const variables = {
     schema: text.default(""),
     section: "tools",
     effect:
-      "Hosts for destinations and pull directories, also by http. `host` opens all its ports. `wrangler.toml` sets `127.0.0.1,localhost` for development.",
+      "Hosts for destinations, pull directories and media, also by http. `host` opens all its ports. `wrangler.toml` sets `127.0.0.1,localhost` for development.",
   }),
   MODERATION_MODEL: define({
     schema: text.default("omni-moderation-latest"),

@@ -1,6 +1,7 @@
 import { type Caller, callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
 import { throttleFreeModels } from "../access/flood.ts"
+import { hostsIn } from "../outbound/settings.ts"
 import { unrestricted } from "../byok/usable-credentials.ts"
 import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
@@ -144,6 +145,10 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     send: received ? async () => received.response() : (url, init, provider) => send(url, init, provider, env),
     tools: () => toolDepsOf(env, { fetch: (...one) => fetch(...one), now: Date.now, signal: request.signal }),
     moderation: () => configuredModeration(env),
+    mediaHosts: () => ({
+      allowedHosts: hostsIn(env, "WEB_FETCH_ALLOWED_HOSTS"),
+      privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
+    }),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
     presetCache: (seconds) => cacheRequestOf(request.headers.get(CACHE_HEADER), seconds, caller.guardrails),
     logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),

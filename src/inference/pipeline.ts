@@ -5,6 +5,7 @@ import { runAgent } from "./agent/run-agent.ts"
 import { deferred, placeDeferredHold, submitLater } from "./deferred-call.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
+import { requirePublicMedia } from "./media-urls.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
 import { holdCheaper } from "./over-budget.ts"
 import { planTargets } from "./plan.ts"
@@ -30,6 +31,7 @@ export async function handleInference<Body extends Preparable>(
   call: InferenceCall<Body>,
   deps: Deps,
 ): Promise<Response> {
+  requirePublicMedia(call.body, deps.mediaHosts) //         URLs that a provider would fetch in a private network: 400
   const withDefaults = await applyPreset(call, deps) //  1. preset and workspace defaults
   const screened = await screenInput(withDefaults) //    2. input guardrails: block or redact
   const prepared = await prepareCall(screened, deps) //     plugins and server tools, if the request names any
@@ -42,6 +44,7 @@ export async function handlePlainInference<Body extends NamedModels>(
   toRequest: (body: Body) => InferenceRequest,
   deps: Deps,
 ): Promise<Response> {
+  requirePublicMedia(call.body, deps.mediaHosts)
   return callUpstream(await screenPlain(resolveAliases<Body, UnscreenedCall<Body>>(call), toRequest), deps)
 }
 

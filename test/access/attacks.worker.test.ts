@@ -59,11 +59,37 @@ describe("an invalid key", () => {
       const request = new Request("http://gateway.test/api/v1/key", { headers })
       const response = await app.fetch(request, { ...env, DB: db }, createExecutionContext())
       await expectJson(401, response)
-      lookups.push(queries)
+      // Policy changes are read in the background when they are due, for any key.
+      lookups.push(queries.filter((sql) => !sql.includes('from "policy_changes"')))
       // Lookups compare a hash, which contains no part of a key.
       for (const value of bound) expect(String(value)).not.toContain(one.slice(0, 12).padEnd(12, "-"))
     }
     for (const queries of lookups) expect(queries).toEqual(lookups[0])
+  })
+})
+
+describe("media at an address of the operator's network", () => {
+  const url = "http://169.254.169.254/latest/meta-data/iam/security-credentials/"
+  const messages = (part: object) => [{ role: "user", content: [{ type: "text", text: "Read it" }, part] }]
+  test.each([
+    ["/chat/completions", { messages: messages({ type: "image_url", image_url: { url } }) }],
+    ["/chat/completions", { messages: messages({ type: "file", file: { file_data: url, filename: "a.pdf" } }) }],
+    ["/responses", { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] }],
+    ["/responses", { input: [{ role: "user", content: [{ type: "input_file", file_url: url }] }] }],
+    ["/messages", { max_tokens: 9, messages: messages({ type: "image", source: { type: "url", url } }) }],
+    ["/messages", { max_tokens: 9, messages: messages({ type: "document", source: { type: "url", url } }) }],
+    ["/images", { prompt: "p", image: url }],
+    ["/rerank", { query: "q", documents: [{ image: url }] }],
+    ["/embeddings", { input: [{ content: [{ type: "image_url", image_url: { url } }] }] }],
+  ])("is rejected on %s: %j", async (path, body) => {
+    const upstream = vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json({}))
+    const { error } = await expectJson<{ error: { message: string } }>(
+      400,
+      workspace.as.post(path, { model: "played/flat", ...body }),
+    )
+    const { message } = error
+    expect(message).toContain("the address is not a public one")
+    expect(upstream.mock.calls.filter(([input]) => String(input).includes("played"))).toEqual([])
   })
 })
 

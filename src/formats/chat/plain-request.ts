@@ -45,7 +45,9 @@ const hasFields =
   }
 
 const isTextPart = hasFields({ type: isOneOf("text"), text: isText })
-const isImagePart = hasFields({ type: isOneOf("image_url"), image_url: hasFields({ url: isText }) })
+/** The hosts of other URLs are checked on the general path. */
+const isData: Check = (value) => typeof value === "string" && value.startsWith("data:")
+const isImagePart = hasFields({ type: isOneOf("image_url"), image_url: hasFields({ url: isData }) })
 const isTextContent: Check = (value) => isText(value) || isListOf(isTextPart)(value)
 const isUserContent: Check = (value) =>
   isText(value) || isListOf((part) => isTextPart(part) || isImagePart(part))(value)

@@ -1,0 +1,83 @@
+import { GatewayError } from "../errors/errors.ts"
+import { hostRefusalOf, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
+import { isObject } from "../support/json.ts"
+
+/** Fields whose value, or its `url`, names a file that a provider fetches. */
+const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$/
+/** Fields that are text or results of earlier calls, and are never fetched. */
+const NOT_FETCHED = new Set(["text", "prompt", "query", "annotations", "citations", "tool_calls", "tools"])
+const MAX_DEPTH = 10
+const HAS_SCHEME = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+const MAX_URL = 65_536
+/** URL parsers skip these, at the start or anywhere. */
+const SKIPPED = /[\s\p{Cc}]/gu
+const DATA = /^data:/i
+
+/** Hosts that the operator allows although their addresses are private. */
+export type MediaHosts = { allowedHosts: ReadonlySet<string>; privateHosts: ReadonlySet<string> }
+
+/**
+ * Throws 400 if a request names media at a private address: a provider in the operator's network would fetch it there,
+ * with the rights of that network. The addresses of public names are not resolved.
+ */
+export function requirePublicMedia(body: object, hosts: () => MediaHosts): void {
+  const url = findUrl(body, { path: "", isMedia: false, depth: 0 }, (text) => refusalOf(text, hosts) !== undefined)
+  if (!url) return
+  throw new GatewayError(
+    "invalid_request",
+    `${url.path}: ${refusalOf(url.text, hosts)}. Send the data itself, or a public https URL; WEB_FETCH_ALLOWED_HOSTS of the deployment allows other hosts.`,
+  )
+}
+
+type Place = { path: string; isMedia: boolean; depth: number }
+type Url = { path: string; text: string }
+
+/** The first rejected URL of a value. */
+function findUrl(
+  value: unknown,
+  { path, isMedia, depth }: Place,
+  isRejected: (text: string) => boolean,
+): Url | undefined {
+  if (typeof value === "string") return isMedia && isRejected(value) ? { path, text: value } : undefined
+  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (const [index, one] of value.entries()) {
+      const found = findUrl(one, { path: `${path}[${index}]`, isMedia, depth: depth + 1 }, isRejected)
+      if (found) return found
+    }
+    return undefined
+  }
+  for (const [name, one] of Object.entries(value)) {
+    if (NOT_FETCHED.has(name)) continue
+    const inside: Place = {
+      path: path === "" ? name : `${path}.${name}`,
+      isMedia: MEDIA_FIELD.test(name) || (name === "url" && (isMedia || isUrlSource(value))),
+      depth: depth + 1,
+    }
+    const found = findUrl(one, inside, isRejected)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** The source of an image or a document on /messages. */
+function isUrlSource(value: unknown): boolean {
+  return isObject(value) && value["type"] === "url"
+}
+
+/** Undefined for data, and for identifiers and schemes that only the provider knows. */
+function refusalOf(text: string, hosts: () => MediaHosts): string | undefined {
+  if (DATA.test(text)) return undefined
+  const start = text.slice(0, MAX_URL).replaceAll(SKIPPED, "")
+  if (!HAS_SCHEME.test(start)) return undefined
+  const url = URL.parse(text, "https://media.example")
+  if (!url) return /^(?:https?:|\/\/)/i.test(start) ? "it is not a valid URL" : undefined
+  if (url.protocol === "file:") return "file URLs are not forwarded"
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined
+  // Other parsers read another host in these.
+  if (/[\s\p{Cc}\\]/u.test(text)) return "it has spaces, control characters or backslashes"
+  const refusal = hostRefusalOf(url)
+  if (refusal === undefined) return undefined
+  const { allowedHosts, privateHosts } = hosts()
+  return isAllowedHost(url, allowedHosts) || isPrivateHost(url, privateHosts) ? undefined : refusal
+}
