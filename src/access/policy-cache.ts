@@ -4,7 +4,7 @@ import { CHANGE_DELAY_MS, knownChanges, type PolicyChanges, type Snapshot } from
 /** An unknown entry is cached for less time, so that a new key or preset works quickly. */
 export const UNKNOWN_MS = 1_000
 /** Maximum age of an entry whose organization has not changed. */
-const MAX_AGE_MS = 300_000
+const MAX_AGE_MS = 60_000
 
 type Entry<Value> = { value: Value | undefined; validUntil: number; snapshot: Snapshot | undefined }
 

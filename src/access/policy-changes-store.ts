@@ -1,20 +1,16 @@
-import { asc, gte } from "drizzle-orm"
-import { openDb } from "../support/db.ts"
-import { policyChanges } from "./table.ts"
+/** The newest revision, as a column of a statement that reads a policy. Statements of audit/store.ts write revisions. */
+export const NEWEST_REVISION = "(SELECT coalesce(max(revision), 0) FROM audit_log WHERE revision IS NOT NULL)"
 
-/** The newest revision, as a column of a statement that reads a policy. */
-export const NEWEST_REVISION = "(SELECT coalesce(max(revision), 0) FROM policy_changes)"
+type PolicyChange = { organizationId: string; revision: number }
 
 /** The last change of each organization, from a revision on, the earliest first. */
-export async function readChangesFrom(
-  db: D1Database,
-  revision: number,
-  limit: number,
-): Promise<{ organizationId: string; revision: number }[]> {
-  return openDb(db)
-    .select()
-    .from(policyChanges)
-    .where(gte(policyChanges.revision, revision))
-    .orderBy(asc(policyChanges.revision))
-    .limit(limit)
+export async function readChangesFrom(db: D1Database, revision: number, limit: number): Promise<PolicyChange[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT organization_id AS organizationId, max(revision) AS revision FROM audit_log WHERE revision >= ?
+       GROUP BY organization_id ORDER BY 2 LIMIT ?`,
+    )
+    .bind(revision, limit)
+    .all<PolicyChange>()
+  return results
 }

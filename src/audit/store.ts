@@ -2,13 +2,24 @@ import { and, count, desc, eq, gte, inArray, lt, sql } from "drizzle-orm"
 import { type Db, openDb, selectRow, toStatement } from "../support/db.ts"
 import { DAY_MS } from "../support/time.ts"
 import { toCountedPage } from "../support/rows.ts"
+import { DENIED_RESOURCE } from "./entry.ts"
 import type { AuditQuery } from "./schemas.ts"
 import { type AuditEntry, auditLog } from "./table.ts"
 
-const insert = (db: Db, entry: AuditEntry) => db.insert(auditLog).values(entry)
+/** Types of resources that decide about no call of a cached key. A new key does not either. */
+const NO_POLICY = new Set([DENIED_RESOURCE, "batch", "file", "oauth_code", "vault_secret"])
+const NEXT_REVISION = sql`(SELECT coalesce(max(revision), 0) + 1 FROM audit_log WHERE revision IS NOT NULL)`
+
+/** D1 commits one batch after the other, so revisions are in the order of commits. */
+function withRevision(entry: AuditEntry) {
+  const isPolicy = !NO_POLICY.has(entry.resourceType) && entry.action !== "api_key.create"
+  return { ...entry, revision: isPolicy ? NEXT_REVISION : null }
+}
+
+const insert = (db: Db, entry: AuditEntry) => db.insert(auditLog).values(withRevision(entry))
 
 const insertIfChanged = (db: Db, entry: AuditEntry) =>
-  db.insert(auditLog).select(selectRow(auditLog, entry, sql`changes() > 0`))
+  db.insert(auditLog).select(selectRow(auditLog, withRevision(entry), sql`changes() > 0`))
 
 /** Writes an entry, as part of the batch of the change that it records. */
 export function auditStatement(db: D1Database, entry: AuditEntry): D1PreparedStatement
@@ -25,6 +36,18 @@ export function auditIfChanged(db: D1Database, entry: AuditEntry): D1PreparedSta
 export function auditIfChanged(db: Db, entry: AuditEntry): ReturnType<typeof insertIfChanged>
 export function auditIfChanged(db: D1Database | Db, entry: AuditEntry) {
   return "$client" in db ? insertIfChanged(db, entry) : toStatement(db, insertIfChanged(openDb(db), entry))
+}
+
+/** Gives an entry the next revision, for a part of its change that is made later. */
+export function reviseStatement(
+  db: Db,
+  { organizationId, action, resourceId }: Pick<AuditEntry, "organizationId" | "action" | "resourceId">,
+) {
+  const isEntry = and(eq(auditLog.action, action), eq(auditLog.resourceId, resourceId))
+  return db
+    .update(auditLog)
+    .set({ revision: NEXT_REVISION })
+    .where(and(eq(auditLog.organizationId, organizationId), isEntry))
 }
 
 export async function insertAudit(db: D1Database, entry: AuditEntry): Promise<void> {

@@ -16,6 +16,9 @@ export const auditLog = sqliteTable("audit_log", {
   requestId: text("request_id").notNull(),
   changedFields: text("changed_fields", { mode: "json" }).$type<readonly string[]>().notNull(),
   changes: text("changes", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  /** Order of policy changes; null if the entry is none. */
+  revision: integer("revision"),
 })
 
-export type AuditEntry = typeof auditLog.$inferSelect
+/** The store adds the revision. */
+export type AuditEntry = Omit<typeof auditLog.$inferSelect, "revision">

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
-import { auditIfChanged } from "../audit/store.ts"
+import { auditIfChanged, reviseStatement } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
@@ -251,7 +251,7 @@ export async function moveIntern(db: D1Database, current: Own, { from, columns, 
   await change(openDb(db), current, { columns, from, now })
 }
 
-/** Deletes the key, the vault and the row of an intern. */
+/** Deletes the key, the vault and the row of an intern, whose deletion is in the audit log. */
 export async function deleteInternRows(binding: D1Database, row: InternRow, now: number): Promise<void> {
   const db = openDb(binding)
   await db.batch([
@@ -264,5 +264,6 @@ export async function deleteInternRows(binding: D1Database, row: InternRow, now:
         and(eq(apiKeys.internId, row.id), eq(apiKeys.organizationId, row.organizationId), isNull(apiKeys.deletedAt)),
       ),
     db.delete(interns).where(isIntern(row)),
+    reviseStatement(db, { organizationId: row.organizationId, action: "intern.delete", resourceId: row.id }),
   ])
 }

@@ -164,7 +164,7 @@ export async function putPreset(
     updatedAt: now,
   }
   const nextVersion = sql`coalesce((SELECT max(version) FROM preset_versions v WHERE v.preset_id = ${presets.id}), 0) + 1`
-  const [, , [version], [preset]] = await db.batch([
+  const [, [version], [preset]] = await db.batch([
     db
       .insert(presets)
       .select(selectRow(presets, row, workspaceExists(scope)))
@@ -173,7 +173,6 @@ export async function putPreset(
         set: { updatedAt: now },
         setWhere: ne(presets.status, "archived"),
       }),
-    auditIfChanged(db, entry),
     db
       .insert(presetVersions)
       .select(
@@ -186,6 +185,7 @@ export async function putPreset(
       .set({ designatedVersionId: versionId })
       .where(and(isPreset(scope, slug), sql`EXISTS (SELECT 1 FROM preset_versions WHERE id = ${versionId})`))
       .returning(),
+    auditIfChanged(db, entry),
   ])
   return preset && { preset, version }
 }

@@ -13,6 +13,9 @@ import {
 import { type Ids, newTenant, type Tenant } from "./isolation/tenant.ts"
 import { eventually } from "../support/eventually.ts"
 import type { TestClient } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 /**
  * Every operation that takes the id of a record, sent with ids of another organization, workspace or intern: one at a
@@ -58,7 +61,7 @@ function send(as: TestClient, operation: Operation, ids: Ids): Promise<Response>
 /** The rows of an organization in D1, without those of its other workspace, whose keys attack. */
 async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
   const { results } = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%organization_id%' AND name <> 'policy_changes'",
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%organization_id%'",
   ).all<{ name: string }>()
   const tables = await Promise.all(
     results.map(async ({ name }) => {

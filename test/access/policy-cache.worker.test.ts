@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { PolicyCache } from "../../src/access/policy-cache.ts"
 import { CHANGE_DELAY_MS, PolicyChanges } from "../../src/access/policy-changes.ts"
 import { NEWEST_REVISION } from "../../src/access/policy-changes-store.ts"
+import { policyEntry } from "../support/policy-writes.ts"
 import { runs } from "../support/runs.ts"
 import { newWorkspace } from "../support/world.ts"
 
@@ -37,7 +38,8 @@ function newIsolate() {
 }
 
 const rename = async (organizationId: string, name: string) => {
-  await env.DB.prepare("UPDATE organizations SET name = ? WHERE id = ?").bind(name, organizationId).run()
+  const update = env.DB.prepare("UPDATE organizations SET name = ? WHERE id = ?").bind(name, organizationId)
+  await env.DB.batch([update, policyEntry(organizationId)])
 }
 const later = (ms: number) => vi.setSystemTime(Date.now() + ms)
 const organizationIds = async (count: number) =>
@@ -97,13 +99,13 @@ describe("a cached policy", () => {
   test("is not read again while its organization does not change", async () => {
     const [changed = "", unchanged = ""] = await organizationIds(2)
     const isolate = newIsolate()
-    for (let seconds = 0; seconds < 60; seconds++) {
+    for (let seconds = 0; seconds < 59; seconds++) {
       await isolate.lookUp(unchanged)
       await rename(changed, `at ${seconds}`)
       later(1_000)
     }
     expect(isolate.reads()).toBe(1)
-    expect(await isolate.lookUp(changed)).toBe("at 59")
+    expect(await isolate.lookUp(changed)).toBe("at 58")
   })
 
   test("is read again after a change that this isolate has read, before it is 5 seconds old", async () => {
@@ -115,11 +117,11 @@ describe("a cached policy", () => {
     expect(await isolate.lookUp(id)).toBe("new")
   })
 
-  test("is read again after 5 minutes", async () => {
+  test("is read again after a minute", async () => {
     const [id = ""] = await organizationIds(1)
     const isolate = newIsolate()
     await isolate.lookUp(id)
-    later(299_999)
+    later(59_999)
     await isolate.lookUp(id)
     expect(isolate.reads()).toBe(1)
     later(1)
@@ -131,31 +133,23 @@ describe("a cached policy", () => {
     const [id = ""] = await organizationIds(1)
     const isolate = newIsolate()
     await isolate.lookUp(id)
-    const others = Array.from({ length: 1_000 }, (_, index) => `other ${index}`)
-    await env.DB.batch(
-      others.map((other) => env.DB.prepare("INSERT INTO policy_changes (organization_id) VALUES (?)").bind(other)),
-    )
+    await env.DB.batch(Array.from({ length: 1_000 }, (_, index) => policyEntry(`other ${index}`)))
     await rename(id, "new")
     later(CHANGE_DELAY_MS)
     expect(await isolate.lookUp(id)).toBe("new")
-    await env.DB.prepare("DELETE FROM policy_changes WHERE organization_id LIKE 'other %'").run()
   })
 
   test("is read again after the database was restored to an earlier state", async () => {
     const ids = await organizationIds(2)
     const isolate = newIsolate()
-    const revisions: number[] = []
-    for (const id of ids) {
-      await rename(id, "restored")
-      revisions.push((await read(id)).revision)
-    }
+    for (const id of ids) await rename(id, "restored")
+    const { revision } = await read(ids[0] ?? "")
     for (const id of ids) await rename(id, "lost")
     for (const id of ids) expect(await isolate.lookUp(id)).toBe("lost")
-    const restore = (id: string, index: number) => [
-      env.DB.prepare("UPDATE organizations SET name = 'restored' WHERE id = ?").bind(id),
-      env.DB.prepare("UPDATE policy_changes SET revision = ? WHERE organization_id = ?").bind(revisions[index], id),
-    ]
-    await env.DB.batch(ids.flatMap(restore))
+    await env.DB.batch([
+      ...ids.map((id) => env.DB.prepare("UPDATE organizations SET name = 'restored' WHERE id = ?").bind(id)),
+      env.DB.prepare("DELETE FROM audit_log WHERE revision > ?").bind(revision),
+    ])
     later(CHANGE_DELAY_MS)
     for (const id of ids) expect(await isolate.lookUp(id)).toBe("restored")
     for (const id of ids) await rename(id, "new")
@@ -168,7 +162,7 @@ describe("a cached policy", () => {
     const isolate = newIsolate()
     await isolate.lookUp(id)
     isolate.cache.set("without a revision", "cached", Date.now())
-    later(-60_000)
+    later(-30_000)
     await rename(id, "new")
     expect(await isolate.lookUp(id)).toBe("new")
     expect(isolate.cache.get("without a revision", Date.now())).toBeUndefined()
@@ -198,7 +192,7 @@ describe("the changes that an isolate knows", () => {
     await lookUp(id)
     later(4_000)
     const cancelled = {
-      prepare: () => ({ bind: () => ({ raw: () => new Promise(() => {}) }) }),
+      prepare: () => ({ bind: () => ({ all: () => new Promise(() => {}) }) }),
     } as unknown as D1Database
     void changes.read(cancelled, Date.now())
     later(1_000)

@@ -13,7 +13,6 @@ const later = readdirSync(folder).filter((name) => name > BEFORE_THE_RULE)
 function statementsOf(name: string): string[] {
   const sql = readFileSync(path.join(folder, name), "utf8").replaceAll(/--[^\n]*/g, "")
   return sql
-    .replaceAll(/ BEGIN\b.*?\bEND\b/gs, (body) => body.replaceAll(";", "\0"))
     .split(";")
     .map((statement) => statement.replaceAll(/\s+/g, " ").trim())
     .filter(Boolean)
@@ -26,8 +25,6 @@ const ADDS = [
   // A row of the previous release lacks the column: it needs a default, or may be null.
   /^ALTER TABLE \w+ ADD COLUMN (?!.*NOT NULL(?!.*DEFAULT))/i,
   /^(?:INSERT|UPDATE) /i,
-  // A trigger writes only its own table, which the previous release does not know.
-  /^CREATE TRIGGER \w+ AFTER (?:INSERT|DELETE|UPDATE(?: OF [\w, ]+)?) ON \w+ BEGIN (?:(?:DELETE FROM|INSERT INTO) policy_changes [^\0]*\0 )+END$/,
 ]
 
 /** Removes rebuilt tables: created under another name, filled, and renamed to replace the old one. */

@@ -18,6 +18,9 @@ import {
   expectJson,
 } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Intern = {
   id: string
@@ -402,6 +405,21 @@ describe("the lifecycle of an intern", () => {
       }
     })
     expect((await make(as, { name: "ada" })).id).not.toBe(id)
+  })
+
+  test("deleting is a policy change when its key ends, so that other isolates read it", async () => {
+    const { as } = await newWorkspace()
+    const { id } = await make(as, { name: "ada" })
+    const row = await env.DB.prepare("SELECT * FROM interns WHERE id = ?").bind(id).first<{ organization_id: string }>()
+    const newest = async () => {
+      const statement = env.DB.prepare("SELECT max(revision) AS revision FROM audit_log WHERE organization_id = ?")
+      return (await statement.bind(row?.organization_id).first<{ revision: number }>())?.revision ?? 0
+    }
+    const before = await newest()
+    await expectJson(202, as.delete(`/interns/${id}`))
+    await eventually(async () => refusal(404, as.get(`/interns/${id}`)))
+    // One with the request, one with the deletion of the key.
+    expect(await newest()).toBeGreaterThanOrEqual(before + 2)
   })
 
   test("deleting its workspace deletes it", async () => {

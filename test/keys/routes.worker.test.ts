@@ -4,6 +4,7 @@ import { KEY_CACHE_MS } from "../../src/access/key-cache.ts"
 import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
 import { requestedWorkspace } from "../../src/workspaces/requested.ts"
 import { client, newKey, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
+import { policyEntry } from "../support/policy-writes.ts"
 
 type Record_ = { data: { hash: string; name: string; limit: number | null; label: string } }
 
@@ -53,9 +54,11 @@ describe("an invalid key gets the same 401", () => {
 describe("a key change by another isolate", () => {
   test(`takes effect within ${KEY_CACHE_MS} ms`, async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
-    const { as, hash } = await newKey(await newWorkspace())
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace)
     await expectJson(200, as.get("/key"))
-    await env.DB.prepare("UPDATE api_keys SET disabled = 1 WHERE hash = ?").bind(hash).run()
+    const disable = env.DB.prepare("UPDATE api_keys SET disabled = 1 WHERE hash = ?").bind(hash)
+    await env.DB.batch([disable, policyEntry(workspace.organizationId)])
     vi.setSystemTime(Date.now() + KEY_CACHE_MS)
     await expectJson(401, as.get("/key"))
   })

@@ -2,6 +2,9 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { OrganizationMembers, WorkspaceMembers } from "../../src/members/schemas.ts"
 import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Failure = { error: { message: string } }
 type Person = { data: { id: string; role: string } }

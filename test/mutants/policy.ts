@@ -59,8 +59,8 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "the changes are read from the second one on",
     file: STORE,
-    from: `gte(policyChanges.revision, revision)`,
-    to: `gte(policyChanges.revision, revision + 2)`,
+    from: `WHERE revision >= ?`,
+    to: `WHERE revision >= ? + 2`,
     test: TEST,
   },
 ]

@@ -10,6 +10,9 @@ import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
 import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
 import { insertIntern } from "../support/interns.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 /** RFC 7636, appendix B. */

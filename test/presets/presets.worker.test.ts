@@ -4,6 +4,7 @@ import * as z from "zod"
 import { DesignatedPreset, PresetList, PresetVersion, VersionList } from "../../src/presets/schemas.ts"
 import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+import { policyEntry } from "../support/policy-writes.ts"
 
 type Failure = { error: { code: number; message: string } }
 type Json = Record<string, unknown>
@@ -361,7 +362,8 @@ describe("a preset in calls", () => {
     expect(await temperature()).toBe(0.1)
     await put(workspace, "p", { model: MODEL, temperature: 0.2 })
     expect(await temperature()).toBe(0.2)
-    await env.DB.prepare("UPDATE presets SET status = 'disabled' WHERE id = ?").bind(id).run()
+    const disable = env.DB.prepare("UPDATE presets SET status = 'disabled' WHERE id = ?").bind(id)
+    await env.DB.batch([disable, policyEntry(workspace.organizationId)])
     expect(await temperature()).toBe(0.2)
     vi.setSystemTime(Date.now() + 5_000)
     await expectJson(400, workspace.as.chat("@preset/p", "Hi"))

@@ -12,6 +12,9 @@ import {
   type Resource,
   USER,
 } from "./directory.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 /** Requests of real clients that RFC 7644 does not cover, or only just. */
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { expectClause, newStage, refused, type Request, type Row, type Stage } from "./clauses.ts"
 import { ENTERPRISE, GROUP, patch, USER } from "./directory.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 const MAX = "x".repeat(1_048_577)
 const toUser = ({ ada }: Stage) => `/Users/${ada.id}`

@@ -7,6 +7,9 @@ import { scimClient, queueSyncJob } from "./directory.ts"
 import { crew, list, newRemote, person, mockRemotes, TOKEN } from "./remote.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 beforeAll(mockRemotes)
 afterAll(() => void vi.restoreAllMocks())

@@ -9,6 +9,9 @@ import { mastersOf } from "../../src/secrets/master-key.ts"
 import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { BOOTSTRAP, client, expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { FROM_CONSOLE, send, type SessionData, signIn } from "./console.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -3,6 +3,9 @@ import * as z from "zod"
 import { describe, expect, test } from "vitest"
 import { Workspace, WorkspaceList } from "../../src/workspaces/schemas.ts"
 import { client, newKey, newWorkspace, operatorClient, expectJson, type Workspace as World } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Failure = { error: { code: number; message: string } }
 const One = z.strictObject({ data: Workspace.strict() })
