@@ -3,12 +3,11 @@ export const NEWEST_REVISION = "(SELECT coalesce(max(revision), 0) FROM audit_lo
 
 type PolicyChange = { organizationId: string; revision: number }
 
-/** The last change of each organization, from a revision on, the earliest first. */
+/** Policy changes from a revision on, the earliest first. */
 export async function readChangesFrom(db: D1Database, revision: number, limit: number): Promise<PolicyChange[]> {
   const { results } = await db
     .prepare(
-      `SELECT organization_id AS organizationId, max(revision) AS revision FROM audit_log WHERE revision >= ?
-       GROUP BY organization_id ORDER BY 2 LIMIT ?`,
+      "SELECT organization_id AS organizationId, revision FROM audit_log WHERE revision >= ? ORDER BY revision LIMIT ?",
     )
     .bind(revision, limit)
     .all<PolicyChange>()
