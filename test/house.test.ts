@@ -137,7 +137,7 @@ test("no SQL statement contains external strings", () => {
   expect(
     inserted.filter(
       (one) =>
-        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|NEWEST_REVISION|OF_CALLER|IN_PLACE|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|LINEAGE|DESCENDANTS|LEAVES_MANAGEMENT|BREAKS_ORDER|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_MAPPED|HERE|given|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
+        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|NEWEST_REVISION|OF_CALLER|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|LINEAGE|DESCENDANTS|LEAVES_MANAGEMENT|BREAKS_ORDER|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_MAPPED|HERE|given|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
           one,
         ),
     ),

@@ -3,7 +3,7 @@ import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { GatewayError } from "../../src/errors/errors.ts"
-import { keepFile, newRow } from "../../src/files/keep.ts"
+import { storeFile, newRow } from "../../src/files/store-file.ts"
 import { findFile } from "../../src/files/store.ts"
 import { DAY_MS } from "../../src/support/time.ts"
 import type { LineStore } from "./lines.ts"
@@ -57,7 +57,7 @@ async function writeFile(
   const file = newRow({ organizationId, workspaceId }, about)
   lines.setFileId(kind, file.id)
   const actor = { organizationId, keyHash: row.keyHash, ...row.origin.actor, ip: null, userAgent: null, at: Date.now() }
-  return (await keepFile(env, { actor, row: file, content, mimeType: () => mimeType })).id
+  return (await storeFile(env, { actor, row: file, content, mimeType: () => mimeType })).id
 }
 
 /** If the workspace is deleted or its organization has no space for the files, the results are kept for a day. */

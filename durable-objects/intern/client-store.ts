@@ -151,7 +151,7 @@ export class ClientStore {
   }
 
   /** Called when the agent was replaced: the new one does not have the sessions. */
-  forgetSessions(): void {
+  deleteSessions(): void {
     this.#sql.exec("DELETE FROM opened_sessions")
     this.#sql.exec("DELETE FROM client_questions")
   }

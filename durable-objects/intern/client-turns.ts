@@ -2,14 +2,14 @@ import { promptText } from "../../src/interns/hosts/client-sessions.ts"
 import type { RpcId } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
 import { answerText, toQuestionText } from "../../src/interns/run/answer.ts"
-import { onClientAnswer, onClientLeft, startClientRun } from "../../src/interns/run/client-turn.ts"
+import { onClientAnswer, onClientDisconnect, startClientRun } from "../../src/interns/run/client-turn.ts"
 import type { Run, Step } from "../../src/interns/run/run.ts"
 import type { SessionLog } from "./session-log.ts"
-import type { StandingAnswers } from "./standing-answers.ts"
+import type { SessionPermissions } from "./session-permissions.ts"
 
 type Deps = {
   log: SessionLog
-  standing: StandingAnswers
+  standing: SessionPermissions
   now: () => number
   nextRpc: () => number
   /** Admits a request, or throws the reason for the rejection. */
@@ -56,6 +56,6 @@ export class ClientTurns {
 
   /** The client has disconnected. */
   left(run: Run): void {
-    this.#deps.apply(onClientLeft(run, this.#deps.now()))
+    this.#deps.apply(onClientDisconnect(run, this.#deps.now()))
   }
 }

@@ -14,7 +14,7 @@ import { internError } from "../../src/interns/reasons.ts"
 import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import { record } from "../../src/interns/run/acp-values.ts"
 import type { Finish, Run } from "../../src/interns/run/run.ts"
-import { ClientDoor, type Loadable, type Rejection } from "./client-door.ts"
+import { ClientSessionAccess, type LoadableSession, type Rejection } from "./client-session-access.ts"
 import { ClientQuestions } from "./client-questions.ts"
 import { type ClientRequest, ClientStore } from "./client-store.ts"
 import { type Client, clientOf, ClientSockets } from "./client-sockets.ts"
@@ -22,7 +22,7 @@ import type { ClientTurns } from "./client-turns.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
 
-type Surroundings = { host: () => InternHost; now: () => number; turns: () => ClientTurns }
+type TurnDeps = { host: () => InternHost; now: () => number; turns: () => ClientTurns }
 
 type Request = ClientFrame & { is: "request" }
 type Notice = ClientFrame & { is: "notice" }
@@ -34,19 +34,19 @@ type Notice = ClientFrame & { is: "notice" }
 export class InternClients {
   readonly #runs: RunStore
   readonly #store: ClientStore
-  readonly #door: ClientDoor
+  readonly #door: ClientSessionAccess
   readonly #questions: ClientQuestions
   readonly #sockets: ClientSockets
-  readonly #around: Surroundings
+  readonly #around: TurnDeps
   /** Loads whose session the agent has not replayed yet. In memory, because the replay follows at once. */
   readonly #silentLoads = new Set<string>()
   /** Incremented when all clients are disconnected: a client that was admitted before is then rejected. */
   #round = 0
 
-  constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, around: Surroundings) {
+  constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, around: TurnDeps) {
     this.#runs = runs
     this.#store = new ClientStore(ctx.storage.sql)
-    this.#door = new ClientDoor(runs, this.#store, log)
+    this.#door = new ClientSessionAccess(runs, this.#store, log)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = around
     this.#questions = new ClientQuestions({
@@ -165,7 +165,7 @@ export class InternClients {
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was restarted. Load the session again." }
     for (const { client, id } of this.#store.takeRequests()) this.#refuse(client, id, error)
-    this.#store.forgetSessions()
+    this.#store.deleteSessions()
   }
 
   /** Disconnects all clients, because their token is no longer valid. */
@@ -204,7 +204,7 @@ export class InternClients {
   }
 
   /** Forwards a request to the agent with an id of the gateway. The host sets folder and servers of the session. */
-  #open({ id: client }: Client, { id, method }: Request, known: Rejection | Loadable | null): void {
+  #open({ id: client }: Client, { id, method }: Request, known: Rejection | LoadableSession | null): void {
     if (known && "code" in known) return this.#refuse(client, id, known)
     const refusal = this.#admission()
     if (refusal) return this.#refuse(client, id, refusal)

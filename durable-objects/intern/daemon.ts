@@ -9,7 +9,7 @@ import type { AcpMessage } from "../../src/interns/run/acp.ts"
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import { logError, logWarning } from "../../src/support/log.ts"
 import { serverOf } from "../../src/support/mcp-tools.ts"
-import { valueWithin } from "../../src/support/time.ts"
+import { valueOrTimeout } from "../../src/support/time.ts"
 import type { Peer } from "./facts.ts"
 import type { RunStore } from "./run-store.ts"
 import { isObject } from "../../src/support/json.ts"
@@ -109,7 +109,7 @@ export class DaemonLink implements InternHost {
     if (!this.isUp) return false
     const confirmed = new Promise<boolean>((resolve) => (this.#destroyed = resolve))
     this.send({ jsonrpc: "2.0", id: DESTROY_RPC, method: "_intern/destroy", params: {} })
-    const isArchived = (await valueWithin(confirmed, DESTROY_TIMEOUT_MS)) ?? false
+    const isArchived = (await valueOrTimeout(confirmed, DESTROY_TIMEOUT_MS)) ?? false
     if (isArchived) this.#closeAll(CLOSE.revoked, "destroyed")
     return isArchived
   }

@@ -33,7 +33,7 @@ export type Facts = {
   model: string | null
   peer: Peer
   /** Whether its initial files and schedules are stored. */
-  isFurnished: boolean
+  hasInitialContent: boolean
   /** Ended turns that are not sent to destinations yet. */
   turnExports: TurnRecord[]
   /** The last used request id. */

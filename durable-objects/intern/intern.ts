@@ -77,7 +77,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       if (pathname === "/chat") return await this.#turns.chat(await request.json<rpc.ChatCall>(), request.signal)
       const grant = request.headers.get(rpc.CLIENT_HEADER) ?? ""
       if (pathname === "/client") return await this.#clients.attach(() => this.#lifecycle.requireGrant(grant))
-      const host = this.#hostOf(JSON.parse(request.headers.get(rpc.PLACE_HEADER) ?? "") as rpc.InternIdentity)
+      const host = this.#hostOf(JSON.parse(request.headers.get(rpc.IDENTITY_HEADER) ?? "") as rpc.InternIdentity)
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
       return host.attach()
     } catch (thrown) {
@@ -185,7 +185,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       up: () => this.#hostIsUp(),
       failed: (text) => this.ctx.waitUntil(this.#lifecycle.agentFailed(text)),
       gone: () => {
-        this.#turns.forAll(machine.severed)
+        this.#turns.forAll(machine.connectionLost)
         this.#clients.gone()
       },
       down: () => {
@@ -230,7 +230,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   }
 
   async #clear(): Promise<void> {
-    this.#turns.forAll(machine.severed)
+    this.#turns.forAll(machine.connectionLost)
     this.#alarm.set(null)
     this.#host = undefined
     await this.ctx.storage.deleteAll()

@@ -15,12 +15,12 @@ import type { RunContext } from "../../src/policy/run-context.ts"
 import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
 import { Meter } from "./meter.ts"
-import { Notices } from "./notices.ts"
+import { WebhookQueue } from "./webhook-queue.ts"
 import { listQuestions, type QuestionChange } from "./question-list.ts"
 import { RunStore } from "./run-store.ts"
 import { Schedules } from "./schedules.ts"
 import { TurnExports, turnRecordOf } from "./turn-exports.ts"
-import { StandingAnswers } from "./standing-answers.ts"
+import { SessionPermissions } from "./session-permissions.ts"
 import { SessionLog, stateOf } from "./session-log.ts"
 
 /** Data of an intern's object other than its runs, and the methods that read and change it. */
@@ -28,9 +28,9 @@ export abstract class InternRecords extends DurableObject<Env> {
   protected readonly runs: RunStore
   protected readonly log: SessionLog
   protected readonly meter: Meter
-  protected readonly standing: StandingAnswers
+  protected readonly standing: SessionPermissions
   readonly #schedules: Schedules
-  readonly #notices: Notices
+  readonly #notices: WebhookQueue
   readonly #turnExports: TurnExports
   readonly #disk: Disk
 
@@ -45,14 +45,14 @@ export abstract class InternRecords extends DurableObject<Env> {
     })
     this.log = new SessionLog(sql, now)
     this.meter = new Meter(sql, env, this.runs)
-    this.standing = new StandingAnswers(sql, () => (this.runs.fact("identity")?.host ?? "embedded") === "embedded")
+    this.standing = new SessionPermissions(sql, () => (this.runs.fact("identity")?.host ?? "embedded") === "embedded")
     this.#schedules = new Schedules(sql, {
       log: this.log,
       now,
       spentToday: (limit) => this.#spent(limit),
       start: (call) => this.startTurn(call),
     })
-    this.#notices = new Notices(sql, env, now)
+    this.#notices = new WebhookQueue(sql, env, now)
     this.#turnExports = new TurnExports(env, {
       runs: this.runs,
       now,
@@ -151,7 +151,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   }
 
   /** Undefined for an unknown session. */
-  permissions(session: string): rpc.StandingPermission[] | undefined {
+  permissions(session: string): rpc.SessionPermission[] | undefined {
     if (!this.log.get(session)) return undefined
     const rules = new Memory(this.ctx.storage.sql).rules(this.#agentSession(session))
     const embedded = rules.map(([operation, rule]) => {
@@ -163,7 +163,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   /** `operation` null: all permissions of the session. Returns the number removed. */
   revokePermissions(session: string, operation: string | null): number | undefined {
     if (!this.log.get(session)) return undefined
-    const embedded = new Memory(this.ctx.storage.sql).forgetRules(this.#agentSession(session), operation)
+    const embedded = new Memory(this.ctx.storage.sql).deleteRules(this.#agentSession(session), operation)
     return embedded + this.standing.forget(session, operation)
   }
 
@@ -205,7 +205,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   async #spent(limit: Limit): Promise<number> {
     const { organizationId } = this.runs.fact("identity") ?? {}
     if (organizationId === undefined) return 0
-    const [, standing] = await openLedger(this.env, organizationId).standings([limit])
+    const [, standing] = await openLedger(this.env, organizationId).limitStatuses([limit])
     return nanoToUsd(standing?.spentNano ?? 0)
   }
 
@@ -242,23 +242,26 @@ export abstract class InternRecords extends DurableObject<Env> {
     return this.#disk.page(after)
   }
 
-  isFurnished(): boolean {
-    return this.runs.fact("isFurnished") === true
+  hasInitialContent(): boolean {
+    return this.runs.fact("hasInitialContent") === true
   }
 
   /**
    * Stores a part of the initial content of an intern. Ignored after the last part, so that a repeated creation does
    * not undo changes of the agent. Returns the reason if a file was not stored.
    */
-  furnish(identity: rpc.InternIdentity, { files, schedules, isLast }: rpc.Furniture): string | undefined {
+  storeInitialContent(
+    identity: rpc.InternIdentity,
+    { files, schedules, isLast }: rpc.InitialContent,
+  ): string | undefined {
     this.runs.setFact("identity", identity)
-    if (this.isFurnished()) return undefined
+    if (this.hasInitialContent()) return undefined
     for (const { path, body, mode } of files) {
       const fault = this.#disk.write(path, body, mode)
       if (fault !== undefined) return fault
     }
     for (const schedule of schedules) this.#schedules.put(schedule)
-    if (isLast) this.runs.setFact("isFurnished", true)
+    if (isLast) this.runs.setFact("hasInitialContent", true)
     return this.#rescheduled(undefined)
   }
 

@@ -5,7 +5,7 @@ import type { QuestionChange } from "./question-list.ts"
 import { parseStored } from "../../src/support/json.ts"
 
 /** Time for which an ended run is kept, to reject late answers to its questions. */
-const ENDED_KEPT_MS = 24 * 3_600_000
+const ENDED_RETENTION_MS = 24 * 3_600_000
 /** Limit of stored sessions: the least recently used ones are dropped and begin without history. */
 const MAX_SESSIONS = 1_000
 const MAX_ENDED = 1_000
@@ -188,7 +188,7 @@ export class RunStore {
     this.#sql.exec(
       `DELETE FROM runs WHERE is_open = 0 AND (ended_at < ? OR id NOT IN
          (SELECT id FROM runs WHERE is_open = 0 ORDER BY ended_at DESC LIMIT ?))`,
-      now - ENDED_KEPT_MS,
+      now - ENDED_RETENTION_MS,
       MAX_ENDED,
     )
     this.#sql.exec("DELETE FROM questions WHERE run NOT IN (SELECT id FROM runs)")

@@ -20,7 +20,7 @@ export const MAX_ENTRIES = 5_000
 const MAX_SESSIONS = 1_000
 const PRUNE_EVERY = 256
 /** Maximum of questions and answers of a turn for destinations. */
-const MAX_OF_TURN = 200
+const MAX_PER_TURN = 200
 const TITLE_LENGTH = 80
 
 type Text = { kind: "text" | "reasoning"; text: string }
@@ -159,7 +159,7 @@ export class SessionLog {
          AND n > coalesce((SELECT n FROM transcript WHERE session = ?1 AND json_extract(body, '$.kind') = 'end'
            ORDER BY n DESC LIMIT 1 OFFSET 1), 0) ORDER BY n LIMIT ?2`,
       session,
-      MAX_OF_TURN,
+      MAX_PER_TURN,
     )
     return rows.toArray()
   }

@@ -6,7 +6,7 @@ import type { AcpEvent, AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
 import { spellingOf } from "../../src/interns/run/chunks.ts"
 import { type Finish, isDetached, LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
-import { ToolCallNews } from "../../src/interns/run/tool-calls.ts"
+import { ToolCallChanges } from "../../src/interns/run/tool-calls.ts"
 import type { RaceTimer } from "../../src/support/time.ts"
 import { ClientTurns } from "./client-turns.ts"
 import type { InternClients } from "./clients.ts"
@@ -14,7 +14,7 @@ import { type EffectDeps, perform } from "./effects.ts"
 import type { InternLifecycle } from "./lifecycle.ts"
 import type { RunStore } from "./run-store.ts"
 import type { SessionLog } from "./session-log.ts"
-import type { StandingAnswers } from "./standing-answers.ts"
+import type { SessionPermissions } from "./session-permissions.ts"
 import { InternStream } from "./stream.ts"
 import * as guards from "./turn-guards.ts"
 
@@ -29,7 +29,7 @@ type TurnsDeps = {
   env: Env
   runs: RunStore
   log: SessionLog
-  standing: StandingAnswers
+  standing: SessionPermissions
   lifecycle: InternLifecycle
   clients: InternClients
   host: () => InternHost
@@ -55,7 +55,7 @@ export class InternTurns {
   readonly #effectDeps: EffectDeps
   readonly #hostConnected = new guards.HostEvent()
   readonly ofClients: ClientTurns
-  readonly #toolCalls = new ToolCallNews()
+  readonly #toolCalls = new ToolCallChanges()
   #checkAt = 0
   /** The agent's message in progress. */
   #message: AcpMessage | undefined
@@ -143,10 +143,10 @@ export class InternTurns {
       if (entry) this.#deps.log.add(run.session, entry)
       return true
     }
-    const mayAsk = news.is === "result" || news.is === "failure"
+    const mayPrompt = news.is === "result" || news.is === "failure"
     this.#message = message
     try {
-      this.#apply(machine.onAcpEvent(run, news, now(), mayAsk ? runs.nextRpc() : 0))
+      this.#apply(machine.onAcpEvent(run, news, now(), mayPrompt ? runs.nextRpc() : 0))
     } finally {
       this.#message = undefined
     }

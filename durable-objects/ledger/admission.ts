@@ -9,18 +9,18 @@ import type { Credits } from "./credits.ts"
 import { type Holds, toHold } from "./holds.ts"
 import type { Outbox } from "./outbox.ts"
 import type { RateCounts } from "./rates.ts"
-import { withAccount } from "./room.ts"
+import { withAccount } from "./limit-status.ts"
 
-type Books = { credits: Credits; counters: CounterStore; holds: Holds; outbox: Outbox; rates: RateCounts }
+type LedgerStores = { credits: Credits; counters: CounterStore; holds: Holds; outbox: Outbox; rates: RateCounts }
 type LeaseRequest = NonNullable<HoldRequest["lease"]>
 type Granted = { nano: number; share: RateShare | undefined; limits: readonly Limit[]; now: number }
 
 /** Decides on calls and leases. Runs within a transaction of the ledger. */
 export class Admission {
-  readonly #books: Books
+  readonly #books: LedgerStores
 
-  constructor(books: Books) {
-    this.#books = books
+  constructor(stores: LedgerStores) {
+    this.#books = stores
   }
 
   decide(request: HoldRequest, now: number): HoldVerdict {
@@ -68,11 +68,11 @@ export class Admission {
     const { providers } = request
     // Calls of a lease may go to any of the providers, so the full amount is held under the limits of each.
     const limits = providers ? [...shared, ...providers.limited.flatMap((provider) => provider.limits)] : shared
-    const nano = lease.wantNano === 0 ? 0 : sliceOf(request.wanted, lease.wantNano, limits, state)
+    const nano = lease.refillNano === 0 ? 0 : sliceOf(request.wanted, lease.refillNano, limits, state)
     const share = request.rates && rateShareOf(request.rates, rates.useOf(holds, now))
-    if ((lease.wantNano > 0 && nano === 0) || (request.rates && !share)) return undefined
+    if ((lease.refillNano > 0 && nano === 0) || (request.rates && !share)) return undefined
     const leasedRates = this.#lease(request, lease, { nano, share, limits, now })
-    return { ok: true, grantedNano: request.wanted.mostNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
+    return { ok: true, grantedNano: request.wanted.maxNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
   }
 
   /** An existing lease must still be held. A new one must not be charged already: a charge closes its id. */

@@ -10,12 +10,12 @@ import { DAY_MS } from "../../src/support/time.ts"
 /** A limit with the amount spent in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
 type Refusal = Extract<Verdict, { ok: false }>
-type Books = { of: (scope: string) => Counters; creditedNano: () => number }
+type LedgerStores = { of: (scope: string) => Counters; creditedNano: () => number }
 
 /** Threshold value that marks a rejection. */
 const REFUSAL = -1
 /** Marks are removed this long after their window ended. */
-const KEPT_MS = 40 * DAY_MS
+const RETENTION_MS = 40 * DAY_MS
 const MAX_KNOWN = 10_000
 const BATCH = 50
 const RETRY_MS = 30_000
@@ -64,19 +64,19 @@ export class Alerts {
   }
 
   /** Thresholds of the balance count from the last credit. */
-  credited(books: Books): void {
-    const creditedNano = books.creditedNano()
+  credited(stores: LedgerStores): void {
+    const creditedNano = stores.creditedNano()
     this.#base ??= this.#read("base")
     if (this.#base?.creditedNano === creditedNano) return
-    const { spent } = books.of(ACCOUNT).total
+    const { spent } = stores.of(ACCOUNT).total
     this.#base = { creditedNano, spentNano: spent, limitNano: Math.max(0, creditedNano - spent) }
     this.#write("base", this.#base)
   }
 
   /** Called after a charge is counted, within its transaction. */
-  charged(generation: Generation, books: Books, now: number): void {
-    const uses = (generation.limits ?? []).map((limit) => useOf(limit, books.of(limit.scope)))
-    if (generation.costNano > 0) uses.push(this.#balance(books))
+  charged(generation: Generation, stores: LedgerStores, now: number): void {
+    const uses = (generation.limits ?? []).map((limit) => useOf(limit, stores.of(limit.scope)))
+    if (generation.costNano > 0) uses.push(this.#balance(stores))
     for (const use of uses) {
       const threshold = reachedThreshold(this.thresholds, use.spentNano, use.limitNano)
       if (threshold > 0 && threshold > this.#highest(use)) this.#add(use, threshold, { ...generation, at: now })
@@ -84,21 +84,21 @@ export class Alerts {
   }
 
   /** Records limits that rejected a call or some of its candidates. True if one is the first in its window. */
-  refused(request: HoldRequest, verdict: HoldVerdict, books: Books): boolean {
+  refused(request: HoldRequest, verdict: HoldVerdict, stores: LedgerStores): boolean {
     const { providers = [] } = "free" in verdict || "rate" in verdict ? {} : verdict
-    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
+    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "minNano" in one)
     // No short circuit: each rejection must be written.
-    return refusals.map((refusal) => this.#refusedBy(request, refusal, books)).includes(true)
+    return refusals.map((refusal) => this.#refusedBy(request, refusal, stores)).includes(true)
   }
 
-  #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, books: Books): boolean {
+  #refusedBy(request: HoldRequest, { scope, interval, minNano }: Refusal, stores: LedgerStores): boolean {
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
-    const use = limit ? useOf(limit, books.of(scope)) : this.#balance(books)
+    const use = limit ? useOf(limit, stores.of(scope)) : this.#balance(stores)
     const mark = markOf(use)
     const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()
     if (known.length > 0) return false
-    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: leastNano })
+    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: minNano })
     return true
   }
 
@@ -127,15 +127,15 @@ export class Alerts {
       const threshold = alert.threshold ?? REFUSAL
       this.#sql.exec("UPDATE alerts SET is_sent = 1 WHERE mark = ? AND threshold = ?", markOf(alert), threshold)
     }
-    this.#sql.exec("DELETE FROM alerts WHERE is_sent = 1 AND window_start > 0 AND window_start < ?", now - KEPT_MS)
+    this.#sql.exec("DELETE FROM alerts WHERE is_sent = 1 AND window_start > 0 AND window_start < ?", now - RETENTION_MS)
   }
 
   /** Use of the balance after the last credit, or of all credits if there was none since alerts exist. */
-  #balance(books: Books): Use {
+  #balance(stores: LedgerStores): Use {
     this.#base ??= this.#read("base")
-    this.#base ??= { creditedNano: books.creditedNano(), spentNano: 0, limitNano: books.creditedNano() }
+    this.#base ??= { creditedNano: stores.creditedNano(), spentNano: 0, limitNano: stores.creditedNano() }
     const { limitNano, spentNano } = this.#base
-    const spent = books.of(ACCOUNT).total.spent - spentNano
+    const spent = stores.of(ACCOUNT).total.spent - spentNano
     return { scope: ACCOUNT, interval: null, windowStart: spentNano, limitNano, spentNano: Math.max(0, spent) }
   }
 

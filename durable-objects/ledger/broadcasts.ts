@@ -1,17 +1,17 @@
-import { type BroadcastMessage, CALLS_OF_A_MESSAGE, CONTENT_OF_A_MESSAGE } from "../../src/config/messages.ts"
+import { type BroadcastMessage, MAX_CALLS_PER_MESSAGE, MAX_CONTENT_PER_MESSAGE } from "../../src/config/messages.ts"
 import type { Settled } from "../../src/ledger/generation.ts"
 import type { BroadcastPace, UnconfirmedCall } from "../../src/ledger/protocol.ts"
 import { logError } from "../../src/support/log.ts"
 
-const PUBLISHED_AT_ONCE = 100
+const PUBLISHED_PER_BATCH = 100
 const MAX_BACKOFF_MS = 60_000
 /** Time for the queue consumer to confirm calls: at first, and at most. */
-const CONFIRMED_IN_MS = 120_000
+const CONFIRMATION_TIMEOUT_MS = 120_000
 const MAX_CONFIRMED_IN_MS = 3_600_000
 /** Publications after which unconfirmed calls lose their content: one per hour for 17 days. */
-const MOST_TIMES_WITH_CONTENT = 408
+const MAX_ATTEMPTS_WITH_CONTENT = 408
 /** Content that is stored elsewhere is one object per call: at most 25 of them are read for one message. */
-const SIZE_ELSEWHERE = CONTENT_OF_A_MESSAGE / 25
+const SIZE_ELSEWHERE = MAX_CONTENT_PER_MESSAGE / 25
 
 /** `content`: JSON of the content, if it came with the settlement. */
 export type NewBroadcast = { seq: number; generation: Settled; content: string | undefined }
@@ -98,8 +98,8 @@ export class Broadcasts {
     this.#restAgain(published, now)
     this.#hasFresh = this.#sql.exec("SELECT 1 FROM broadcasts LIMIT 1").toArray().length > 0
     const { at } = this.#sql.exec<{ at: number | null }>("SELECT min(again_at) AS at FROM published").one()
-    const resting = this.#hasFresh ? [...this.#resting.values()].map(({ until }) => until) : []
-    const next = Math.min(at ?? Infinity, ...resting)
+    const pausedWorkspaces = this.#hasFresh ? [...this.#resting.values()].map(({ until }) => until) : []
+    const next = Math.min(at ?? Infinity, ...pausedWorkspaces)
     return next === Infinity ? null : Math.max(0, next - now)
   }
 
@@ -108,25 +108,27 @@ export class Broadcasts {
     if (fresh.length > 0) return fresh
     const query = `SELECT p.*, coalesce(c.size, 0) AS size FROM published p LEFT JOIN contents c ON c.seq = p.seq
       WHERE again_at <= ? ORDER BY again_at, workspace_id, p.seq LIMIT ?`
-    return this.#sql.exec<Call>(query, now, PUBLISHED_AT_ONCE).toArray()
+    return this.#sql.exec<Call>(query, now, PUBLISHED_PER_BATCH).toArray()
   }
 
   #fresh(delivered: number, now: number): Call[] {
-    const resting = [...this.#resting].flatMap(([workspaceId, { until }]) => (until > now ? [workspaceId] : []))
+    const pausedWorkspaces = [...this.#resting].flatMap(([workspaceId, { until }]) =>
+      until > now ? [workspaceId] : [],
+    )
     return this.#sql
       .exec<Call>(
         `SELECT b.*, 0 AS times, coalesce(c.size, 0) AS size FROM broadcasts b LEFT JOIN contents c ON c.seq = b.seq
          WHERE b.seq <= ? AND workspace_id NOT IN (SELECT value FROM json_each(?)) ORDER BY workspace_id, b.seq LIMIT ?`,
         delivered,
-        JSON.stringify(resting),
-        PUBLISHED_AT_ONCE,
+        JSON.stringify(pausedWorkspaces),
+        PUBLISHED_PER_BATCH,
       )
       .toArray()
   }
 
   #published(calls: readonly Call[], now: number): void {
     const rows = calls.map(({ seq, id, organization_id, workspace_id, times }) => {
-      const againAt = now + Math.min(MAX_CONFIRMED_IN_MS, CONFIRMED_IN_MS * 2 ** times)
+      const againAt = now + Math.min(MAX_CONFIRMED_IN_MS, CONFIRMATION_TIMEOUT_MS * 2 ** times)
       return [seq, id, organization_id, workspace_id, times + 1, againAt]
     })
     this.#sql.exec(
@@ -135,7 +137,7 @@ export class Broadcasts {
       JSON.stringify(rows),
     )
     this.#deleteFrom("broadcasts", calls)
-    const old = calls.filter(({ times }) => times >= MOST_TIMES_WITH_CONTENT)
+    const old = calls.filter(({ times }) => times >= MAX_ATTEMPTS_WITH_CONTENT)
     if (old.length > 0) this.#deleteFrom("contents", old)
   }
 
@@ -178,8 +180,8 @@ export class Broadcasts {
     this.#deleteFrom("published", confirmed)
     this.#deleteFrom("contents", confirmed)
     if (!pace) return
-    const { workspaceId, restMs } = pace
-    if (restMs > 0) this.#resting.set(workspaceId, { until: now + restMs, ms: restMs })
+    const { workspaceId, pauseMs } = pace
+    if (pauseMs > 0) this.#resting.set(workspaceId, { until: now + pauseMs, ms: pauseMs })
     else this.#resting.delete(workspaceId)
   }
 
@@ -196,7 +198,7 @@ function toMessages(calls: readonly Call[], since: number): BroadcastMessage[] {
   for (const { id, organization_id: organizationId, workspace_id: workspaceId, size } of calls) {
     const last = messages.at(-1)
     content += size
-    const hasRoom = last && last.generationIds.length < CALLS_OF_A_MESSAGE && content <= CONTENT_OF_A_MESSAGE
+    const hasRoom = last && last.generationIds.length < MAX_CALLS_PER_MESSAGE && content <= MAX_CONTENT_PER_MESSAGE
     if (hasRoom && last.workspaceId === workspaceId) {
       last.generationIds.push(id)
     } else {

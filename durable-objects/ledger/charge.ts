@@ -12,7 +12,7 @@ import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
 import type { RateCounts } from "./rates.ts"
 
-export type Books = {
+export type LedgerStores = {
   holds: Holds
   outbox: Outbox
   counters: CounterStore
@@ -39,18 +39,18 @@ type Charge = {
  */
 export function chargeAll(
   settlements: readonly Settlement[],
-  books: Books,
+  stores: LedgerStores,
   changes: LeaseChanges,
   now: number,
 ): string[] {
   const byId = new Map<string, Charge>()
   for (const settlement of settlements) {
     const { id } = settlement.generation
-    const charge = byId.has(id) ? undefined : chargeOf(settlement, books)
+    const charge = byId.has(id) ? undefined : chargeOf(settlement, stores)
     if (charge) byId.set(id, charge)
   }
   const charges = [...byId.values()]
-  const added = books.outbox.add(
+  const added = stores.outbox.add(
     charges.map(({ generation, scopes }) => {
       const countedIn = scopes.filter(isRecorded)
       const isCounted = countedIn.length > 0 || generation.atProviders !== undefined
@@ -62,7 +62,7 @@ export function chargeAll(
   )
   for (const id of added) {
     const charge = byId.get(id)
-    if (charge) count(charge, books, changes, now)
+    if (charge) count(charge, stores, changes, now)
   }
   return added
 }
@@ -71,7 +71,7 @@ export function chargeAll(
 const isRecorded = (scope: string) => ["guardrail", "provider", "schedule"].includes(parseScope(scope).kind)
 
 /** Ends the hold of a call; undefined if neither a hold nor a lease covers it. */
-function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: Books): Charge | undefined {
+function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: LedgerStores): Charge | undefined {
   const { id } = settled
   const hold = holds.take(id)
   const lease = leaseId === null ? undefined : holds.lease(leaseId)
@@ -93,19 +93,24 @@ function mostOf(hold: HoldRow, { providerSlug }: Generation): number {
   return Math.min(hold.amount, granted ?? hold.amount)
 }
 
-function count({ generation, hold, lease, scopes }: Charge, books: Books, changes: LeaseChanges, now: number): void {
+function count(
+  { generation, hold, lease, scopes }: Charge,
+  stores: LedgerStores,
+  changes: LeaseChanges,
+  now: number,
+): void {
   const amount = { spent: generation.costNano, byok: generation.byokCostNano }
   const costs = amount.spent + amount.byok
   if (costs > 0) {
-    books.counters.add(scopes, amount, now)
-    for (const [scope, part] of partsAtProviders(generation)) books.counters.add([scope], part, now)
-    books.alerts.charged(generation, books.alertBooks, now)
+    stores.counters.add(scopes, amount, now)
+    for (const [scope, part] of partsAtProviders(generation)) stores.counters.add([scope], part, now)
+    stores.alerts.charged(generation, stores.alertBooks, now)
   }
-  if (generation.overrunNano) books.overruns.add(generation, generation.overrunNano, now)
+  if (generation.overrunNano) stores.overruns.add(generation, generation.overrunNano, now)
   const rates = hold && heldRates(hold)
-  if (rates) books.rates.correct(rates, tokensUsed(generation.tokens), now)
+  if (rates) stores.rates.correct(rates, tokensUsed(generation.tokens), now)
   if (lease) {
     changes.set(lease.id, (changes.get(lease.id) ?? 0) + (hold?.amount ?? 0) - costs)
-    books.holds.changeSlots(lease.id, rates?.slots ?? 0)
+    stores.holds.changeSlots(lease.id, rates?.slots ?? 0)
   }
 }

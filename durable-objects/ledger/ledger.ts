@@ -5,7 +5,7 @@ import {
   type Balance,
   type BroadcastPace,
   type FlushResult,
-  type HoldAnswer,
+  type HoldResponse,
   type HoldRequest,
   type LedgerRpc,
   NOTHING_TO_REPORT,
@@ -23,14 +23,14 @@ import { Admission } from "./admission.ts"
 import { Alerts } from "./alerts.ts"
 import { CounterStore } from "./counters.ts"
 import { Credits } from "./credits.ts"
-import { type Books, chargeAll, type LeaseChanges } from "./charge.ts"
+import { type LedgerStores, chargeAll, type LeaseChanges } from "./charge.ts"
 import { expiredGeneration, heldRates, type HoldRow, Holds } from "./holds.ts"
 import { Outbox } from "./outbox.ts"
 import { Overruns } from "./overruns.ts"
 import { ANY_CALL, Waiters } from "./waiters.ts"
-import { ofOneCall, RateCounts } from "./rates.ts"
+import { rateHoldOfCall, RateCounts } from "./rates.ts"
 import { reconcileCounters } from "./reconcile.ts"
-import { roomUnder, standingsUnder, withAccount } from "./room.ts"
+import { checkLimits, limitStatuses, withAccount } from "./limit-status.ts"
 
 /** Time that a settled generation waits for others before it is written to D1. */
 const FLUSH_AFTER_MS = 400
@@ -53,7 +53,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #rates: RateCounts
   readonly #alerts: Alerts
   readonly #admission: Admission
-  readonly #charging: Books
+  readonly #charging: LedgerStores
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
   readonly #books = { of: (scope: string) => this.#counters.of(scope), creditedNano: () => this.#credits.total() }
@@ -68,10 +68,10 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#overruns = new Overruns(this.#sql)
     this.#rates = new RateCounts(this.#sql)
     this.#alerts = new Alerts(this.#sql)
-    const books = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
-    this.#admission = new Admission({ ...books, holds: this.#holds })
+    const stores = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
+    this.#admission = new Admission({ ...stores, holds: this.#holds })
     const others = { holds: this.#holds, overruns: this.#overruns, alerts: this.#alerts, alertBooks: this.#books }
-    this.#charging = { ...books, ...others }
+    this.#charging = { ...stores, ...others }
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm()
     })
@@ -81,7 +81,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
    * Places a hold under all limits or none, before dispatch. If a lease is requested and the caller is far from every
    * limit, grants the lease with this call as its first. The report in the same request is applied first.
    */
-  hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldAnswer {
+  hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldResponse {
     const received = this.report(report)
     const now = Date.now()
     const decide = () => this.#admission.decide(request, now)
@@ -92,13 +92,17 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /** Whether anything is left under these limits. Read only. */
-  room(limits: readonly Limit[], chargesAccount: boolean): Verdict {
-    return roomUnder(chargesAccount ? withAccount(limits, this.#credits.total()) : limits, this.#counters, this.#holds)
+  checkLimits(limits: readonly Limit[], chargesAccount: boolean): Verdict {
+    return checkLimits(
+      chargesAccount ? withAccount(limits, this.#credits.total()) : limits,
+      this.#counters,
+      this.#holds,
+    )
   }
 
   /** The balance, then each of these limits. */
-  standings(limits: readonly Limit[]): ReturnType<typeof standingsUnder> {
-    return standingsUnder(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
+  limitStatuses(limits: readonly Limit[]): ReturnType<typeof limitStatuses> {
+    return limitStatuses(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)
   }
 
   /** Settles calls, registers and renews others, and renews leases, in one transaction. */
@@ -147,7 +151,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const change = changes.get(leaseId) ?? 0
     // A call that exceeded its bound may have used up the amount for this one.
     const amount = Math.max(0, Math.min(hold.amountNano, lease.amount + change))
-    const rates = ofOneCall(heldRates(lease))
+    const rates = rateHoldOfCall(heldRates(lease))
     const isNew = this.#holds.add({
       id: draft.id,
       amount,
@@ -228,9 +232,9 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Compares the counters with the generations and repairs them where allowed: src/reconciliation. */
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
-    const books = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
+    const stores = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
     try {
-      return await reconcileCounters(books, organizationId, lowers)
+      return await reconcileCounters(stores, organizationId, lowers)
     } finally {
       this.#wakeBy(Date.now() + FLUSH_AFTER_MS)
     }

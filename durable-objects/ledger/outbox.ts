@@ -10,12 +10,12 @@ const FLUSH_BATCH = 100
 const MAX_ROWS = 33
 const MAX_BACKOFF_MS = 60_000
 /** Maximum of delivered records that are kept until they are verified in D1. */
-const MAX_KEPT = 100_000
+const MAX_ENTRIES = 100_000
 /** Time in which a repeated settlement is recognized by its record. */
-const KEPT_MS = 600_000
+const RETENTION_MS = 600_000
 const VERIFY_BATCH = 500
 /** Maximum of calls of a turn that has just ended. */
-const MAX_OF_KEY = 1_000
+const MAX_PER_KEY = 1_000
 
 type Row = { seq: number; id: string; record: string }
 
@@ -100,7 +100,7 @@ export class Outbox {
         this.#delivered,
         keyHash,
         since,
-        MAX_OF_KEY,
+        MAX_PER_KEY,
       )
       .toArray()
     return rows.map(({ record }) => parseStored<Settled>(record)).toReversed()
@@ -169,7 +169,7 @@ export class Outbox {
         .exec<Row>(
           "SELECT * FROM outbox WHERE seq <= ? AND record ->> 'settledAt' <= ? ORDER BY seq LIMIT ?",
           this.#delivered,
-          now - KEPT_MS,
+          now - RETENTION_MS,
           VERIFY_BATCH,
         )
         .toArray()
@@ -189,7 +189,7 @@ export class Outbox {
   #deliveredUpTo(seq: number): void {
     this.#delivered = seq
     this.#sql.exec("INSERT OR REPLACE INTO delivery (name, value) VALUES ('delivered', ?)", seq)
-    this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", seq - MAX_KEPT)
+    this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", seq - MAX_ENTRIES)
   }
 }
 

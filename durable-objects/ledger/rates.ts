@@ -1,5 +1,5 @@
 import {
-  counted,
+  finiteOrZero,
   currentCount,
   type RateCount,
   type RateRequest,
@@ -46,8 +46,12 @@ export class RateCounts {
   /** Counts a leased share. */
   countShare({ limits }: RateRequest, share: RateShare, now: number): { held: HeldRates; slice: RateSlice } {
     const scopes = limits.map(({ scope }) => scope)
-    const minute = this.#add(scopes, { requests: counted(share.requests), tokens: counted(share.tokens) }, now)
-    return { held: { scopes, slots: counted(share.slots), minute }, slice: { ...share, minute } }
+    const minute = this.#add(
+      scopes,
+      { requests: finiteOrZero(share.requests), tokens: finiteOrZero(share.tokens) },
+      now,
+    )
+    return { held: { scopes, slots: finiteOrZero(share.slots), minute }, slice: { ...share, minute } }
   }
 
   /**
@@ -60,7 +64,7 @@ export class RateCounts {
 
   /** Returns the rest of a lease. */
   returned({ scopes }: HeldRates, { minute, requests, tokens }: RateSlice, now: number): void {
-    this.#change(scopes, minute, { requests: -counted(requests), tokens: -counted(tokens) }, now)
+    this.#change(scopes, minute, { requests: -finiteOrZero(requests), tokens: -finiteOrZero(tokens) }, now)
   }
 
   #change(
@@ -106,6 +110,6 @@ export class RateCounts {
 }
 
 /** The share of a call that moves from a lease to a separate hold: its slot, if slots are limited. */
-export function ofOneCall(lease: HeldRates | undefined): HeldRates | undefined {
+export function rateHoldOfCall(lease: HeldRates | undefined): HeldRates | undefined {
   return lease && { scopes: lease.scopes, minute: lease.minute, slots: Math.min(1, lease.slots) }
 }

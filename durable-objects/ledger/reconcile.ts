@@ -8,14 +8,14 @@ import type { CounterStore } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
 
-type Books = { counters: CounterStore; outbox: Outbox; overruns: Overruns; db: D1Database }
+type LedgerStores = { counters: CounterStore; outbox: Outbox; overruns: Overruns; db: D1Database }
 
 /**
  * The ledger's part of a reconciliation. Delivery to D1 is paused while it runs, so that D1 has exactly the calls that
  * were charged when the counters were read; calls are still charged meanwhile.
  */
 export async function reconcileCounters(
-  { counters, outbox, overruns, db }: Books,
+  { counters, outbox, overruns, db }: LedgerStores,
   organizationId: string,
   lowers: boolean,
 ): Promise<Reconciliation> {

@@ -1,4 +1,4 @@
-import { valueWithin } from "../../src/support/time.ts"
+import { valueOrTimeout } from "../../src/support/time.ts"
 
 /** Requests that wait for the charge of one call or of any call. */
 export class Waiters {
@@ -6,7 +6,7 @@ export class Waiters {
 
   /** Resolves with the next charge of the call, or after the timeout. */
   async wait(id: string, timeoutMs: number): Promise<void> {
-    await valueWithin(new Promise<void>((resolve) => this.#waiting.set(id, resolve)), timeoutMs)
+    await valueOrTimeout(new Promise<void>((resolve) => this.#waiting.set(id, resolve)), timeoutMs)
     this.#waiting.delete(id)
   }
 

@@ -17,7 +17,7 @@ export function guard(condition: Condition, refuse: (c: Context<App>) => never):
 }
 
 /** Whether a handler of a route admits this principal. Handlers that are not guards admit all. */
-export function letsPass(handler: object, principal: Principal): boolean {
+export function isAllowedBy(handler: object, principal: Principal): boolean {
   return conditions.get(handler)?.(principal) ?? true
 }
 

@@ -22,7 +22,7 @@ import {
   MAX_CHANNELS,
   updateChannel,
 } from "./channel-store.ts"
-import { aboutChannel, deliver, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
+import { channelAad, deliver, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
 import { Channel, ChannelChange, MASK, NewChannel } from "./schemas.ts"
 import type { ChannelRow } from "./table.ts"
 
@@ -235,7 +235,7 @@ async function toSealed(
 ): Promise<Pick<ChannelRow, "config" | "sealed" | "version">> {
   const version = newId()
   const { open, secret } = splitConfig(scope.type, config)
-  const about = aboutChannel({ ...scope, version })
-  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(secret))
+  const aad = channelAad({ ...scope, version })
+  const sealed = await sealFor(c.env, actorOf(c), aad, JSON.stringify(secret))
   return { config: open, sealed, version }
 }

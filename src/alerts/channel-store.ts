@@ -84,7 +84,7 @@ export async function deleteChannel(
   return meta.changes > 0
 }
 
-export async function noteOutcome(
+export async function recordOutcome(
   binding: D1Database,
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   { isTaken, message }: { isTaken: boolean; message: string },

@@ -5,8 +5,8 @@ import { explain } from "../http/schema.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { sendOutbound } from "../outbound/send.ts"
 import { hostsIn, outboundDeps } from "../outbound/settings.ts"
-import { mastersOf } from "../secrets/master-key.ts"
-import type { About } from "../secrets/seal.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { parseStored } from "../support/json.ts"
@@ -21,12 +21,12 @@ type Config = Readonly<Record<string, unknown>>
 
 const URLS = ["url", "base_url"]
 
-export function aboutChannel({
+export function channelAad({
   id,
   workspaceId,
   type,
   version,
-}: Pick<ChannelRow, "id" | "workspaceId" | "type" | "version">): About {
+}: Pick<ChannelRow, "id" | "workspaceId" | "type" | "version">): AssociatedData {
   return { kind: "alert-channel", ownerId: id, workspaceId, name: type, version }
 }
 
@@ -74,7 +74,7 @@ export function toChannel(row: ChannelRow): z.infer<typeof Channel> {
 /** Decrypted secrets; undefined if they cannot be decrypted. */
 export async function openSecrets(row: ChannelRow, env: Env): Promise<Config | undefined> {
   const dataKey = await findDataKey(env.DB, row, row.workspaceId)
-  const plain = dataKey && (await openSealed({ about: aboutChannel(row), sealed: row.sealed, dataKey }, mastersOf(env)))
+  const plain = dataKey && (await openSealed({ aad: channelAad(row), sealed: row.sealed, dataKey }, masterKeysOf(env)))
   return plain === undefined ? undefined : parseStored<Config>(plain)
 }
 

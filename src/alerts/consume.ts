@@ -1,14 +1,14 @@
 import type { Env } from "../config/env.ts"
 import { type AlertMessage, toDelay } from "../config/messages.ts"
-import { TRIED_FOR_MS } from "../observability/delivery/retry.ts"
+import { RETRY_WINDOW_MS } from "../observability/delivery/retry.ts"
 import { HOUR_MS } from "../support/time.ts"
 import { logError } from "../support/log.ts"
-import { findChannel, noteOutcome } from "./channel-store.ts"
+import { findChannel, recordOutcome } from "./channel-store.ts"
 import { deliver } from "./channel.ts"
 import { findDelivery, saveDelivery } from "./store.ts"
 
 const FIRST_WAIT_MS = 5_000
-const LONGEST_WAIT_MS = HOUR_MS
+const MAX_WAIT_MS = HOUR_MS
 const AFTER_A_BUG_MS = 30_000
 
 /** Delivers alerts, each with a separate message, so that a failure does not block others. */
@@ -34,17 +34,14 @@ export async function attempt(message: AlertMessage, env: Env, now: number): Pro
   if (!channel) return null
   const { alert, delivery } = found
   const outcome = await deliver(channel, alert, env, now)
-  await noteOutcome(env.DB, channel, outcome, now)
+  await recordOutcome(env.DB, channel, outcome, now)
   const attempts = delivery.attempts + 1
   if (outcome.isTaken) {
     await saveDelivery(env.DB, { ...delivery, attempts, state: "delivered", lastError: null })
     return null
   }
-  const isOver = now - alert.createdAt >= TRIED_FOR_MS
-  const waitMs = Math.min(
-    LONGEST_WAIT_MS,
-    Math.max(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20), outcome.retryAfterMs),
-  )
+  const isOver = now - alert.createdAt >= RETRY_WINDOW_MS
+  const waitMs = Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20), outcome.retryAfterMs))
   const state = isOver ? ("failed" as const) : ("pending" as const)
   await saveDelivery(env.DB, { ...delivery, attempts, state, dueAt: now + waitMs, lastError: outcome.message })
   return isOver ? null : waitMs

@@ -15,11 +15,11 @@ import { listFailingDestinations, listOutages, listUnusualSpend } from "./watch-
  */
 
 const OUTAGE_WINDOW_MS = 10 * 60_000
-const LEAST_ATTEMPTS = 20
+const MIN_ATTEMPTS = 20
 
 /** Providers that fail at least half of the attempts of the last ten minutes; repeated each hour while it lasts. */
 export async function watchProviders(env: Env, now: number): Promise<void> {
-  const outages = await listOutages(env.DB, now - OUTAGE_WINDOW_MS, LEAST_ATTEMPTS)
+  const outages = await listOutages(env.DB, now - OUTAGE_WINDOW_MS, MIN_ATTEMPTS)
   await recordAlerts(
     env,
     outages.map(({ organization_id: organizationId, provider, attempts, failed, statuses }): Alert => {
@@ -59,11 +59,11 @@ function describeFailures(failures: Failures): string {
   return [...named, ...(others === 0 ? [] : [`${others} with others`])].join(", ")
 }
 
-const FAILING_FOR_MS = 15 * 60_000
+const ALERT_AFTER_FAILING_MS = 15 * 60_000
 
 /** Destinations without a success for 15 minutes, once per outage. */
 export async function watchDestinations(env: Env, now: number): Promise<void> {
-  const failing = await listFailingDestinations(env.DB, now - FAILING_FOR_MS, FAILURES_TO_OPEN)
+  const failing = await listFailingDestinations(env.DB, now - ALERT_AFTER_FAILING_MS, FAILURES_TO_OPEN)
   await recordAlerts(
     env,
     failing.map((row): Alert => {
@@ -84,10 +84,10 @@ export async function watchDestinations(env: Env, now: number): Promise<void> {
 }
 
 const COMPARED_DAYS = 28
-const LEAST_DAYS = 5
+const MIN_DAYS = 5
 const UNUSUAL_FACTOR = 3
 /** One USD. */
-const LEAST_NANO = 1_000_000_000
+const MIN_NANO = 1_000_000_000
 
 /**
  * Workspaces that spent more today than on any of the last 28 days and at least three times their average, once a day.
@@ -96,7 +96,7 @@ const LEAST_NANO = 1_000_000_000
 export async function watchSpend(env: Env, now: number): Promise<void> {
   const found = await listUnusualSpend(env.DB, now, COMPARED_DAYS)
   const unusual = found.filter(
-    ({ today, average, days }) => days >= LEAST_DAYS && today >= LEAST_NANO && today >= UNUSUAL_FACTOR * average,
+    ({ today, average, days }) => days >= MIN_DAYS && today >= MIN_NANO && today >= UNUSUAL_FACTOR * average,
   )
   const day = dayOf(now)
   await recordAlerts(

@@ -11,23 +11,23 @@ import { providerBudgetRoutes } from "../budgets/provider-routes.ts"
 import { responseCache } from "../response-cache/routes.ts"
 import { aliases } from "../workspaces/alias-routes.ts"
 import { byok } from "../byok/routes.ts"
-import { keyLimits } from "../calls/ladder-routes.ts"
+import { keyLimits } from "../calls/limit-routes.ts"
 import { calls } from "../calls/routes.ts"
 import { connectLinks, connectRedemption } from "../connect/routes.ts"
 import { connectPage } from "../connect/page-routes.ts"
 import { credits, removedCredits } from "../organizations/credits-routes.ts"
 import { datasets } from "../datasets/routes.ts"
 import { onError, onNotFound } from "../http/error-response.ts"
-import { keepJurisdiction, requireConfiguration } from "./configuration.ts"
+import { enforceJurisdiction, requireConfiguration } from "./configuration.ts"
 import { serveConsole } from "./console.ts"
 import { describeApi } from "../http/openapi.ts"
 import { healthHandler, readyHandler } from "./health.ts"
-import { refuseRegional } from "../http/region.ts"
+import { rejectRegional } from "../http/region.ts"
 import { BASE_PATH, routePath } from "../http/paths.ts"
 import { newRequestId } from "../support/ids.ts"
 import { addBaseHeaders, EXPOSED_HEADERS } from "../http/response-headers.ts"
 import { newRouter } from "../http/router.ts"
-import { authenticate, authenticateVendorClient, mountKeyed } from "./mount.ts"
+import { authenticate, authenticateProviderSdk, mountKeyed } from "./mount.ts"
 import { recordingRejections } from "./rejections.ts"
 import { rightsOver } from "./rights.ts"
 import { serverTiming } from "../http/timing.ts"
@@ -154,7 +154,7 @@ for (const router of [
   scimSync,
 ])
   mountKeyed(api, router)
-mountKeyed(api, passthrough, authenticateVendorClient)
+mountKeyed(api, passthrough, authenticateProviderSdk)
 for (const router of [
   interns,
   internChat,
@@ -188,7 +188,7 @@ const identify: MiddlewareHandler<App> = async function identify(c, next) {
 
 /** Hostnames of interns serve only their sites. */
 const sites = new Hono<App>()
-  .use(identify, requireConfiguration, keepJurisdiction)
+  .use(identify, requireConfiguration, enforceJurisdiction)
   .route("/", internSite)
   .onError(onError)
 sites.notFound(onNotFound(() => false))
@@ -208,7 +208,7 @@ app.get("/ready", readyHandler)
 app.get(
   "/metrics",
   requireConfiguration,
-  keepJurisdiction,
+  enforceJurisdiction,
   metricsByToken,
   authenticate,
   requireManagement,
@@ -216,10 +216,10 @@ app.get(
 )
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 // Daemons authenticate with separate tokens.
-app.use(`${BASE_PATH}/interns/:internId/daemon/*`, keepJurisdiction)
+app.use(`${BASE_PATH}/interns/:internId/daemon/*`, enforceJurisdiction)
 for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
-  app.use(`${BASE_PATH}${path}`, refuseRegional)
-  app.use(`${BASE_PATH}${path}/*`, refuseRegional)
+  app.use(`${BASE_PATH}${path}`, rejectRegional)
+  app.use(`${BASE_PATH}${path}/*`, rejectRegional)
 }
 app.route(BASE_PATH, api)
 for (const path of ["/console/session", "/console/sign-in", "/console/sign-in/*"]) app.use(path, requireConfiguration)
@@ -227,9 +227,9 @@ app.route("/", sessions)
 app.route("/", oidcSignIn)
 app.use("/auth", requireConfiguration)
 app.route("/auth", authPage)
-app.use("/connect/*", requireConfiguration, keepJurisdiction)
+app.use("/connect/*", requireConfiguration, enforceJurisdiction)
 app.route("/connect", connectPage)
-app.use(`${SERVICE_PATH}/*`, requireConfiguration, keepJurisdiction)
+app.use(`${SERVICE_PATH}/*`, requireConfiguration, enforceJurisdiction)
 app.route(SERVICE_PATH, scimService)
 app.onError(recordingRejections)
 const notFound = onNotFound((method, path) =>

@@ -32,7 +32,7 @@ export const requireConfiguration: MiddlewareHandler<App> = async function requi
 /**
  * Checked before a Durable Object is opened for a request without an API key; with a key, authentication does the same.
  */
-export const keepJurisdiction: MiddlewareHandler<App> = async function keepJurisdiction(c, next) {
+export const enforceJurisdiction: MiddlewareHandler<App> = async function enforceJurisdiction(c, next) {
   await requireJurisdiction(c.env)
   return next()
 }

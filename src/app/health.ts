@@ -8,7 +8,7 @@ import { hasMigration } from "../organizations/store.ts"
 import { jurisdictionFault } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { logError } from "../support/log.ts"
-import { valueWithin } from "../support/time.ts"
+import { valueOrTimeout } from "../support/time.ts"
 import { configError } from "./configuration.ts"
 import { LATEST_MIGRATION } from "./schema-version.ts"
 
@@ -62,7 +62,7 @@ async function probe(env: Env): Promise<Readiness> {
       return "ok"
     }),
     // The schema probe reports a database that does not respond, or has no such table yet.
-    valueWithin(jurisdictionFault(env), TIMEOUT_MS).catch(() => undefined),
+    valueOrTimeout(jurisdictionFault(env), TIMEOUT_MS).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
   const components: Readiness["components"] = {
@@ -87,5 +87,5 @@ async function within(read: () => Promise<State>): Promise<State> {
     logError("readiness probe failed", {}, cause)
     return "unavailable" as const
   })
-  return (await valueWithin(state, TIMEOUT_MS)) ?? "unavailable"
+  return (await valueOrTimeout(state, TIMEOUT_MS)) ?? "unavailable"
 }

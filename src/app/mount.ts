@@ -1,13 +1,13 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
 import type { App } from "../access/app.ts"
 import { recordDenials } from "../audit/actor.ts"
-import { authenticateWith, vendorCredentialOf } from "../policy/authenticate.ts"
+import { authenticateWith, providerSdkCredentialOf } from "../policy/authenticate.ts"
 import { sessionPrincipal } from "../sessions/session.ts"
 
 /** Every keyed route takes an API key, or a session of the console. */
 export const authenticate = authenticateWith(sessionPrincipal)
 /** For routes that clients of other vendors' APIs call. */
-export const authenticateVendorClient = authenticateWith(sessionPrincipal, vendorCredentialOf)
+export const authenticateProviderSdk = authenticateWith(sessionPrincipal, providerSdkCredentialOf)
 
 /** Mounts a router whose every route needs a valid key, which is checked first. */
 export function mountKeyed(api: OpenAPIHono<App>, router: OpenAPIHono<App>, handler = authenticate): void {

@@ -1,5 +1,5 @@
 import type { Env as HonoEnv, Hono } from "hono"
-import { letsPass } from "../access/guards.ts"
+import { isAllowedBy } from "../access/guards.ts"
 import type { Principal } from "../access/principal.ts"
 
 /** One right with the handlers of the routes that it covers. */
@@ -14,7 +14,7 @@ export function rightsOver<E extends HonoEnv>(router: Hono<E>, authenticate: obj
   return (principal) => {
     rights ??= collectRights(router, authenticate)
     return rights
-      .filter(({ handlers }) => handlers.every((handler) => letsPass(handler, principal)))
+      .filter(({ handlers }) => handlers.every((handler) => isAllowedBy(handler, principal)))
       .map(({ name }) => name)
   }
 }

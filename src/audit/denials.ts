@@ -22,7 +22,7 @@ export class DenialGate {
 const gate = new DenialGate()
 
 /** Records a denial after the response. `later`: the runtime's waitUntil. */
-export function recordDenial(db: D1Database, entry: AuditEntry, later: (work: Promise<unknown>) => void): void {
+export function recordDenial(db: D1Database, entry: AuditEntry, waitUntil: (work: Promise<unknown>) => void): void {
   if (!gate.take(entry.keyHash, entry.createdAt)) return
-  later(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))
+  waitUntil(insertAudit(db, entry).catch((cause: unknown) => logError("denial was not recorded", {}, cause)))
 }

@@ -22,11 +22,11 @@ export type AuditEvent = {
   resourceId: string
   /** Null for resources outside of workspaces. */
   workspaceId: string | null
-  changed?: Changed
+  changed?: FieldChanges
 }
 
 /** Names of the changed fields, with the new values of audited ones. */
-export type Changed = { fields: readonly string[]; values: Readonly<Record<string, unknown>> }
+export type FieldChanges = { fields: readonly string[]; values: Readonly<Record<string, unknown>> }
 
 export const DENIED_RESOURCE = "route"
 
@@ -58,7 +58,7 @@ const MAX_VALUE_LENGTH = 1_000
  * Fields of a request body for the audit log. Values are included only for names in `audited` and only if they are
  * small, so that a field added later is not logged until it is listed.
  */
-export function changesOf(input: Readonly<Record<string, unknown>>, audited: readonly string[]): Changed {
+export function changesOf(input: Readonly<Record<string, unknown>>, audited: readonly string[]): FieldChanges {
   const set = Object.entries(input).filter(([, value]) => value !== undefined)
   const values = set.filter(
     ([name, value]) => audited.includes(name) && JSON.stringify(value).length <= MAX_VALUE_LENGTH,

@@ -14,9 +14,9 @@ export async function wakeBatch(env: Env, id: string): Promise<void> {
 
 /** A running batch saves its progress more often than this. */
 const STALLED_AFTER_MS = 3_600_000
-const MOST_A_RUN = 500
+const MAX_PER_RUN = 500
 
 /** Wakes batches whose alarm was never set, because the Worker that created them died. */
 export async function wakeStalledBatches(env: Env, now: number): Promise<void> {
-  for (const id of await listStalledBatches(env.DB, now - STALLED_AFTER_MS, MOST_A_RUN)) await wakeBatch(env, id)
+  for (const id of await listStalledBatches(env.DB, now - STALLED_AFTER_MS, MAX_PER_RUN)) await wakeBatch(env, id)
 }

@@ -31,7 +31,7 @@ export class ProviderBatchError extends Error {
 export type BatchAccount = { provider: Provider; isByok: boolean }
 
 const TIMEOUT_MS = 60_000
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
 /** Statuses below 500 of temporary failures. */
 const PASSING = new Set([408, 409, 425, 429])
@@ -52,7 +52,7 @@ export class ProviderClient {
 
   async json(method: string, path: string, more: More = {}): Promise<Json> {
     const bytes = await this.#ask(method, path, more, async ({ body }) => {
-      return body ? readAtMost(body, MAX_ANSWER_BYTES) : undefined
+      return body ? readAtMost(body, MAX_RESPONSE_BYTES) : undefined
     })
     const answer = bytes && parseJson(new TextDecoder().decode(bytes))
     if (!isObject(answer)) throw this.broken()

@@ -24,7 +24,7 @@ export function budgetLimits(workspaceId: string, { includeByok, limits }: Works
 }
 
 /** Rejects a budget that can never be reached, because a longer one has the same or a lower limit. */
-export function refuseDisorder(
+export function requireAscendingLimits(
   interval: BudgetInterval,
   limitNano: number,
   others: readonly Pick<BudgetRow, "interval" | "limitNano">[],

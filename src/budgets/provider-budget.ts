@@ -1,4 +1,4 @@
-import type { Limit, Standing } from "../ledger/limits.ts"
+import type { Limit, LimitStatus } from "../ledger/limits.ts"
 import { providerScope } from "../ledger/provider-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
@@ -40,7 +40,11 @@ export function allProviderLimits(budgets: ProviderBudgets): Limit[] {
   return [...(budgets?.values() ?? [])].flatMap(({ gateway }) => gateway)
 }
 
-export function toProviderBudget(row: ProviderBudgetRow, standing: Standing | undefined, now: number): ProviderBudget {
+export function toProviderBudget(
+  row: ProviderBudgetRow,
+  standing: LimitStatus | undefined,
+  now: number,
+): ProviderBudget {
   const { provider, interval, limitNano, includeByok } = row
   return {
     provider,

@@ -10,7 +10,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
 import { usdToNano } from "../money/money.ts"
 import { reachableProviders } from "../providers/configured.ts"
-import { refuseDisorder } from "./budget.ts"
+import { requireAscendingLimits } from "./budget.ts"
 import { toProviderBudget, toProviderLimit } from "./provider-budget.ts"
 import * as schemas from "./provider-schemas.ts"
 import { deleteProviderBudget, listProviderBudgets, putProviderBudget } from "./provider-store.ts"
@@ -44,7 +44,7 @@ const put = createRoute({
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: schemas.ProviderBudgetPath, body: jsonBody(schemas.ProviderBudgetChange) },
   responses: {
-    200: ok(schemas.ProviderBudgetAnswer, "The budget."),
+    200: ok(schemas.ProviderBudgetResponse, "The budget."),
     ...FAILURES,
     ...failures("not_found", "conflict"),
   },
@@ -72,7 +72,7 @@ export const providerBudgetRoutes = newRouter()
     requireProvider(c.env, provider)
     const found = await budgetsAt(c.env.DB, organizationId, provider)
     const limitNano = usdToNano(input.limit_usd)
-    refuseDisorder(interval, limitNano, found)
+    requireAscendingLimits(interval, limitNano, found)
     const now = Date.now()
     const known = found.find((budget) => budget.interval === interval)
     const includeByok = input.include_byok ?? known?.includeByok ?? false
@@ -83,11 +83,11 @@ export const providerBudgetRoutes = newRouter()
     const entry = entryOf(c, { action: "provider_budget.set", resourceId, workspaceId: null, changed })
     if (!(await putProviderBudget(c.env.DB, row, entry))) {
       // A concurrent change set another budget: report which rule is violated.
-      refuseDisorder(interval, limitNano, await budgetsAt(c.env.DB, organizationId, provider))
+      requireAscendingLimits(interval, limitNano, await budgetsAt(c.env.DB, organizationId, provider))
       throw new GatewayError("conflict", "Another budget of the provider was changed concurrently. Retry.")
     }
     invalidateOrganization(organizationId)
-    const [, standing] = await openLedger(c.env, organizationId).standings([toProviderLimit(row)])
+    const [, standing] = await openLedger(c.env, organizationId).limitStatuses([toProviderLimit(row)])
     return c.json({ data: toProviderBudget(row, standing, now) }, 200)
   })
   .openapi(remove, async (c) => {
@@ -116,7 +116,7 @@ async function withUse(env: Env, rows: readonly ProviderBudgetRow[]): Promise<sc
   const [first] = rows
   if (!first) return []
   // The first of the standings is the balance.
-  const [, ...standings] = await openLedger(env, first.organizationId).standings(rows.map(toProviderLimit))
+  const [, ...limitStatuses] = await openLedger(env, first.organizationId).limitStatuses(rows.map(toProviderLimit))
   const now = Date.now()
-  return rows.map((row, at) => toProviderBudget(row, standings[at], now))
+  return rows.map((row, at) => toProviderBudget(row, limitStatuses[at], now))
 }

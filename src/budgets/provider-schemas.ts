@@ -28,6 +28,6 @@ export const ProviderBudget = z
   .meta({ id: "ProviderBudget" })
 export type ProviderBudget = z.infer<typeof ProviderBudget>
 
-export const ProviderBudgetAnswer = z.object({ data: ProviderBudget }).meta({ id: "ProviderBudgetAnswer" })
+export const ProviderBudgetResponse = z.object({ data: ProviderBudget }).meta({ id: "ProviderBudgetResponse" })
 export const ProviderBudgetList = z.object({ data: z.array(ProviderBudget) }).meta({ id: "ProviderBudgetList" })
 export const ProviderBudgetDeleted = z.object({ deleted: z.literal(true) }).meta({ id: "ProviderBudgetDeleted" })

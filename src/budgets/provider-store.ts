@@ -2,10 +2,10 @@ import { and, eq, not, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { openDb, selectRow } from "../support/db.ts"
-import { rank, rankOf } from "./store.ts"
+import { rank, lengthRankOf } from "./store.ts"
 import { type BudgetInterval, type ProviderBudgetRow, providerBudgets } from "./table.ts"
 
-type Place = { organizationId: string; provider: string; interval: BudgetInterval }
+type ProviderBudgetKey = { organizationId: string; provider: string; interval: BudgetInterval }
 
 /** By provider, then from the longest window to the shortest. */
 export async function listProviderBudgets(binding: D1Database, organizationId: string): Promise<ProviderBudgetRow[]> {
@@ -20,7 +20,7 @@ export async function listProviderBudgets(binding: D1Database, organizationId: s
 const breaksOrder = ({ organizationId, provider, interval, limitNano }: ProviderBudgetRow) =>
   sql`EXISTS (SELECT 1 FROM provider_budgets WHERE organization_id = ${organizationId} AND provider = ${provider}
     AND interval <> ${interval}
-    AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
+    AND iif(${rank} < ${lengthRankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
  * Creates or replaces a budget. False, without a write, if the provider's limits would no longer decrease from the
@@ -48,7 +48,7 @@ export async function putProviderBudget(
 
 export async function deleteProviderBudget(
   binding: D1Database,
-  { organizationId, provider, interval }: Place,
+  { organizationId, provider, interval }: ProviderBudgetKey,
   entry: AuditEntry,
 ): Promise<void> {
   const db = openDb(binding)

@@ -8,9 +8,9 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
-import { refuseDisorder, toBudget } from "./budget.ts"
-import { BudgetAnswer, BudgetChange, BudgetDeleted, BudgetList, BudgetPath, WorkspacePath } from "./schemas.ts"
-import { type Budgeted, deleteBudget, findBudgets, putBudget } from "./store.ts"
+import { requireAscendingLimits, toBudget } from "./budget.ts"
+import { BudgetResponse, BudgetChange, BudgetDeleted, BudgetList, BudgetPath, WorkspacePath } from "./schemas.ts"
+import { type BudgetedWorkspace, deleteBudget, findBudgets, putBudget } from "./store.ts"
 
 const PATH = "/workspaces/{workspaceRef}/budgets"
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
@@ -33,7 +33,7 @@ const get = createRoute({
   operationId: "getWorkspaceBudget",
   summary: "Get a budget",
   request: { params: BudgetPath },
-  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES },
+  responses: { 200: ok(BudgetResponse, "The budget."), ...FAILURES },
 })
 
 const put = createRoute({
@@ -45,7 +45,7 @@ const put = createRoute({
   description: "It applies from the next call on and includes earlier spend in its window.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: BudgetPath, body: jsonBody(BudgetChange) },
-  responses: { 200: ok(BudgetAnswer, "The budget."), ...FAILURES, ...failures("conflict") },
+  responses: { 200: ok(BudgetResponse, "The budget."), ...FAILURES, ...failures("conflict") },
 })
 
 const remove = createRoute({
@@ -77,7 +77,7 @@ export const budgets = newRouter()
     const { organizationId } = c.var.principal
     const found = await workspaceOf(c.env.DB, organizationId, workspaceRef)
     const limitNano = usdToNano(limitUsd)
-    refuseDisorder(interval, limitNano, found.budgets)
+    requireAscendingLimits(interval, limitNano, found.budgets)
     const now = Date.now()
     const { workspaceId } = found
     const known = found.budgets.find((budget) => budget.interval === interval)
@@ -93,7 +93,7 @@ export const budgets = newRouter()
     const entry = entryOf(c, { action: "workspace_budget.set", resourceId, workspaceId, changed })
     if (!(await putBudget(c.env.DB, { ...row, createdAt: now }, includeByok, entry))) {
       // A concurrent change set another budget: report which rule is violated.
-      refuseDisorder(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
+      requireAscendingLimits(interval, limitNano, (await workspaceOf(c.env.DB, organizationId, workspaceRef)).budgets)
       throw new GatewayError("conflict", "Another budget of the workspace was changed concurrently. Retry.")
     }
     invalidateWorkspace(workspaceId)
@@ -115,7 +115,7 @@ function budgetName(workspaceId: string, interval: string): string {
   return `${workspaceId}/${interval}`
 }
 
-async function workspaceOf(db: D1Database, organizationId: string, ref: string): Promise<Budgeted> {
+async function workspaceOf(db: D1Database, organizationId: string, ref: string): Promise<BudgetedWorkspace> {
   const found = await findBudgets(db, organizationId, ref)
   if (!found) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
   return found

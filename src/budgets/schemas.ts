@@ -39,6 +39,6 @@ export const Budget = z
 export type Budget = z.infer<typeof Budget>
 
 const flag = { include_byok_in_budgets: z.boolean() }
-export const BudgetAnswer = z.object({ data: Budget, ...flag }).meta({ id: "WorkspaceBudgetAnswer" })
+export const BudgetResponse = z.object({ data: Budget, ...flag }).meta({ id: "WorkspaceBudgetAnswer" })
 export const BudgetList = z.object({ data: z.array(Budget), ...flag }).meta({ id: "WorkspaceBudgetList" })
 export const BudgetDeleted = z.object({ deleted: z.literal(true) }).meta({ id: "WorkspaceBudgetDeleted" })

@@ -7,14 +7,14 @@ import type { WorkspaceBudgets } from "./budget.ts"
 import { type ProviderBudgets, toProviderBudgets } from "./provider-budget.ts"
 import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow, providerBudgets, workspaceBudgets } from "./table.ts"
 
-export type Budgeted = { workspaceId: string; includeByok: boolean; budgets: BudgetRow[] }
+export type BudgetedWorkspace = { workspaceId: string; includeByok: boolean; budgets: BudgetRow[] }
 
 /** A workspace of this organization, by id or slug, with its budgets. */
 export async function findBudgets(
   binding: D1Database,
   organizationId: string,
   ref: string,
-): Promise<Budgeted | undefined> {
+): Promise<BudgetedWorkspace | undefined> {
   const db = openDb(binding)
   const isWorkspace = and(
     eq(workspaces.organizationId, organizationId),
@@ -45,18 +45,18 @@ export async function findBudgets(
   )
 }
 
-export const rankOf = (interval: BudgetInterval) => BUDGET_INTERVALS.indexOf(interval)
+export const lengthRankOf = (interval: BudgetInterval) => BUDGET_INTERVALS.indexOf(interval)
 
 /** Rank of the interval of a row, in SQL. */
 export const rank = sql.join(
-  [sql`CASE interval`, ...BUDGET_INTERVALS.map((name) => sql`WHEN ${name} THEN ${rankOf(name)}`), sql`END`],
+  [sql`CASE interval`, ...BUDGET_INTERVALS.map((name) => sql`WHEN ${name} THEN ${lengthRankOf(name)}`), sql`END`],
   sql` `,
 )
 
 /** Whether another budget of the workspace is out of order with this one. */
 const breaksOrder = ({ workspaceId, interval, limitNano }: BudgetRow) =>
   sql`EXISTS (SELECT 1 FROM workspace_budgets WHERE workspace_id = ${workspaceId} AND interval <> ${interval}
-    AND iif(${rank} < ${rankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
+    AND iif(${rank} < ${lengthRankOf(interval)}, limit_nano <= ${limitNano}, limit_nano >= ${limitNano}))`
 
 /**
  * Creates or replaces a budget; an existing one keeps its id. `includeByok`: of the workspace, undefined to keep it.
@@ -114,7 +114,7 @@ const BUDGETS = `WITH
 const OF_KEY = `${BUDGETS}
   SELECT * FROM in_workspace WHERE id = (SELECT workspace_id FROM api_keys WHERE hash = ?1)
   UNION ALL SELECT * FROM in_organization WHERE id = (SELECT organization_id FROM api_keys WHERE hash = ?1)`
-const OF_PLACE = `${BUDGETS}
+const OF_SCOPE = `${BUDGETS}
   SELECT * FROM in_workspace WHERE id = ?1 UNION ALL SELECT * FROM in_organization WHERE id = ?2`
 
 /** The budgets of the workspace and the organization that a key belongs to, for the batch in which the key is read. */
@@ -126,7 +126,7 @@ export async function findBudgetsOf(
   db: D1Database,
   { organizationId, workspaceId }: { organizationId: string; workspaceId: string },
 ): Promise<CallBudgets> {
-  return toBudgets((await db.prepare(OF_PLACE).bind(workspaceId, organizationId).all<StoredRow>()).results)
+  return toBudgets((await db.prepare(OF_SCOPE).bind(workspaceId, organizationId).all<StoredRow>()).results)
 }
 
 /** Budgets that apply to calls of a key. */

@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { Byok, ByokChange, NewByok } from "./schemas.ts"
 import type { ByokRow } from "./table.ts"
@@ -7,16 +7,16 @@ import type { ByokRow } from "./table.ts"
 type AboutKey = Pick<ByokRow, "id" | "workspaceId" | "provider" | "version">
 
 /** Authenticated context of a sealed key. */
-export function aboutKey({ id, workspaceId, provider, version }: AboutKey): About {
+export function keyAad({ id, workspaceId, provider, version }: AboutKey): AssociatedData {
   return { kind: "byok", ownerId: id, workspaceId, name: provider, version }
 }
 
 /** Shorter keys are masked completely: their ends would reveal too much. */
-const LEAST_MASKED = 20
+const MIN_MASKED = 20
 
 /** Enough to recognize a key, too little to guess it. */
 export function toMask(key: string): string {
-  return key.length < LEAST_MASKED ? "..." : `${key.slice(0, 3)}...${key.slice(-4)}`
+  return key.length < MIN_MASKED ? "..." : `${key.slice(0, 3)}...${key.slice(-4)}`
 }
 
 type Columns = Pick<

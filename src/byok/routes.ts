@@ -15,7 +15,7 @@ import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { aboutKey, toByok, toColumns, toMask, AUDITED_FIELDS } from "./credential.ts"
+import { keyAad, toByok, toColumns, toMask, AUDITED_FIELDS } from "./credential.ts"
 import { Byok, ByokChange, ByokQuery, NewByok } from "./schemas.ts"
 import { PROVIDER_SLUGS } from "./slugs.ts"
 import { deleteByok, findByok, findKeyHashes, insertByok, listByok, MAX_CREDENTIALS, updateByok } from "./store.ts"
@@ -115,7 +115,7 @@ export const byok = newRouter()
     const { key, provider, workspace_id: requested, ...input } = c.req.valid("json")
     requireProvider(provider, c.env)
     requireSense(input)
-    await requireOwnHashes(c, input.allowed_api_key_hashes)
+    await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const scope = { id: newId(), organizationId, workspaceId, provider }
     const flags = {
@@ -149,7 +149,7 @@ export const byok = newRouter()
       is_byok_only: input.is_byok_only ?? before.isByokOnly,
       is_fallback: input.is_fallback ?? before.isFallback,
     })
-    await requireOwnHashes(c, input.allowed_api_key_hashes)
+    await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
     const changed = changesOf({ ...input, key }, AUDITED_FIELDS)
     const event = { resourceId: id, workspaceId: before.workspaceId, changed }
@@ -178,7 +178,7 @@ async function toSealed(
   plain: string,
 ): Promise<Pick<ByokRow, "sealed" | "version" | "label">> {
   const version = newId()
-  const sealed = await sealFor(c.env, actorOf(c), aboutKey({ ...credential, version }), plain)
+  const sealed = await sealFor(c.env, actorOf(c), keyAad({ ...credential, version }), plain)
   return { sealed, version, label: toMask(plain) }
 }
 
@@ -196,7 +196,7 @@ function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokCh
   )
 }
 
-async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
+async function requireKeysOfOrganization(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
   const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
   const foreign = hashes.find((hash) => !known.has(hash))

@@ -159,7 +159,10 @@ export function byokStatement(db: D1Database, hash: string): D1PreparedStatement
 }
 
 /** Credentials of a principal whose key has no row. */
-export async function findOwnKeys(db: D1Database, { organizationId, workspaceId }: Scope): Promise<ByokCredential[]> {
+export async function findByokCredentials(
+  db: D1Database,
+  { organizationId, workspaceId }: Scope,
+): Promise<ByokCredential[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND b.organization_id = ? AND b.workspace_id = ? ORDER BY b.provider, b.sort_order, b.id`)
     .bind(organizationId, workspaceId)

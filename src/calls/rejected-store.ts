@@ -26,12 +26,12 @@ const PRUNE_BATCH = 500
 const PRUNE_BATCHES = 200
 
 /** Deletes rejected calls of all organizations that are older than the retention of generations. Returns how many. */
-export async function pruneRejectedCalls(binding: D1Database, now: number, keptDays: number): Promise<number> {
+export async function pruneRejectedCalls(binding: D1Database, now: number, retentionDays: number): Promise<number> {
   const db = openDb(binding)
   const oldest = db
     .select({ id: rejectedCalls.id })
     .from(rejectedCalls)
-    .where(lt(rejectedCalls.createdAt, now - keptDays * DAY_MS))
+    .where(lt(rejectedCalls.createdAt, now - retentionDays * DAY_MS))
     .limit(PRUNE_BATCH)
   let removed = 0
   for (let batch = 0; batch < PRUNE_BATCHES; batch++) {

@@ -27,7 +27,7 @@ type Row = {
   key_name: string | null
   key_label: string | null
 }
-type Place = { at: number; id: string }
+type CallPosition = { at: number; id: string }
 
 /** A search without an index reads at most this many of the newest calls per page. */
 export const MAX_SCANNED = 20_000
@@ -42,7 +42,7 @@ type Source = (typeof SOURCES)[number]
 export type CallPage = {
   calls: StoredCall[]
   /** Where reading stopped before the page was full; undefined if everything was read. */
-  cut: Place | undefined
+  cut: CallPosition | undefined
 }
 
 /** A page of calls, plus one call if there are more. */
@@ -64,7 +64,7 @@ export async function searchCalls(db: D1Database, scope: CallScope, search: Call
   return { calls: calls.filter(({ at, generation: { id } }) => newestFirst({ at, id }, cut) <= 0), cut }
 }
 
-function newestFirst(a: Place, b: Place): number {
+function newestFirst(a: CallPosition, b: CallPosition): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
 }
 

@@ -21,8 +21,8 @@ export type AlertMessage = Extract<BroadcastMessage, { kind: "alert" }>
 export type CallMessage = Exclude<BroadcastMessage, AlertMessage>
 
 /** Calls in one message, and UTF-16 units of their content: it must fit in an isolate with that of other messages. */
-export const CALLS_OF_A_MESSAGE = 100
-export const CONTENT_OF_A_MESSAGE = 1_000_000
+export const MAX_CALLS_PER_MESSAGE = 100
+export const MAX_CONTENT_PER_MESSAGE = 1_000_000
 
 /** The longest delay that a queue has, in seconds. */
 const MAX_DELAY_SECONDS = 43_200

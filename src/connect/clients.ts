@@ -11,7 +11,7 @@ export const CLIENTS = ["codex", "claude", "opencode", "qwen", "cursor"] as cons
 export type ClientName = (typeof CLIENTS)[number]
 
 /** Maximum number of models in a configuration. */
-export const MOST_MODELS = 200
+export const MAX_MODELS = 200
 
 /** The preferred model author of a client, if the gateway has it. */
 const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }

@@ -12,7 +12,7 @@ const LINK_MS = 15 * 60_000
 /** 256 bits. */
 const TOKEN_BYTES = 32
 /** Maximum unused links per key. */
-export const MOST_LINKS = 20
+export const MAX_LINKS = 20
 
 /** A new link: its token, which is shown once, and the row without the sealed secret. */
 export function newLink(
@@ -57,7 +57,7 @@ export function modelOf(client: ClientName, chosen: string | null, models: reado
 }
 
 /** Authenticated context of a link's sealed secret. */
-export function aboutSecret({ id, workspaceId, keyHash, hash }: Omit<ConnectLinkRow, "sealed">) {
+export function secretAad({ id, workspaceId, keyHash, hash }: Omit<ConnectLinkRow, "sealed">) {
   return { kind: "connect-link", ownerId: id, workspaceId, name: keyHash, version: hash }
 }
 

@@ -8,12 +8,12 @@ import type { Env } from "../config/env.ts"
 import { BASE_PATH } from "../http/paths.ts"
 import { regionOf } from "../http/region.ts"
 import { loadAccess } from "../policy/store.ts"
-import { modelsOf } from "../routing/offered-models.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { modelsOf } from "../routing/callable-models.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
-import { MOST_MODELS } from "./clients.ts"
-import { aboutSecret, keyRevoked, modelOf, noSuchLink } from "./link.ts"
+import { MAX_MODELS } from "./clients.ts"
+import { secretAad, keyRevoked, modelOf, noSuchLink } from "./link.ts"
 import type { RedeemedLink } from "./schemas.ts"
 import { findOpenLink, takeLink } from "./store.ts"
 import type { ConnectLinkRow } from "./table.ts"
@@ -47,7 +47,7 @@ export async function redeemLink(c: RequestContext, token: string): Promise<Rede
   const entry = newEntry(actor, { action: "connect_link.redeem", resourceId: link.id, workspaceId, changed })
   if (!(await takeLink(c.env.DB, { hash, now, entry }))) throw noSuchLink()
   const origin = new URL(c.req.raw.url).origin
-  const listed = [model, ...models.filter((id) => id !== model)].slice(0, MOST_MODELS)
+  const listed = [model, ...models.filter((id) => id !== model)].slice(0, MAX_MODELS)
   return { client: link.client, api_key: secret, base_url: `${origin}${BASE_PATH}`, model, models: listed }
 }
 
@@ -68,8 +68,8 @@ export async function textModels(c: RequestContext, principal: Principal): Promi
 async function openSecret(c: RequestContext, link: ConnectLinkRow): Promise<string> {
   const scope = { organizationId: link.organizationId, workspaceId: link.workspaceId }
   const dataKey = await findDataKey(c.env.DB, scope, link.workspaceId)
-  const sealed = dataKey && { about: aboutSecret(link), sealed: link.sealed, dataKey }
-  const secret = sealed && (await openSealed(sealed, mastersOf(c.env)))
+  const sealed = dataKey && { aad: secretAad(link), sealed: link.sealed, dataKey }
+  const secret = sealed && (await openSealed(sealed, masterKeysOf(c.env)))
   if (secret === undefined) throw new Error("The secret of a link could not be decrypted.")
   return secret
 }

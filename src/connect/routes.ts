@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { toTimestamp } from "../support/time.ts"
 import { sealFor } from "../workspaces/seal.ts"
-import { aboutSecret, linkCommand, linkUrl, modelOf, MOST_LINKS, newLink, requireMayHandOver } from "./link.ts"
+import { secretAad, linkCommand, linkUrl, modelOf, MAX_LINKS, newLink, requireMayHandOver } from "./link.ts"
 import { redeemLink, textModels, workingKey } from "./redeem.ts"
 import { ConnectLink, NewConnectLink, RedeemedLink, Redemption } from "./schemas.ts"
 import { insertLink } from "./store.ts"
@@ -59,12 +59,12 @@ export const connectLinks = newRouter().openapi(create, async (c) => {
   requireMayHandOver(principal, key)
   modelOf(client, chosen, await textModels(c, key))
   const { token, row } = newLink(key, { client, model: chosen }, now)
-  const sealed = await sealFor(c.env, actorOf(c), aboutSecret(row), secret)
+  const sealed = await sealFor(c.env, actorOf(c), secretAad(row), secret)
   const { id, workspaceId, keyHash } = row
   const changed = { fields: ["client", "key", "model"], values: { client, key_hash: keyHash, model: chosen } }
   const entry = entryOf(c, { action: "connect_link.create", resourceId: id, workspaceId, changed })
-  if (!(await insertLink(c.env.DB, { row: { ...row, sealed }, most: MOST_LINKS, entry }))) {
-    const rule = `This key has ${MOST_LINKS} unused links, or no longer works. Use one of them, or wait until they expire.`
+  if (!(await insertLink(c.env.DB, { row: { ...row, sealed }, most: MAX_LINKS, entry }))) {
+    const rule = `This key has ${MAX_LINKS} unused links, or no longer works. Use one of them, or wait until they expire.`
     throw new GatewayError("conflict", rule)
   }
   const { origin } = new URL(c.req.url)

@@ -1,8 +1,8 @@
 import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { ClientRequests } from "./client-requests.ts"
-import { fit } from "./frames.ts"
-import type { Wanted } from "./host.ts"
+import { toFrames } from "./to-frames.ts"
+import type { TargetState } from "./host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
 import { isObject } from "../support/json.ts"
 
@@ -26,8 +26,8 @@ export type BridgeDeps = {
   log: (text: string) => void
 }
 
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 60_000
+const INITIAL_DELAY_MS = 1_000
+const MAX_DELAY_MS = 60_000
 /** An agent that exits after this time did not fail to start. */
 const STEADY_MS = 60_000
 const NO_SUCH_METHOD = -32_601
@@ -68,7 +68,7 @@ export class Bridge {
   }
 
   /** Called after a welcome: starts, stops or restarts the agent as requested by the gateway. */
-  async settle(wanted: Wanted): Promise<void> {
+  async settle(wanted: TargetState): Promise<void> {
     if (wanted === "stopped") return this.stopAgent()
     if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
     await this.stopAgent()
@@ -106,7 +106,7 @@ export class Bridge {
 
   /** Starts the agent: at once the first time, then with exponential backoff. */
   #startSoon(): void {
-    const delay = this.#failures < 2 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 2))
+    const delay = this.#failures < 2 ? 0 : Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (this.#failures - 2))
     clearTimeout(this.#restart)
     this.#restart = setTimeout(() => {
       this.#running().catch((thrown: unknown) => {
@@ -278,7 +278,7 @@ export class Bridge {
   }
 
   #send(message: AnyMessage): void {
-    const { send, refuse } = fit(message)
+    const { send, refuse } = toFrames(message)
     for (const each of send) this.#deps.toGateway(each)
     if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
     if (send.length === 0) this.#deps.log("a message of the agent was too large for the gateway, and is lost")

@@ -4,7 +4,7 @@ import { CLOSE, type DaemonConfig, type Welcome } from "../interns/hosts/daemon-
 import { Link } from "./link.ts"
 
 const FIRST_WAIT_MS = 200
-const LONGEST_WAIT_MS = 10_000
+const MAX_WAIT_MS = 10_000
 const PING_EVERY_MS = 30_000
 /** Timeout from the dial to the welcome. */
 const WELCOME_TIMEOUT_MS = 30_000
@@ -145,7 +145,7 @@ export class Dial {
     if (!wasOpen && (await this.#isRefused())) {
       return this.#deps.onEnd("refused", "The gateway does not take this join token for this intern.")
     }
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
+    const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 16)
     this.#timer = setTimeout(() => this.open(), longest * (0.5 + Math.random() / 2))
   }

@@ -4,7 +4,7 @@ import type { GivenSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
 import { environmentOf, setupOf } from "./agents.ts"
 import { agentsFile, type Folder, prepare } from "./folder.ts"
-import { furnish } from "./initial-files.ts"
+import { storeInitialFiles } from "./initial-files.ts"
 import type { DaemonConfig } from "../interns/hosts/daemon-protocol.ts"
 import { type Authority, newAuthority } from "./proxy/authority.ts"
 import { publicConnect } from "./proxy/connect.ts"
@@ -26,7 +26,7 @@ export type HostDeps = {
 }
 
 /** State that the gateway wants: stopped, running, or restarted with a changed configuration. */
-export type Wanted = "stopped" | "running" | "reconfigured"
+export type TargetState = "stopped" | "running" | "reconfigured"
 
 /** Environment of an agent: its folder, its settings and its proxy. Only the gateway has the values of secrets. */
 export class Host {
@@ -36,7 +36,7 @@ export class Host {
   #secrets: readonly GivenSecret[] = []
   /** Variables of the agent that no secret may replace. */
   #reserved: ReadonlySet<string> = new Set()
-  #refreshed: Promise<Wanted> | undefined
+  #refreshed: Promise<TargetState> | undefined
   /** Settings that the agent was started with. */
   #applied: string | undefined
   config: DaemonConfig | undefined
@@ -78,7 +78,7 @@ export class Host {
     })
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
-    await furnish(folder, { url: this.config.files_url, joinToken, owner: uid, log })
+    await storeInitialFiles(folder, { url: this.config.files_url, joinToken, owner: uid, log })
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const whole = environmentOf(process.env, folder, this.#secrets, ...set)
     const command = { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) }
@@ -93,15 +93,15 @@ export class Host {
    * Reads the secrets and the wanted state again. If that fails, the previous secrets stay: the gateway checks every
    * request that uses one.
    */
-  refresh(): Promise<Wanted> {
+  refresh(): Promise<TargetState> {
     this.#refreshed = this.#refresh()
     return this.#refreshed
   }
 
-  async #refresh(): Promise<Wanted> {
+  async #refresh(): Promise<TargetState> {
     const { folder, joinToken, agentUid, log } = this.#deps
     if (!this.config) return "stopped"
-    let wanted: Wanted = "running"
+    let wanted: TargetState = "running"
     try {
       const given = await readSecrets(this.config.secrets_url, joinToken)
       this.#secrets = given?.data ?? []

@@ -22,7 +22,7 @@ const WRITTEN_BY_DAEMON = "AGENTS.md"
  * folder that replaces it at once, so an existing folder is complete. A folder that already belongs to the agent's user
  * stays unchanged, because its links could lead elsewhere.
  */
-export async function furnish({ dir, work }: Folder, { url, joinToken, owner, log }: Source): Promise<void> {
+export async function storeInitialFiles({ dir, work }: Folder, { url, joinToken, owner, log }: Source): Promise<void> {
   if (url === undefined || existsSync(work)) return
   await mkdir(dir, { recursive: true, mode: 0o700 })
   if (owner !== undefined && lstatSync(dir).uid === owner) return
@@ -43,8 +43,8 @@ export async function furnish({ dir, work }: Folder, { url, joinToken, owner, lo
   }
 }
 
-type Given = { path: string; content: Buffer; mode: number }
-type Page = { files: Given[]; next: string | null }
+type InitialFile = { path: string; content: Buffer; mode: number }
+type Page = { files: InitialFile[]; next: string | null }
 
 async function readPage(url: string, joinToken: string, after: string): Promise<Page> {
   const query = after === "" ? "" : `?${new URLSearchParams({ after }).toString()}`
@@ -64,7 +64,7 @@ async function readPage(url: string, joinToken: string, after: string): Promise<
   return { files, next: typeof page["next"] === "string" ? page["next"] : null }
 }
 
-async function put(root: string, file: Given, owner: number | undefined): Promise<void> {
+async function put(root: string, file: InitialFile, owner: number | undefined): Promise<void> {
   if (file.path === WRITTEN_BY_DAEMON) return
   const target = path.join(root, file.path)
   if (!target.startsWith(`${root}${path.sep}`)) throw new Error(`${file.path}: is not below the agent's folder.`)

@@ -2,9 +2,9 @@ import type { AnyMessage } from "@agentclientprotocol/sdk"
 import { type Hello, PROTOCOL_VERSION, type Welcome } from "../interns/hosts/daemon-protocol.ts"
 
 /** Limit of unacknowledged frames. Beyond it the oldest are dropped, and the link cannot resume from them. */
-export const MAX_KEPT_BYTES = 4 * 1_048_576
+export const MAX_BUFFERED_BYTES = 4 * 1_048_576
 
-type Kept = { seq: number; text: string; bytes: number }
+type BufferedFrame = { seq: number; text: string; bytes: number }
 
 /**
  * One side of a link with numbered frames that outlives its sockets: sent frames are kept until acknowledged, received
@@ -14,7 +14,7 @@ export class Link {
   readonly epoch: string
   #next = 1
   #wanted = 1
-  #kept: Kept[] = []
+  #kept: BufferedFrame[] = []
   #keptBytes = 0
 
   constructor(epoch: string) {
@@ -42,7 +42,7 @@ export class Link {
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ seq, text, bytes })
     this.#keptBytes += bytes
-    while (this.#keptBytes > MAX_KEPT_BYTES) this.#drop()
+    while (this.#keptBytes > MAX_BUFFERED_BYTES) this.#drop()
     return text
   }
 

@@ -52,7 +52,7 @@ export function sumOf(one: Usage | null | undefined, other: Usage | null | undef
 }
 
 /** Outcomes of the ACP steering extension for an accepted message. */
-const TAKEN = ["injected", "startedNewTurn"]
+const ACCEPTED_TYPES = ["injected", "startedNewTurn"]
 
 /** Steers a run: within its turn if the agent supports it, otherwise after it. Undefined if the run has ended. */
 export async function steer(
@@ -64,7 +64,7 @@ export async function steer(
   if (!isRunning()) return undefined
   if (agent.steering) {
     const result = await agent.request("_session/steering", prompt).catch(() => undefined)
-    if (TAKEN.includes(String(result?.["outcome"]))) return "injected"
+    if (ACCEPTED_TYPES.includes(String(result?.["outcome"]))) return "injected"
   }
   if (!isRunning()) return undefined
   run.queue.push(prompt.prompt)

@@ -5,13 +5,13 @@ const TIMEOUT_MS = 15_000
 const NOT_RUNNING = 409
 
 /** Status of the intern, and placeholders of the secrets that its agent may use. Values stay in the gateway. */
-export type Given = { status: "provisioning" | "running"; data: GivenSecret[] }
+export type SecretsResponse = { status: "provisioning" | "running"; data: GivenSecret[] }
 
 /** Undefined while the intern should not run. Rejects without quoting the response. */
-export async function readSecrets(url: string, joinToken: string): Promise<Given | undefined> {
+export async function readSecrets(url: string, joinToken: string): Promise<SecretsResponse | undefined> {
   const headers = { authorization: `Bearer ${joinToken}` }
   const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (response.ok) return (await response.json()) as Given
+  if (response.ok) return (await response.json()) as SecretsResponse
   await response.body?.cancel()
   if (response.status === NOT_RUNNING) return undefined
   throw new Error(`The gateway answered ${response.status} when it was asked for the secrets.`)

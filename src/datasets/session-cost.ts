@@ -2,7 +2,7 @@ import { DAY_MS } from "../support/time.ts"
 export const TURN_RANGES = ["1-turn", "2-9-turns", "10-49-turns", "50-plus-turns"] as const
 
 /** Fewer sessions than this in a cell would reveal data of one of them. */
-export const LEAST_SESSIONS = 5
+export const MIN_SESSIONS = 5
 export const WINDOW_DAYS = 28
 
 /** The last complete UTC days before `now`, in epoch milliseconds. */

@@ -4,7 +4,7 @@ import { dayOf, startOf } from "../support/day.ts"
 import type { StoredOf } from "../support/db.ts"
 import type { datasetSnapshots, sessionCostCells } from "./table.ts"
 import { type Days, NAMED_MODELS } from "./rankings.ts"
-import { LEAST_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
+import { MIN_SESSIONS, WINDOW_DAYS, windowBefore } from "./session-cost.ts"
 
 const NAME = "session-cost"
 
@@ -36,7 +36,7 @@ export async function refreshSessionCost(db: D1Database, now: number): Promise<v
          SELECT app_slug, model, turn_range, max(app_name), avg(cost) FROM ranked
          WHERE size >= ?3 AND place IN ((size + 1) / 2, (size + 2) / 2) GROUP BY app_slug, model, turn_range`,
       )
-      .bind(from, to, LEAST_SESSIONS),
+      .bind(from, to, MIN_SESSIONS),
     db
       .prepare(
         `INSERT INTO dataset_snapshots (name, as_of, window_days, window_end_date) VALUES (?, ?, ?, ?)

@@ -8,7 +8,7 @@ import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
 import type { Pricing } from "../money/pricing.ts"
 import { datesOf, readModelDates } from "./seed-dates.ts"
-import { basePricing, highestPricing, larger, shift, twice, type Dated, type ListPrices } from "./seed-prices.ts"
+import { basePricing, highestPricing, larger, shift, twice, type DatedPrice, type ListPrices } from "./seed-prices.ts"
 import { authorPrices, embeddingModels, realtimeModels, unseeded, upstreams } from "./seed-upstreams.ts"
 import { keysOf } from "../support/arrays.ts"
 
@@ -24,7 +24,7 @@ type Listed = {
   deprecated?: boolean
   context_window?: number
   price_comments?: string
-  prices: ListPrices | Dated[]
+  prices: ListPrices | DatedPrice[]
 }
 type PriceLists = {
   calcPrice(

@@ -1,7 +1,7 @@
 import { PROVIDER_VARIABLES } from "../providers/table.ts"
 import { readFileSync } from "node:fs"
 import { parseVariables, variables } from "../config/variables.ts"
-import { faultyLines } from "./dev-vars.ts"
+import { invalidLines } from "./dev-vars.ts"
 
 export const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY", "DEVELOPMENT_API_KEY", "DEVELOPMENT_MANAGEMENT_KEY"]
 /** Keys and base URLs of providers and search engines have open-ended names. */
@@ -9,7 +9,7 @@ const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
 
 /** Errors in `.dev.vars`, before anything starts. The Worker checks the rest at startup. */
 export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string[] {
-  return [...faultyLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
+  return [...invalidLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
 }
 
 /** Unknown names in `.dev.vars`, such as misspelt ones. */

@@ -7,7 +7,7 @@ import { apply, plan } from "./commands/declared.ts"
 import { doctor, models, providerSwitches, providerTest } from "./commands/models.ts"
 import { tail } from "./commands/tail.ts"
 import { catalogueUpdate, cataloguePrice, init, providers } from "./commands/setup.ts"
-import { exportCalls, reconcile, rotateMasterKey } from "./commands/upkeep.ts"
+import { exportCalls, reconcile, rotateMasterKey } from "./commands/maintenance.ts"
 
 /** `npm run gateway -- …`: commands for operators of a local or deployed gateway, which use only its public API. */
 const COMMANDS: readonly Command[] = [

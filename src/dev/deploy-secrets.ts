@@ -2,7 +2,7 @@ import { builtInProviders, PROVIDER_VARIABLES } from "../providers/table.ts"
 import { GENERATED } from "./dev-vars.ts"
 
 /** Prompts a person; undefined without a terminal, as in CI. */
-export type Ask = ((question: string) => Promise<string>) | undefined
+export type Prompt = ((question: string) => Promise<string>) | undefined
 
 export type Secrets = Record<string, string>
 
@@ -27,31 +27,31 @@ const REQUIRED: readonly Required[] = [
 export async function secretsToUpload(
   present: ReadonlySet<string>,
   environment: NodeJS.Dict<string>,
-  ask: Ask,
+  prompt: Prompt,
 ): Promise<{ secrets: Secrets; generated: string[]; missing: string[] }> {
   const [secrets, generated, missing]: [Secrets, string[], string[]] = [{}, [], []]
   const lacking = REQUIRED.filter(({ name }) => !present.has(name))
   for (const { name, question } of lacking) {
-    const value = environment[name] ?? (ask && (await ask(question)))
+    const value = environment[name] ?? (prompt && (await prompt(question)))
     if (value) secrets[name] = value
-    else if (ask) {
+    else if (prompt) {
       secrets[name] = GENERATED[name]()
       generated.push(name)
     } else missing.push(name)
   }
-  if (lacking.length > 0) Object.assign(secrets, await providerKeys(environment, ask))
+  if (lacking.length > 0) Object.assign(secrets, await providerKeys(environment, prompt))
   return { secrets, generated, missing }
 }
 
 const PROVIDERS_QUESTION = "A provider's key, such as OPENAI_API_KEY=sk-… (Enter to go on): "
 
 /** No provider key is taken from CI's environment, whose keys are for the build. */
-async function providerKeys(environment: NodeJS.Dict<string>, ask: Ask): Promise<Secrets> {
+async function providerKeys(environment: NodeJS.Dict<string>, prompt: Prompt): Promise<Secrets> {
   const keys: Secrets = {}
   const known = new Set([...builtInProviders.map(({ secret }) => secret), ...PROVIDER_VARIABLES])
   let question = PROVIDERS_QUESTION
   for (;;) {
-    const line = ((await ask?.(question)) ?? "").trim()
+    const line = ((await prompt?.(question)) ?? "").trim()
     if (line === "") return keys
     const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(line) ?? []
     const given = value.startsWith("$") ? (environment[value.slice(1)] ?? "") : value

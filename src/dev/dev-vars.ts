@@ -8,7 +8,7 @@ const ENTRY = /^[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*[ \t]*=[ \t]*(?:"[^"]*"|'[
  * A message for each line that is neither empty, nor a comment, nor part of `NAME=value`. Quotes no line: it may
  * contain a key.
  */
-export function faultyLines(file: string, text: string): string[] {
+export function invalidLines(file: string, text: string): string[] {
   const left = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
   return left
     .split("\n")

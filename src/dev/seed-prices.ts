@@ -3,7 +3,7 @@ import type { Pricing } from "../money/pricing.ts"
 /** A price list's entry as @pydantic/genai-prices has it: USD per million tokens, or per thousand requests. */
 export type ListPrice = number | { base: number; tiers: readonly { start: number; price: number }[] }
 export type ListPrices = Readonly<Record<string, ListPrice | undefined>>
-export type Dated = {
+export type DatedPrice = {
   constraint?: { type: "start_date"; start_date: string } | { type: "time_of_date" }
   prices: ListPrices
 }
@@ -42,7 +42,7 @@ export function larger(a: string, b: string): string {
  * The highest value of each price: of its tiers, of the hours of the day, and of an announced increase. An endpoint has
  * one price, and in this way it never charges less than the provider.
  */
-export function highestPricing(listed: ListPrices | readonly Dated[], today: string): Partial<Pricing> {
+export function highestPricing(listed: ListPrices | readonly DatedPrice[], today: string): Partial<Pricing> {
   const pricing: Partial<Pricing> = {}
   for (const prices of inForce(listed, today)) {
     for (const [name, [key, power]] of Object.entries(NAMES)) {
@@ -57,7 +57,7 @@ export function highestPricing(listed: ListPrices | readonly Dated[], today: str
 
 /** Present price of a call at the base tier: to see whether two lists mean the same offer. */
 export function basePricing(
-  listed: ListPrices | readonly Dated[],
+  listed: ListPrices | readonly DatedPrice[],
   today: string,
 ): { prompt?: string; completion?: string } {
   const current = inForce(listed, today).at(-1)
@@ -70,7 +70,7 @@ export function basePricing(
 }
 
 /** Today's price last, before it those of other hours and future days. Later entries override earlier ones. */
-function inForce(listed: ListPrices | readonly Dated[], today: string): ListPrices[] {
+function inForce(listed: ListPrices | readonly DatedPrice[], today: string): ListPrices[] {
   if (!isDated(listed)) return [listed]
   const kept: ListPrices[] = []
   for (const { constraint, prices } of listed.toReversed()) {
@@ -80,7 +80,7 @@ function inForce(listed: ListPrices | readonly Dated[], today: string): ListPric
   return kept
 }
 
-function isDated(listed: ListPrices | readonly Dated[]): listed is readonly Dated[] {
+function isDated(listed: ListPrices | readonly DatedPrice[]): listed is readonly DatedPrice[] {
   return Array.isArray(listed)
 }
 

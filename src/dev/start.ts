@@ -9,7 +9,7 @@ import { requireWritable } from "../local/paths.ts"
 import { type Runtime, startRuntime } from "../local/runtime.ts"
 import { devVarsFaults, unknownNames } from "./check-config.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
-import { greet } from "./greeting.ts"
+import { startMessage } from "./start-message.ts"
 import { findLocalServers } from "./local-servers.ts"
 import { type Options, readOptions, root } from "./options.ts"
 import { providersOfShell } from "./shell-providers.ts"
@@ -82,7 +82,7 @@ async function start(options: Options): Promise<void> {
     const discovered = await discoverModels(baseUrl, bootstrapKey)
     isReady = true
     console.log(
-      greet({
+      startMessage({
         baseUrl,
         keys,
         envFile: shownPath(envFile),

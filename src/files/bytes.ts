@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
 import { concat } from "../support/bytes.ts"
 import { objectKey } from "./file.ts"
-import { forgetFiles, listStaleFiles } from "./store.ts"
+import { deleteFileRows, listStaleFiles } from "./store.ts"
 
 /** R2 requires parts of equal size, except the last; one part is in memory at a time. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -41,7 +41,7 @@ export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIt
 }
 
 /** Throws when the content exceeds `maxBytes`. */
-export async function* atMost(content: AsyncIterable<Uint8Array>, maxBytes: number, refusal: () => GatewayError) {
+export async function* limitBytes(content: AsyncIterable<Uint8Array>, maxBytes: number, refusal: () => GatewayError) {
   let size = 0
   for await (const chunk of content) {
     size += chunk.byteLength
@@ -60,7 +60,7 @@ export async function clearFiles(env: Env, now: number): Promise<void> {
     if (stale.length === 0) return
     await env.FILES.delete(stale.map(objectKey))
     const ids = stale.map(({ id }) => id)
-    await forgetFiles(env.DB, ids)
+    await deleteFileRows(env.DB, ids)
     if (stale.length < BATCH) return
   }
 }

@@ -8,12 +8,12 @@ import { openLedger } from "../ledger/client.ts"
 import { requestedWorkspace, workspaceOf } from "../workspaces/requested.ts"
 import { EXPORT_FORMATS, exportLines } from "./export.ts"
 import { toFileRecord } from "./file.ts"
-import { keepFile, newRow } from "./keep.ts"
+import { storeFile, newRow } from "./store-file.ts"
 import { FileRecord, NewExport } from "./schemas.ts"
 import { countGenerations } from "./store.ts"
 
 /** The most that one request can read. */
-const MOST_ROWS = 250_000
+const MAX_ROWS = 250_000
 
 const create = createRoute({
   method: "post",
@@ -42,11 +42,8 @@ export const exports = newRouter().openapi(create, async (c) => {
   // Pending charges of this isolate are sent to the ledger first.
   await openLedger(c.env, organizationId).balance()
   const rows = await countGenerations(c.env.DB, range)
-  if (rows > MOST_ROWS) {
-    throw new GatewayError(
-      "invalid_request",
-      `to: the range has ${rows} calls, and an export has at most ${MOST_ROWS}.`,
-    )
+  if (rows > MAX_ROWS) {
+    throw new GatewayError("invalid_request", `to: the range has ${rows} calls, and an export has at most ${MAX_ROWS}.`)
   }
   const { mimeType, extension } = EXPORT_FORMATS[format]
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
@@ -56,7 +53,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
   const lines = exportLines(c.env.DB, range, format)
   return c.json(
-    toFileRecord(await keepFile(c.env, { actor: actorOf(c), row, content: lines, mimeType: () => mimeType })),
+    toFileRecord(await storeFile(c.env, { actor: actorOf(c), row, content: lines, mimeType: () => mimeType })),
     201,
   )
 })

@@ -7,23 +7,31 @@ import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
-import { atMost } from "./bytes.ts"
+import { limitBytes } from "./bytes.ts"
 import { isDownloadable, MAX_FILE_BYTES, objectKey, toFilename, toFilePage, toFileRecord } from "./file.ts"
-import { keepFile, newRow } from "./keep.ts"
+import { storeFile, newRow } from "./store-file.ts"
 import { boundaryOf, readFilePart } from "./multipart.ts"
-import { FileDeleted, FilePage, FilePath, FileRecord, FilesQuery, PlaceQuery, VendorAnswer } from "./schemas.ts"
+import {
+  FileDeleted,
+  FilePage,
+  FilePath,
+  FileRecord,
+  FilesQuery,
+  ProviderFilesQuery,
+  ProviderFileResponse,
+} from "./schemas.ts"
 import { deleteFile, findFile, listFiles } from "./store.ts"
 import { inspect } from "./upload.ts"
 import {
-  askVendor,
+  requestProvider,
   readJson,
-  toVendorDeleted,
-  toVendorFile,
-  toVendorForm,
-  toVendorPage,
-  toVendorQuery,
-  vendorFor,
-} from "./vendor.ts"
+  toProviderDeleted,
+  toProviderFile,
+  toProviderForm,
+  toProviderPage,
+  toProviderQuery,
+  fileProviderFor,
+} from "./provider-files.ts"
 
 const tags = ["Files"]
 const COMMON = ["unauthenticated", "forbidden", "not_found", "rate_limited", "internal"] as const
@@ -36,9 +44,9 @@ const upload = createRoute({
   tags,
   summary: "Upload a file",
   description: "A form with one part, `file`, of at most 100 MB.",
-  request: { query: PlaceQuery },
+  request: { query: ProviderFilesQuery },
   responses: {
-    200: ok(z.union([FileRecord, VendorAnswer])),
+    200: ok(z.union([FileRecord, ProviderFileResponse])),
     ...FAILURES,
     ...failures("payload_too_large", "unsupported_media_type"),
   },
@@ -52,7 +60,7 @@ const list = createRoute({
   summary: "List files",
   description: "Of a workspace, oldest first.",
   request: { query: FilesQuery },
-  responses: { 200: ok(z.union([FilePage, VendorAnswer])), ...FAILURES },
+  responses: { 200: ok(z.union([FilePage, ProviderFileResponse])), ...FAILURES },
 })
 
 const retrieve = createRoute({
@@ -61,8 +69,8 @@ const retrieve = createRoute({
   operationId: "retrieveFile",
   summary: "Get a file",
   tags,
-  request: { params: FilePath, query: PlaceQuery },
-  responses: { 200: ok(z.union([FileRecord, VendorAnswer])), ...FAILURES },
+  request: { params: FilePath, query: ProviderFilesQuery },
+  responses: { 200: ok(z.union([FileRecord, ProviderFileResponse])), ...FAILURES },
 })
 
 const remove = createRoute({
@@ -71,8 +79,8 @@ const remove = createRoute({
   operationId: "deleteFile",
   summary: "Delete a file",
   tags,
-  request: { params: FilePath, query: PlaceQuery },
-  responses: { 200: ok(z.union([FileDeleted, VendorAnswer])), ...FAILURES },
+  request: { params: FilePath, query: ProviderFilesQuery },
+  responses: { 200: ok(z.union([FileDeleted, ProviderFileResponse])), ...FAILURES },
 })
 
 const content = createRoute({
@@ -82,7 +90,7 @@ const content = createRoute({
   tags,
   summary: "Download a file",
   description: "Only for files that the gateway made; uploads cannot be downloaded.",
-  request: { params: FilePath, query: PlaceQuery },
+  request: { params: FilePath, query: ProviderFilesQuery },
   responses: {
     200: { description: "The bytes.", content: { "application/octet-stream": { schema: z.unknown() } } },
     ...FAILURES,
@@ -102,49 +110,49 @@ export const files = newRouter()
     }
     if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.principal, c.env)
-      const form = toVendorForm(vendor, body, boundary)
+      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const form = toProviderForm(vendor, body, boundary)
       const sent = {
         method: "POST",
         path: "/files",
         body: form,
         contentType: `multipart/form-data; boundary=${boundary}`,
       }
-      const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorFile(vendor, result), 200)
+      const result = await readJson(provider, await requestProvider(provider, sent, c.req.raw.signal))
+      return c.json(toProviderFile(vendor, result), 200)
     }
-    const scope = await placeOf(c, requested)
+    const scope = await scopeOf(c, requested)
     const part = await readFilePart(body, boundary)
     if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
-    const { content, mimeType } = await inspect(atMost(part.content, MAX_FILE_BYTES, tooLarge), filename)
+    const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
-    return c.json(toFileRecord(await keepFile(c.env, { actor: actorOf(c), row, content, mimeType })), 200)
+    return c.json(toFileRecord(await storeFile(c.env, { actor: actorOf(c), row, content, mimeType })), 200)
   })
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
     const { provider: vendor, limit } = query
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.principal, c.env)
-      const sent = { method: "GET", path: `/files?${toVendorQuery(vendor, query)}` }
-      const result = await readJson(provider, await askVendor(provider, sent, c.req.raw.signal))
-      return c.json(toVendorPage(vendor, result), 200)
+      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const sent = { method: "GET", path: `/files?${toProviderQuery(vendor, query)}` }
+      const result = await readJson(provider, await requestProvider(provider, sent, c.req.raw.signal))
+      return c.json(toProviderPage(vendor, result), 200)
     }
     if (query.before_id !== undefined) throw onlyForwards("before_id")
     if (query.order === "desc") throw onlyForwards("order")
     const after = query.cursor ?? query.after ?? query.after_id ?? ""
-    const rows = await listFiles(c.env.DB, await placeOf(c, query.workspace_id), after, limit)
+    const rows = await listFiles(c.env.DB, await scopeOf(c, query.workspace_id), after, limit)
     return c.json(toFilePage(rows, limit), 200)
   })
   .openapi(retrieve, async (c) => {
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.principal, c.env)
-      const answer = await askVendor(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
-      return c.json(toVendorFile(vendor, await readJson(provider, answer)), 200)
+      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const response = await requestProvider(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
+      return c.json(toProviderFile(vendor, await readJson(provider, response)), 200)
     }
-    const row = await findFile(c.env.DB, await placeOf(c, requested), id)
+    const row = await findFile(c.env.DB, await scopeOf(c, requested), id)
     if (!row) throw noSuchFile()
     return c.json(toFileRecord(row), 200)
   })
@@ -152,12 +160,12 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.principal, c.env)
-      const answer = await askVendor(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
-      await answer.body?.cancel()
-      return c.json(toVendorDeleted(vendor, id), 200)
+      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const response = await requestProvider(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
+      await response.body?.cancel()
+      return c.json(toProviderDeleted(vendor, id), 200)
     }
-    const scope = await placeOf(c, requested)
+    const scope = await scopeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
     const row = await deleteFile(c.env.DB, { scope, id, now: Date.now(), entry })
     if (!row) throw noSuchFile()
@@ -169,11 +177,15 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await vendorFor(vendor, c.var.principal, c.env)
-      const answer = await askVendor(provider, { method: "GET", path: `/files/${id}/content` }, c.req.raw.signal)
-      return new Response(answer.body, { headers: BYTES })
+      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const response = await requestProvider(
+        provider,
+        { method: "GET", path: `/files/${id}/content` },
+        c.req.raw.signal,
+      )
+      return new Response(response.body, { headers: BYTES })
     }
-    const row = await findFile(c.env.DB, await placeOf(c, requested), id)
+    const row = await findFile(c.env.DB, await scopeOf(c, requested), id)
     if (!row) throw noSuchFile()
     if (!isDownloadable(row)) {
       throw new GatewayError(
@@ -202,9 +214,9 @@ const BYTES = {
 /** Size of a form without its file. */
 const FORM_BYTES = 65_536
 
-type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
+type FileScope = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
-async function placeOf(c: Context<App>, requested: string | undefined): Promise<Place> {
+async function scopeOf(c: Context<App>, requested: string | undefined): Promise<FileScope> {
   const { principal } = c.var
   const workspaceId = await workspaceOf(c.env.DB, principal, requested)
   const { organizationId, internId } = principal

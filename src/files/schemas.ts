@@ -30,7 +30,9 @@ export const FileDeleted = z
   .meta({ id: "FileDeleted" })
 
 /** A record of a vendor's file storage, in the vendor's format. */
-export const VendorAnswer = z.looseObject({ _shape: z.enum(["openai", "anthropic"]) }).meta({ id: "VendorFile" })
+export const ProviderFileResponse = z
+  .looseObject({ _shape: z.enum(["openai", "anthropic"]) })
+  .meta({ id: "ProviderFile" })
 
 export const FilePath = z.object({
   file_id: z
@@ -40,14 +42,14 @@ export const FilePath = z.object({
     .regex(/^[\w-]+$/, "must be letters, digits, _ and -"),
 })
 
-export const PlaceQuery = z.object({
+export const ProviderFilesQuery = z.object({
   workspace_id: z.uuid("must be the UUID of a workspace").optional(),
   provider: z
     .enum(["openai", "anthropic"], { error: 'accepts "openai" or "anthropic"' })
     .optional()
     .meta({ description: "Uses the vendor's file storage, with the workspace's BYOK credential for it." }),
 })
-export type PlaceQuery = z.infer<typeof PlaceQuery>
+export type ProviderFilesQuery = z.infer<typeof ProviderFilesQuery>
 
 const LIMIT_RULE = "must be an integer from 1 to 1000"
 const cursor = z
@@ -56,7 +58,7 @@ const cursor = z
   .max(256)
   .regex(/^[\w-]+$/, "must be a cursor of this list")
   .optional()
-export const FilesQuery = PlaceQuery.extend({
+export const FilesQuery = ProviderFilesQuery.extend({
   limit: queryIntegerOr(100, 1, 1_000, LIMIT_RULE),
   cursor,
   after: cursor,

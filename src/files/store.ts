@@ -7,9 +7,9 @@ import { parseStored } from "../support/json.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
 /** `internId`: for a key that sees only files of its intern; null for every other key. */
-type Place = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
+type FileScope = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
-const inPlace = ({ organizationId, workspaceId, mayExport, internId }: Place) =>
+const inWorkspace = ({ organizationId, workspaceId, mayExport, internId }: FileScope) =>
   and(
     eq(files.organizationId, organizationId),
     eq(files.workspaceId, workspaceId),
@@ -77,33 +77,33 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
 }
 
 /** Oldest first; `limit` + 1 rows if there are more. */
-export async function listFiles(db: D1Database, scope: Place, after: string, limit: number): Promise<FileRow[]> {
+export async function listFiles(db: D1Database, scope: FileScope, after: string, limit: number): Promise<FileRow[]> {
   return openDb(db)
     .select()
     .from(files)
-    .where(and(inPlace(scope), gt(files.id, after)))
+    .where(and(inWorkspace(scope), gt(files.id, after)))
     .orderBy(files.id)
     .limit(limit + 1)
 }
 
-export async function findFile(db: D1Database, scope: Place, id: string): Promise<FileRow | undefined> {
+export async function findFile(db: D1Database, scope: FileScope, id: string): Promise<FileRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(files)
-    .where(and(inPlace(scope), eq(files.id, id)))
+    .where(and(inWorkspace(scope), eq(files.id, id)))
   return row
 }
 
 export async function deleteFile(
   binding: D1Database,
-  { scope, id, now, entry }: { scope: Place; id: string; now: number; entry: AuditEntry },
+  { scope, id, now, entry }: { scope: FileScope; id: string; now: number; entry: AuditEntry },
 ): Promise<FileRow | undefined> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
     db
       .update(files)
       .set({ deletedAt: now })
-      .where(and(inPlace(scope), eq(files.id, id)))
+      .where(and(inWorkspace(scope), eq(files.id, id)))
       .returning(),
     auditIfChanged(db, entry),
   ])
@@ -122,7 +122,7 @@ export async function listStaleFiles(db: D1Database, before: number, limit: numb
 }
 
 /** Deletes the rows, after their bytes. */
-export async function forgetFiles(db: D1Database, ids: readonly string[]): Promise<void> {
+export async function deleteFileRows(db: D1Database, ids: readonly string[]): Promise<void> {
   await openDb(db)
     .delete(files)
     .where(sql`${files.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)

@@ -194,7 +194,7 @@ type Contradictable = {
 }
 
 /** Adds an issue for fields that contradict each other. */
-export function refuseContradictions(request: Contradictable, context: z.RefinementCtx): void {
+export function rejectContradictions(request: Contradictable, context: z.RefinementCtx): void {
   const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
   const { reasoning, reasoning_effort: shorthand } = request
   if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
@@ -290,7 +290,7 @@ export const ChatRequest = z
     usage: z.looseObject({ include: flag.nullish() }).nullish(),
     debug: z.looseObject({ echo_upstream_body: flag.nullish() }).nullish(),
   })
-  .superRefine(refuseContradictions)
+  .superRefine(rejectContradictions)
   .meta({ id: "ChatRequest" })
 
 export type ChatRequest = z.infer<typeof ChatRequest>

@@ -2,7 +2,7 @@ import type { ResponseReader } from "./readers/reader.ts"
 import type { FrameTranslator } from "./sse/stream-head.ts"
 
 /** Fields that only the gateway reads. They are not sent to providers. */
-export const OWN_FIELDS: ReadonlySet<string> = new Set([
+export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "models",
   "provider",

@@ -66,17 +66,22 @@ export async function findContent(files: R2Bucket, organizationId: string, call:
   return content?.organizationId === organizationId ? content : undefined
 }
 
-const DELETED_AT_ONCE = 1_000
-const MOST_A_RUN = 20_000
+const DELETED_PER_BATCH = 1_000
+const MAX_PER_RUN = 20_000
 
 /** Deletes content whose generation is past its retention. `parent`: prefix of the days. */
-export async function pruneContents(files: R2Bucket, now: number, keptDays: number, parent = PREFIX): Promise<void> {
+export async function pruneContents(
+  files: R2Bucket,
+  now: number,
+  retentionDays: number,
+  parent = PREFIX,
+): Promise<void> {
   const { delimitedPrefixes: days } = await files.list({ prefix: parent, delimiter: "/" })
-  const before = now - (now % DAY_MS) - keptDays * DAY_MS
+  const before = now - (now % DAY_MS) - retentionDays * DAY_MS
   let removed = 0
   for (const prefix of days.filter((day) => startOf(day.slice(parent.length, -1)) < before)) {
-    while (removed < MOST_A_RUN) {
-      const { objects } = await files.list({ prefix, limit: DELETED_AT_ONCE })
+    while (removed < MAX_PER_RUN) {
+      const { objects } = await files.list({ prefix, limit: DELETED_PER_BATCH })
       if (objects.length === 0) break
       await files.delete(objects.map(({ key }) => key))
       removed += objects.length

@@ -55,7 +55,7 @@ const content = createRoute({
 })
 
 const FRESH_MS = 60_000
-const ON_ITS_WAY_MS = 300
+const CONTENT_DELAY_MS = 300
 
 const FEEDBACK = [
   "latency",
@@ -99,10 +99,10 @@ generations.openapi(content, async (c) => {
   const { principal } = c.var
   const generation = await find(c.env, principal, c.req.valid("query").id)
   if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
-  const look = () => findContent(c.env.FILES, principal.organizationId, generation)
+  const readContent = () => findContent(c.env.FILES, principal.organizationId, generation)
   // The content is written shortly after the call is charged.
   const isFresh = Date.now() - generation.createdAt < FRESH_MS
-  const kept = (await look()) ?? (isFresh ? await wait(ON_ITS_WAY_MS).then(look) : undefined)
+  const kept = (await readContent()) ?? (isFresh ? await wait(CONTENT_DELAY_MS).then(readContent) : undefined)
   if (!kept) {
     throw new GatewayError(
       "not_found",

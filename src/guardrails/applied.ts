@@ -12,7 +12,7 @@ import { elementAt } from "../support/arrays.ts"
 type Region = (typeof DATA_REGIONS)[number]
 
 /** A guardrail that applies to a call, with the assignment that causes it. */
-export type Applied = {
+export type AppliedGuardrail = {
   id: string
   name: string
   scope: "key" | "member" | "workspace"
@@ -23,7 +23,7 @@ export type Applied = {
 
 /** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
 export type CallerGuardrails = {
-  list: readonly Applied[]
+  list: readonly AppliedGuardrail[]
   limits: readonly Limit[]
   routeFilters: () => readonly Filter[]
   contentRules: () => readonly OwnedRule[]
@@ -56,7 +56,7 @@ function once<T>(work: () => T): () => T {
 }
 
 /** Combines the rows of one guardrail. The row of the principal's own key comes first. */
-function toApplied(rows: readonly AppliedRow[]): Applied {
+function toApplied(rows: readonly AppliedRow[]): AppliedGuardrail {
   const row = elementAt(rows, 0)
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
@@ -89,7 +89,7 @@ function scopesOf({ id, isDefault, byKey, byMember, keyHash, userId }: AppliedRo
 }
 
 /** Regional hostnames that all guardrails of this principal allow. */
-export function allowedRegions(list: readonly Applied[]): Region[] {
+export function allowedRegions(list: readonly AppliedGuardrail[]): Region[] {
   const lists = list.flatMap(({ rules }) => (rules.allowed_data_regions ? [rules.allowed_data_regions] : []))
   if (lists.length === 0) return ["global"]
   return DATA_REGIONS.filter((region) => lists.every((regions) => regions.includes(region)))

@@ -8,11 +8,11 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { findStrangers } from "../members/store.ts"
+import { findNonMembers } from "../members/store.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
 import {
-  type Assigning,
+  type AssignmentChange,
   assignKeys,
   assignMembers,
   findUnfitKeys,
@@ -181,9 +181,9 @@ export const guardrailAssignments = newRouter()
   .openapi(addMembers, async (c) => {
     const ids = [...new Set(c.req.valid("json").member_user_ids)]
     const what = await assigning(c, c.req.valid("param").id)
-    const strangers = await findStrangers(c.env.DB, what.organizationId, ids)
-    if (strangers.length > 0) {
-      const rule = `${strangers.join(", ")}: not a member of the organization.`
+    const nonMembers = await findNonMembers(c.env.DB, what.organizationId, ids)
+    if (nonMembers.length > 0) {
+      const rule = `${nonMembers.join(", ")}: not a member of the organization.`
       throw new GatewayError("not_found", `member_user_ids: ${rule}`)
     }
     const entry = entryFor(c, what, "guardrail_member.assign", { member_user_ids: ids })
@@ -209,7 +209,7 @@ function orgOf(c: Context<App>): string {
   return c.var.principal.organizationId
 }
 
-async function assigning(c: Context<App>, id: string): Promise<Assigning> {
+async function assigning(c: Context<App>, id: string): Promise<AssignmentChange> {
   const { organizationId, creatorUserId } = c.var.principal
   const row = await findGuardrail(c.env.DB, organizationId, id)
   if (!row) throw noSuchGuardrail()
@@ -219,7 +219,7 @@ async function assigning(c: Context<App>, id: string): Promise<Assigning> {
 
 function entryFor(
   c: Context<App>,
-  { guardrailId, workspaceId }: Assigning,
+  { guardrailId, workspaceId }: AssignmentChange,
   action: `${string}.${string}`,
   input: Record<string, unknown>,
 ) {

@@ -8,7 +8,7 @@ import { type guardrailKeys, guardrailMembers } from "./table.ts"
 const MEMBER_COLUMNS = columnList(guardrailMembers)
 
 /** Author, time and guardrail of an assignment. */
-export type Assigning = {
+export type AssignmentChange = {
   organizationId: string
   workspaceId: string
   guardrailId: string
@@ -26,7 +26,7 @@ export type MemberAssignmentRow = StoredOf<typeof guardrailMembers>
 /** Hashes without a key in the organization, and keys that are in another workspace. */
 export async function findUnfitKeys(
   db: D1Database,
-  { organizationId, workspaceId }: Assigning,
+  { organizationId, workspaceId }: AssignmentChange,
   hashes: readonly string[],
 ): Promise<{ unknown: string[]; elsewhere: string[] }> {
   const { results } = await db
@@ -46,7 +46,7 @@ export async function findUnfitKeys(
 /** Assigns keys of the workspace, replacing their earlier assignments. Returns how many. `ids`: one per key. */
 export async function assignKeys(
   db: D1Database,
-  { organizationId, workspaceId, guardrailId, assignedBy, at }: Assigning,
+  { organizationId, workspaceId, guardrailId, assignedBy, at }: AssignmentChange,
   keys: readonly { hash: string; id: string }[],
   entry: AuditEntry,
 ): Promise<number> {
@@ -73,7 +73,7 @@ export async function assignKeys(
 /** Removes assignments. Returns the number of keys that had the guardrail. */
 export async function unassignKeys(
   db: D1Database,
-  { organizationId, guardrailId }: Assigning,
+  { organizationId, guardrailId }: AssignmentChange,
   hashes: readonly string[],
   entry: AuditEntry,
 ): Promise<number> {
@@ -117,7 +117,7 @@ export async function listKeyAssignments(
 /** Assigns the members of the organization among the users. Returns how many. */
 export async function assignMembers(
   db: D1Database,
-  { organizationId, guardrailId, assignedBy, at }: Assigning,
+  { organizationId, guardrailId, assignedBy, at }: AssignmentChange,
   people: readonly { userId: string; id: string }[],
   entry: AuditEntry,
 ): Promise<number> {
@@ -140,7 +140,7 @@ export async function assignMembers(
 /** Removes assignments. Returns the number of members that had the guardrail. */
 export async function unassignMembers(
   db: D1Database,
-  { organizationId, guardrailId }: Assigning,
+  { organizationId, guardrailId }: AssignmentChange,
   userIds: readonly string[],
   entry: AuditEntry,
 ): Promise<number> {

@@ -67,7 +67,7 @@ export type RowChange = Partial<
 
 /** Converts a request body to columns. Throws for invalid filters. */
 export function toRowChange(input: GuardrailChange): RowChange {
-  refuseFilters(input.content_filters)
+  rejectFilters(input.content_filters)
   const { limit_usd: limit, include_byok_in_budgets: includesByok, name, description, reset_interval: interval } = input
   return {
     ...(name !== undefined && { name }),
@@ -95,7 +95,7 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
 }
 
 /** Rejects custom filters that cannot be searched in linear time. */
-export function refuseFilters(filters: readonly ContentFilter[] | null | undefined): void {
+export function rejectFilters(filters: readonly ContentFilter[] | null | undefined): void {
   let sizes = NO_SIZES
   for (const [index, { pattern }] of (filters ?? []).entries()) {
     const added = addPattern(pattern, sizes)
@@ -108,7 +108,7 @@ export function refuseFilters(filters: readonly ContentFilter[] | null | undefin
   }
 }
 
-export function refuseHalfLimit(limit: number | null | undefined, interval: string | null | undefined): void {
+export function rejectIncompleteLimit(limit: number | null | undefined, interval: string | null | undefined): void {
   if ((limit ?? null) === null && (interval ?? null) !== null) throw halfLimit("limit_usd")
   if ((limit ?? null) !== null && (interval ?? null) === null) throw halfLimit("reset_interval")
 }

@@ -17,12 +17,12 @@ import { loadReachableCatalogue } from "../models/compile.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import { namesAnything, withKnownNames } from "../models/known-names.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
-import { refuseFilters, refuseHalfLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
+import { rejectFilters, rejectIncompleteLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
-  ContentTestAnswer,
-  GuardrailAnswer,
+  ContentTestResponse,
+  GuardrailResponse,
   GuardrailChange,
   GuardrailList,
   GuardrailPath,
@@ -37,7 +37,7 @@ import {
   listWorkspaceIds,
   updateGuardrail,
 } from "./store.ts"
-import { tryOut } from "./content/try-out.ts"
+import { testContent } from "./content/test-content.ts"
 import { parseStored } from "../support/json.ts"
 
 /** Fits a few filters of maximum length. */
@@ -71,7 +71,7 @@ const create = createRoute({
   summary: "Create a guardrail",
   description: "It enforces nothing until it is assigned to keys or members.",
   request: { body: jsonBody(NewGuardrail) },
-  responses: { 201: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
+  responses: { 201: ok(GuardrailResponse, "The guardrail."), ...FAILURES },
 })
 
 const test = createRoute({
@@ -82,7 +82,7 @@ const test = createRoute({
   summary: "Test content filters on a text",
   description: "Those of a guardrail, or of the body. No model is called.",
   request: { body: jsonBody(ContentTest) },
-  responses: { 200: ok(ContentTestAnswer, "What was found."), ...FAILURES },
+  responses: { 200: ok(ContentTestResponse, "What was found."), ...FAILURES },
 })
 
 const get = createRoute({
@@ -92,7 +92,7 @@ const get = createRoute({
   operationId: "getGuardrail",
   summary: "Get a guardrail",
   request: { params: GuardrailPath },
-  responses: { 200: ok(GuardrailAnswer, "The guardrail."), ...FAILURES },
+  responses: { 200: ok(GuardrailResponse, "The guardrail."), ...FAILURES },
 })
 
 const update = createRoute({
@@ -104,7 +104,7 @@ const update = createRoute({
   description:
     "What is left out stays, lists are replaced whole, null removes a rule. With a workspace's `default_guardrail_id`, makes its default guardrail where there is none yet.",
   request: { params: GuardrailPath, body: jsonBody(GuardrailChange) },
-  responses: { 200: ok(GuardrailAnswer, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
+  responses: { 200: ok(GuardrailResponse, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
 })
 
 const remove = createRoute({
@@ -129,7 +129,7 @@ export const guardrails = newRouter()
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
     const { workspace_id: requested, ...body } = c.req.valid("json")
-    refuseHalfLimit(body.limit_usd, body.reset_interval)
+    rejectIncompleteLimit(body.limit_usd, body.reset_interval)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const input = await checkNames(c, workspaceId, body)
     const made = newRow({ id: newId(), organizationId, workspaceId }, input)
@@ -141,8 +141,8 @@ export const guardrails = newRouter()
   })
   .openapi(test, async (c) => {
     const { guardrail_id: id, text, ...inline } = c.req.valid("json")
-    refuseFilters(inline.content_filters)
-    if (id === undefined) return c.json({ data: tryOut(inline, text) }, 200)
+    rejectFilters(inline.content_filters)
+    if (id === undefined) return c.json({ data: testContent(inline, text) }, 200)
     const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, id)
     if (!row) throw noSuchGuardrail()
     const rules = rulesOf(row)
@@ -150,7 +150,7 @@ export const guardrails = newRouter()
       content_filters: [...(rules.content_filters ?? []), ...(inline.content_filters ?? [])],
       content_filter_builtins: [...(rules.content_filter_builtins ?? []), ...(inline.content_filter_builtins ?? [])],
     }
-    return c.json({ data: tryOut(all, text) }, 200)
+    return c.json({ data: testContent(all, text) }, 200)
   })
   .openapi(get, async (c) => {
     const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
@@ -187,9 +187,12 @@ async function checkNames<T extends GuardrailChange>(c: Context<App>, workspaceI
   return withKnownNames(body, { catalogue, providers: reachableProviders(c.env), aliases })
 }
 
-type Place = { id: string; organizationId: string; workspaceId: string; isDefault?: boolean }
+type GuardrailScope = { id: string; organizationId: string; workspaceId: string; isDefault?: boolean }
 
-function newRow({ id, organizationId, workspaceId, isDefault }: Place, input: GuardrailChange): NewGuardrailRow {
+function newRow(
+  { id, organizationId, workspaceId, isDefault }: GuardrailScope,
+  input: GuardrailChange,
+): NewGuardrailRow {
   const change = toRowChange(input)
   return {
     name: "Default guardrail",
@@ -212,7 +215,7 @@ async function change(c: Context<App>, id: string, body: GuardrailChange): Promi
   const before = await findGuardrail(c.env.DB, organizationId, id)
   if (!before) return undefined
   const { workspaceId, limitNano: limit, resetInterval: interval } = before
-  refuseHalfLimit(
+  rejectIncompleteLimit(
     body.limit_usd === undefined ? limit : body.limit_usd,
     body.reset_interval === undefined ? interval : body.reset_interval,
   )
@@ -236,7 +239,7 @@ async function makeDefault(c: Context<App>, id: string, body: GuardrailChange): 
   const ids = await listWorkspaceIds(c.env.DB, organizationId)
   const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
   if (workspaceId === undefined) throw noSuchGuardrail()
-  refuseHalfLimit(body.limit_usd, body.reset_interval)
+  rejectIncompleteLimit(body.limit_usd, body.reset_interval)
   const input = await checkNames(c, workspaceId, body)
   const made = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
   const changed = changesOf(input, AUDITED_FIELDS)

@@ -169,7 +169,7 @@ export const Guardrail = z
   })
   .meta({ id: "Guardrail" })
 export type Guardrail = z.infer<typeof Guardrail>
-export const GuardrailAnswer = z.object({ data: Guardrail }).meta({ id: "GuardrailAnswer" })
+export const GuardrailResponse = z.object({ data: Guardrail }).meta({ id: "GuardrailResponse" })
 export const GuardrailList = z.object({ data: z.array(Guardrail), total_count: z.int() }).meta({ id: "GuardrailList" })
 
 const MAX_ASSIGNED = 1_000
@@ -221,7 +221,7 @@ export const ContentTest = z
     text: text("must be a string").max(200_000, "must be at most 200000 characters"),
   })
   .meta({ id: "GuardrailTest" })
-export const ContentTestAnswer = z
+export const ContentTestResponse = z
   .object({
     data: z.object({
       action: z.string().meta({ description: "The strongest that the text calls for: block, redact, flag or none." }),

@@ -2,15 +2,15 @@ import { type Json, objectsOf } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
-import { AnswerFilter } from "./content/answer-filter.ts"
+import { ResponseFilter } from "./content/response-filter.ts"
 import {
   isTooDeep,
   mapLeaves,
   mapOthers,
   mapRequest,
   NAMES,
-  OF_A_CHOICE,
-  OF_AN_ANSWER,
+  CHOICE_FIELDS,
+  RESULT_FIELDS,
   type Role,
   type Visit,
 } from "./content/leaves.ts"
@@ -30,11 +30,11 @@ export type Screening = {
    */
   toolResult: <T extends Json>(result: T) => Promise<T>
   /** Whether responses are screened or passed through. */
-  readsAnswers: boolean
+  readsOutput: boolean
   /** Filter for a response that streams as chat. */
-  answerFilter: () => AnswerFilter
+  responseFilter: () => ResponseFilter
   /** Filters a complete response. Rejects with the block error like `request`. */
-  answer: (result: Json) => Promise<Json>
+  response: (result: Json) => Promise<Json>
   stages: () => PipelineStage[]
 }
 
@@ -42,7 +42,7 @@ export type Screening = {
 type Found = Map<OwnedRule, number>
 
 /** The kind of text that is scanned, for error messages. */
-type Side = "request" | "tool result" | "answer"
+type Side = "request" | "tool result" | "response"
 
 const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
 export const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
@@ -55,25 +55,25 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
   let side: Side = "request"
   const onFinding = ({ rule, score = 0 }: Finding) =>
     void found.set(rule as OwnedRule, Math.max(score, found.get(rule as OwnedRule) ?? 0))
-  const meters = { request: new Meter(), "tool result": new Meter(), answer: new Meter() }
+  const meters = { request: new Meter(), "tool result": new Meter(), response: new Meter() }
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found.keys()].some(({ action }) => action === "block")
 
-  const answerRules = rules.filter(
+  const outputRules = rules.filter(
     ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
   )
   const newFilter = (about: readonly Rule[], units: Units) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
     return new TextFilter(about, units, onFinding, { meter: meters[side], onUnchecked })
   }
-  const { answers, unread, readerFor } = readersOf(rules, answerRules, newFilter)
+  const { answers, unread, readerFor } = readersOf(rules, outputRules, newFilter)
 
   const refusal = () =>
     uncheckedRule ? unchecked([uncheckedRule.detector.name], side) : refusalFor(guardrails, rules, found, side)
-  const answerReader = {
-    newFilter: (units: Units) => newFilter(answerRules, units),
+  const outputReader = {
+    newFilter: (units: Units) => newFilter(outputRules, units),
     visit: (text: string, role: Role, form: Form) => (role === NAMES ? text : answers.atOnce(text, form)),
-    hides: answerRules.some(({ action }) => action !== "flag"),
+    hides: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
     refusal,
   }
@@ -89,21 +89,21 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
       side = "request"
       if (isTooDeep(request)) throw new GatewayError("invalid_request", TOO_DEEP)
       const screened = await mapped((visit) => mapRequest(request, visit), readerFor)
-      side = "answer"
+      side = "response"
       return screened
     },
     async toolResult(result) {
       side = "tool result"
       if (isTooDeep(result)) throw new GatewayError("invalid_request", TOO_DEEP)
       const screened = await mapped((visit) => mapLeaves(result, "tool", visit), readerFor)
-      side = "answer"
+      side = "response"
       return screened as typeof result
     },
-    readsAnswers: answerRules.length > 0,
-    answerFilter: () => new AnswerFilter(answerReader),
-    answer: (result) =>
+    readsOutput: outputRules.length > 0,
+    responseFilter: () => new ResponseFilter(outputReader),
+    response: (result) =>
       mapped(
-        (visit) => mapAnswer(result, visit, answerReader.hides),
+        (visit) => mapOutput(result, visit, outputReader.hides),
         (role) => (role === NAMES ? unread : answers),
       ),
     stages: () => toStages(guardrails, rules, found),
@@ -113,14 +113,14 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
 type NewFilter = (rules: readonly Rule[], units: Units) => TextFilter
 
 /** Names and ids must not change, so only blocking patterns read them. */
-function readersOf(rules: readonly OwnedRule[], answerRules: readonly OwnedRule[], newFilter: NewFilter) {
+function readersOf(rules: readonly OwnedRule[], outputRules: readonly OwnedRule[], newFilter: NewFilter) {
   const user = newReader(rules, newFilter)
   const nameRules = rules.filter(({ detector, action }) => detector.engine === "regex" && action === "block")
   const names = newReader(nameRules, newFilter)
   const otherRules = rules.filter(({ readsAll }) => readsAll)
   const others = newReader(otherRules, newFilter)
   return {
-    answers: newReader(answerRules, newFilter),
+    answers: newReader(outputRules, newFilter),
     unread: newReader([], newFilter),
     readerFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
   }
@@ -130,14 +130,14 @@ function readersOf(rules: readonly OwnedRule[], answerRules: readonly OwnedRule[
  * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
  * text.
  */
-function mapAnswer(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
+function mapOutput(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
   if (Array.isArray(result["choices"])) {
     const choices = objectsOf(result["choices"]).map((choice) => ({
-      ...mapOthers(choice, OF_A_CHOICE, visit),
+      ...mapOthers(choice, CHOICE_FIELDS, visit),
       message: mapLeaves(choice["message"], "assistant", visit),
       ...(hides && choice["logprobs"] != null && { logprobs: null }),
     }))
-    return { ...mapOthers(result, OF_AN_ANSWER, visit), choices }
+    return { ...mapOthers(result, RESULT_FIELDS, visit), choices }
   }
   if (typeof result["text"] !== "string") return result
   const text = visit(result["text"], "assistant", "plain")
@@ -166,7 +166,7 @@ function refusalFor({ list }: CallerGuardrails, rules: readonly OwnedRule[], fou
 const ADVICE: Readonly<Record<Side, string>> = {
   request: "Take that out of the request.",
   "tool result": "The model did not read it. What it wrote before is charged as usual.",
-  answer: "The model made the answer, so it is charged as usual.",
+  response: "The model generated the response, so it is charged as usual.",
 }
 
 function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found): PipelineStage[] {

@@ -1,7 +1,7 @@
 import type { GuardrailRule } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { listOf } from "../support/json.ts"
-import type { Applied, CallerGuardrails } from "./applied.ts"
+import type { AppliedGuardrail, CallerGuardrails } from "./applied.ts"
 import { routeFilters } from "./route-filters.ts"
 import { DONE, STRENGTH } from "./screening.ts"
 
@@ -51,7 +51,7 @@ function withFinding(stage: PipelineStage, { data: found }: PipelineStage): Pipe
 }
 
 /** The rules of a guardrail other than content filters. */
-function enginesOf(guardrail: Applied): string[] {
+function enginesOf(guardrail: AppliedGuardrail): string[] {
   return [
     ...(routeFilters(guardrail).length > 0 ? ["route"] : []),
     ...(guardrail.limits.length > 0 ? ["budget"] : []),
@@ -59,7 +59,7 @@ function enginesOf(guardrail: Applied): string[] {
   ]
 }
 
-function emptyStage({ id, name, scope }: Applied): PipelineStage {
+function emptyStage({ id, name, scope }: AppliedGuardrail): PipelineStage {
   return {
     type: "guardrail",
     name,

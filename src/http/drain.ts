@@ -1,4 +1,4 @@
-import { valueWithin } from "../support/time.ts"
+import { valueOrTimeout } from "../support/time.ts"
 
 /** Bytes a client may still send of a body that is not read, and the time that its response waits for them. */
 const MAX_BYTES = 128 * 1024 * 1024
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 2_000
 export async function drain(request: Request): Promise<void> {
   const { body, bodyUsed } = request
   if (!body || bodyUsed || body.locked) return
-  await valueWithin(readAway(body), TIMEOUT_MS)
+  await valueOrTimeout(readAway(body), TIMEOUT_MS)
 }
 
 async function readAway(body: ReadableStream<Uint8Array>): Promise<void> {

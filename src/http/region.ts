@@ -39,7 +39,7 @@ export function regionOf(request: Request, env: Env): string | null {
 /**
  * For routes without a region. Runs before authentication: the response is the same for every key.
  */
-export const refuseRegional: MiddlewareHandler<App> = async function refuseRegional(c, next) {
+export const rejectRegional: MiddlewareHandler<App> = async function rejectRegional(c, next) {
   const region = regionOf(c.req.raw, c.env)
   if (region !== null) {
     throw new GatewayError(

@@ -30,7 +30,7 @@ export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
 
 function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, isComplete }: ChargeInput): Charge {
   // Units reported in the response replace the requested units.
-  const units = { ...bounds.pieces, ...meter.made }
+  const units = { ...bounds.pieces, ...meter.generated }
   const counted = meter.tokens && { ...meter.tokens, ...units }
   const delivered = estimateDelivered(meter)
   // A count sent before the end does not include the tokens after it.

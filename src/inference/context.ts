@@ -27,7 +27,7 @@ import { CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
 import { ResponseStore } from "../response-cache/store.ts"
 import { toolDepsOf } from "../server-tools/settings.ts"
 import { userPseudonym } from "../secrets/signature.ts"
-import { keepsContent } from "../workspaces/settings.ts"
+import { storesContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
@@ -158,7 +158,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     ...(deferral && { deferral }),
     ...(defaults.contentLogging && {
       contents: {
-        keeps: (id: string) => keepsContent(defaults, keyHash, id),
+        keeps: (id: string) => storesContent(defaults, keyHash, id),
         put: (call: { id: string; createdAt: number }, content: Content) => putContent(env.FILES, call, content),
       },
     }),

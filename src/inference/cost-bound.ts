@@ -1,5 +1,5 @@
 import type { Caller } from "../policy/call-policy.ts"
-import type { Wanted } from "../ledger/limits.ts"
+import type { CostRange } from "../ledger/limits.ts"
 import { affordableCompletion, maxCost, costOf, type GeneratedUnits, NO_TOKENS } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens } from "../support/tokens.ts"
@@ -20,7 +20,7 @@ export const TOKENS_PER_MEDIA_PART = 16_384
 /** Output bound for a model with unknown output limit and context length. */
 const UNKNOWN_MAX_COMPLETION = 16_384
 /** A shorter completion is useless, and some providers reject a lower limit. */
-const LEAST_COMPLETION = 16
+const MIN_COMPLETION = 16
 /** Estimated output of a call whose isolate is lost, for an endpoint without measurements. */
 const ASSUMED_COMPLETION = 64
 
@@ -114,18 +114,18 @@ function promptBoundFor({ endpoint }: Target, bounds: CostBounds): number {
  * Amounts to hold: enough for the most expensive target, since any of them may serve the call. `expectedOf`: measured
  * tokens of a response; undefined for a target without measurements.
  */
-export function wantedFor(
+export function costRangeFor(
   targets: readonly Target[],
   bounds: CostBounds,
   expectedOf: (target: Target) => number | undefined,
-): Wanted & { estimateNano: number; estimateTokens: number } {
-  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
+): CostRange & { estimateNano: number; estimateTokens: number } {
+  const wanted = { minNano: 0, maxNano: 0, estimateNano: 0, estimateTokens: 0 }
   const { choices, pieces } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
-    const leastCompletion = bounds.isWhole ? completion : Math.min(completion, LEAST_COMPLETION)
+    const leastCompletion = bounds.isWhole ? completion : Math.min(completion, MIN_COMPLETION)
     const least = maxCost(prompt, leastCompletion * choices, pricing, pieces)
     const most = maxCost(prompt, completion * choices, pricing, pieces)
     const tokens = {
@@ -134,8 +134,8 @@ export function wantedFor(
       prompt: bounds.promptEstimate,
       completion: Math.min(completion, expectedOf(target) ?? ASSUMED_COMPLETION) * choices,
     }
-    wanted.leastNano = Math.max(wanted.leastNano, least)
-    wanted.mostNano = Math.max(wanted.mostNano, most)
+    wanted.minNano = Math.max(wanted.minNano, least)
+    wanted.maxNano = Math.max(wanted.maxNano, most)
     wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
     wanted.estimateTokens = Math.max(wanted.estimateTokens, tokens.prompt + tokens.completion)
   }

@@ -9,24 +9,24 @@ import { namesOf, type Preparable } from "./prepare/needs.ts"
  */
 export function withDefaults<Request extends Preparable>(request: Request, defaults: CallDefaults): Request {
   if (defaults.disabledTools.length > 0) {
-    refuseDisabled(
+    rejectDisabled(
       (request.tools ?? []).map(({ type }) => serverToolName(type ?? "")),
       defaults.disabledTools,
     )
   }
   if (namesOf(request).length > 0) return request
-  return { ...request, model: modelOr(undefined, defaults.textModel) }
+  return { ...request, model: modelOrDefault(undefined, defaults.textModel) }
 }
 
 /** The model that the request names, or the default of the workspace. */
-export function modelOr(named: string | undefined, fallback: string | null): string {
+export function modelOrDefault(named: string | undefined, fallback: string | null): string {
   const model = named ?? fallback
   if (model !== null) return model
   throw new GatewayError("invalid_request", "model: is required: author/slug, as GET /models lists.")
 }
 
 /** Throws 403 for a disabled tool. `used`: names of server tools without prefix; undefined for other tools. */
-export function refuseDisabled(used: readonly (string | undefined)[], disabled: readonly string[]): void {
+export function rejectDisabled(used: readonly (string | undefined)[], disabled: readonly string[]): void {
   const refused = used.find((name) => name !== undefined && disabled.includes(name))
   if (refused === undefined) return
   throw new GatewayError("forbidden", `The workspace of this key has disabled the server tool ${refused}.`, {

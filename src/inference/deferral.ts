@@ -10,7 +10,7 @@ export type Deferral = {
   /** Slug of the provider. */
   provider: string
   holdTtlMs: number
-} & (Submission | Received)
+} & (Submission | DeferredResult)
 
 /** `credential`: id of the BYOK credential whose key the request is for; null for the gateway's key. */
 export type DeferredRequest = { path: string; body: Record<string, unknown>; credential: string | null }
@@ -22,7 +22,7 @@ export type Submission = {
   submit: (request: DeferredRequest) => void
 }
 
-export type Received = {
+export type DeferredResult = {
   /** The response of the provider. */
   response: () => Response
   /** The BYOK credential that the request was sent with; undefined for the gateway's key. */

@@ -11,7 +11,7 @@ import { placeHold } from "./hold.ts"
 export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
   const { provider: slug } = deferral
   const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
-  const targets = ofProvider.filter((target) => mayTake(target, deferral)).flatMap(atBatchPrice)
+  const targets = ofProvider.filter((target) => isAccepted(target, deferral)).flatMap(atBatchPrice)
   if (targets.length > 0) return { ...planned, targets }
   const passedOver = "passedOver" in deferral ? deferral.passedOver : new Map<string, string>()
   const [reason] = ofProvider.flatMap(({ byok }) => passedOver.get(byok?.id ?? "") ?? [])
@@ -24,7 +24,7 @@ export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall 
 }
 
 /** A response is charged to the credential of its request, even if the plan would now choose another. */
-function mayTake({ byok }: Target, deferral: Deferral): boolean {
+function isAccepted({ byok }: Target, deferral: Deferral): boolean {
   if ("response" in deferral) return byok?.id === deferral.byok?.id
   return byok === undefined || !deferral.passedOver.has(byok.id)
 }

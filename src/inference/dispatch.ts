@@ -84,7 +84,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (requiresByok(target, result)) needsByok = true
     if (!isAboutKey(result)) failed.push(target)
     if (result.retryable) coolDown(target, result, call, deps)
-    else if (result.unfit) noteUnfit(target, result.unfit, tooShort)
+    else if (result.unfit) rejectUnfit(target, result.unfit, tooShort)
     else break
   }
   return { ok: false, rejections, attempts, wasReached }
@@ -99,7 +99,7 @@ function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, numb
     : endpoint.contextLength <= rejected
 }
 
-function noteUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooShort: Map<string, number>): void {
+function rejectUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooShort: Map<string, number>): void {
   const length = unfit === "context" ? endpoint.contextLength : Number.POSITIVE_INFINITY
   tooShort.set(model.id, Math.max(length, tooShort.get(model.id) ?? 0))
 }
@@ -150,7 +150,7 @@ async function send(
     const stored = key && (await findCached(call, key))
     const response = stored ?? (await sendTo(provider, request, { streamed: upstream.streamed, signal }, deps))
     timer.extendTo(firstFrameMs)
-    if (target.sharesLoad && !stored) noteQuota(target, response.headers, deps)
+    if (target.sharesLoad && !stored) recordQuota(target, response.headers, deps)
     if (!response.ok) return await readRejection(provider, response, Date.now())
     if (!stored) onReached()
     const pending = key && !stored && response.body ? { key, capture: new Capture(response, response.body) } : undefined
@@ -210,7 +210,7 @@ function asCredentialRejection(provider: Provider, { message }: CredentialError)
   return { ...failure(provider, "provider_failed", content, null), blamesKey: true }
 }
 
-function noteQuota(target: Target, headers: Headers, { health }: Deps): void {
+function recordQuota(target: Target, headers: Headers, { health }: Deps): void {
   const until = exhaustedUntil(headers, Date.now())
   if (until !== null) health.exhausted(healthKey(target), until)
 }

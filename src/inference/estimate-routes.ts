@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import { limitsInForce } from "../calls/ladder.ts"
-import { LimitInForce } from "../calls/ladder-schemas.ts"
+import { limitsInForce } from "../calls/limits-in-force.ts"
+import { LimitInForce } from "../calls/limit-schemas.ts"
 import { ChatRequest } from "../formats/schemas.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { jsonBody, ok } from "../http/schema.ts"
@@ -64,7 +64,7 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
     meta: requestMetaOf(incoming),
     caller,
   }
-  const { leastNano, mostNano, estimateNano, promptTokens, targets, excludes } = await estimateCall(
+  const { minNano, maxNano, estimateNano, promptTokens, targets, excludes } = await estimateCall(
     call,
     await createDeps(incoming),
   )
@@ -75,11 +75,11 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
     {
       data: {
         currency: "USD" as const,
-        hold: nanoToUsd(mostNano),
-        least: nanoToUsd(leastNano),
+        hold: nanoToUsd(maxNano),
+        least: nanoToUsd(minNano),
         expected: nanoToUsd(estimateNano),
         prompt_tokens: promptTokens,
-        targets: targets.map(({ model, provider, isByok, mostNano: most, pricing }) => ({
+        targets: targets.map(({ model, provider, isByok, maxNano: most, pricing }) => ({
           model,
           provider,
           is_byok: isByok,
@@ -88,7 +88,7 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
           completion_price: pricing.completion,
         })),
         limits,
-        fits: applying.every(({ left }) => left >= nanoToUsd(leastNano)),
+        fits: applying.every(({ left }) => left >= nanoToUsd(minNano)),
         excludes,
       },
     },

@@ -3,7 +3,7 @@ import type { ChatRequest } from "../formats/schemas.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { targetKey } from "../routing/target.ts"
 import type { InferenceCall, PreparedCall } from "./call.ts"
-import { wantedFor } from "./cost-bound.ts"
+import { costRangeFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import { chatRequest } from "./endpoints/chat/request.ts"
 import { planTargets } from "./plan.ts"
@@ -13,11 +13,11 @@ import { applyPreset } from "./presets/apply.ts"
 import { screenInput } from "./screen.ts"
 
 export type CallEstimate = {
-  leastNano: number
-  mostNano: number
+  minNano: number
+  maxNano: number
   estimateNano: number
   promptTokens: number
-  targets: { model: string; provider: string; isByok: boolean; mostNano: number; pricing: Pricing }[]
+  targets: { model: string; provider: string; isByok: boolean; maxNano: number; pricing: Pricing }[]
   /** Parts of the call that the estimate does not include. */
   excludes: string[]
 }
@@ -33,7 +33,7 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
   const prepared: PreparedCall = { request, meta: screened.meta, caller: screened.caller }
   const { targets } = planTargets(prepared, deps)
   const expectedOf = (target: (typeof targets)[number]) => deps.health.expectedCompletion(targetKey(target))
-  const wanted = wantedFor(targets, request.bounds, expectedOf)
+  const wanted = costRangeFor(targets, request.bounds, expectedOf)
   return {
     ...wanted,
     promptTokens: request.bounds.promptEstimate,
@@ -41,7 +41,7 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
       model: target.model.id,
       provider: target.provider.name,
       isByok: target.byok !== undefined,
-      mostNano: wantedFor([target], request.bounds, expectedOf).mostNano,
+      maxNano: costRangeFor([target], request.bounds, expectedOf).maxNano,
       pricing: target.endpoint.pricing,
     })),
     excludes,

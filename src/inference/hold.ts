@@ -2,7 +2,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { newMeter } from "../formats/chat/meter.ts"
 import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
-import type { Wanted } from "../ledger/limits.ts"
+import type { CostRange } from "../ledger/limits.ts"
 import type { ProviderHolds, ProviderVerdict } from "../ledger/provider-limits.ts"
 import type { RateRequest } from "../ledger/rates.ts"
 import { MAX_NANO } from "../money/money.ts"
@@ -11,7 +11,7 @@ import { routingMetadata } from "../routing/metadata.ts"
 import { type Target, targetKey } from "../routing/target.ts"
 import { holdOrByok } from "./attempts.ts"
 import type { HeldCall, PlannedCall } from "./call.ts"
-import { completionCap, wantedFor } from "./cost-bound.ts"
+import { completionCap, costRangeFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import type { CallContext } from "./inference-request.ts"
 import { DispatchAbort, HoldHeartbeat } from "./call-timers.ts"
@@ -62,10 +62,10 @@ type Grant = { heldNano: number; estimateNano: number; within: WithinBudgets; is
  */
 async function holdFor({ targets, request, caller }: PlannedCall, draft: GenerationDraft, deps: Deps): Promise<Grant> {
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
-    const wantedOf = (some: readonly Target[]) =>
-      wantedFor(some, request.bounds, (target) => deps.health.expectedCompletion(targetKey(target)))
-    const { estimateNano, estimateTokens, ...wanted } = wantedOf(covered)
-    const providers = providerHoldsOf(covered, caller, wantedOf)
+    const costRangeOf = (some: readonly Target[]) =>
+      costRangeFor(some, request.bounds, (target) => deps.health.expectedCompletion(targetKey(target)))
+    const { estimateNano, estimateTokens, ...wanted } = costRangeOf(covered)
+    const providers = providerHoldsOf(covered, caller, costRangeOf)
     const [first] = covered
     const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
     if (isFree) await deps.throttleFreeModels()
@@ -95,7 +95,7 @@ type HoldInput = {
   draft: GenerationDraft
   /** Whether `max_tokens` can lower the cost of the call: the error then suggests it. */
   takesMaxTokens: boolean
-  wanted: Wanted
+  wanted: CostRange
   /** Nano-USD to charge if the call is never settled. */
   estimateNano: number
   caller: Caller

@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from "../errors/errors.ts"
 import { newMeter } from "../formats/chat/meter.ts"
-import type { AnswerFilter } from "../guardrails/content/answer-filter.ts"
+import type { ResponseFilter } from "../guardrails/content/response-filter.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import type { Json } from "../support/json.ts"
 import type { HeldCall } from "./call.ts"
@@ -10,16 +10,16 @@ import type { AcceptedResponse } from "./dispatch.ts"
 export type OutputFilter = {
   /** The document after the guardrails, or the error that blocks it. */
   filterDocument: (accepted: AcceptedResponse, document: Json) => Promise<Json | GatewayError>
-  newStreamFilter: () => AnswerFilter
+  newStreamFilter: () => ResponseFilter
 }
 
 /** Null if no guardrail of the key reads responses. */
 export function outputFilterFor(call: HeldCall, screening: Screening): OutputFilter | null {
-  if (!screening.readsAnswers) return null
+  if (!screening.readsOutput) return null
   return {
-    newStreamFilter: () => screening.answerFilter(),
+    newStreamFilter: () => screening.responseFilter(),
     filterDocument: async (accepted, document) => {
-      const filtered = await screening.answer(document).catch(asGatewayError)
+      const filtered = await screening.response(document).catch(asGatewayError)
       saveFilteredTranscript(call, accepted, filtered)
       return filtered
     },

@@ -1,5 +1,5 @@
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
-import type { Limit, Wanted } from "../ledger/limits.ts"
+import type { Limit, CostRange } from "../ledger/limits.ts"
 import { providerOf, type ProviderHold, type ProviderHolds, type ProviderVerdict } from "../ledger/provider-limits.ts"
 import { formatUsd } from "../money/money.ts"
 import { type Caller, limitsOf } from "../policy/call-policy.ts"
@@ -24,7 +24,7 @@ export function limitsAt(target: Target | undefined, caller: Caller): readonly L
 export function providerHoldsOf(
   targets: readonly Target[],
   caller: Caller,
-  wantedOf: (some: readonly Target[]) => Wanted,
+  costRangeOf: (some: readonly Target[]) => CostRange,
 ): ProviderHolds | undefined {
   if (caller.providerBudgets === null) return undefined
   const groups = new Map<string, Target[]>()
@@ -36,18 +36,22 @@ export function providerHoldsOf(
   // Sorted, so that calls with the same candidates share a lease.
   const limited = [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, group]) => toHold(group, caller, wantedOf))
-  return limited.length > 0 ? { limited, others: others.length > 0 ? wantedOf(others) : null } : undefined
+    .map(([, group]) => toHold(group, caller, costRangeOf))
+  return limited.length > 0 ? { limited, others: others.length > 0 ? costRangeOf(others) : null } : undefined
 }
 
-function toHold(group: readonly Target[], caller: Caller, wantedOf: (some: readonly Target[]) => Wanted): ProviderHold {
+function toHold(
+  group: readonly Target[],
+  caller: Caller,
+  costRangeOf: (some: readonly Target[]) => CostRange,
+): ProviderHold {
   const [first] = group
-  const { leastNano, mostNano } = wantedOf(group)
+  const { minNano, maxNano } = costRangeOf(group)
   return {
     provider: first?.provider.slug ?? "",
     isByok: first?.byok !== undefined,
     limits: first ? providerLimitsOf(first, caller) : [],
-    wanted: { leastNano, mostNano },
+    wanted: { minNano, maxNano },
   }
 }
 

@@ -9,13 +9,13 @@ import type { AcceptedResponse } from "./dispatch.ts"
  * Headers of an inference response. Headers of the provider are dropped: they can contain keys and limits of our
  * account.
  */
-export function answerHeaders(generationId: string): Record<string, string> {
+export function responseHeadersOf(generationId: string): Record<string, string> {
   return { "cache-control": "no-store", "x-generation-id": generationId }
 }
 
 export function streamHeaders(generationId: string): Record<string, string> {
   // nginx buffers a stream without this header.
-  return { ...answerHeaders(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
+  return { ...responseHeadersOf(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
 }
 
 /** The cache header of a response, if the response cache is used. */

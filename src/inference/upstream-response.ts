@@ -35,7 +35,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)
   }
   if (type === "text/event-stream") {
-    const frames = framesOf(await readAnswerBody(response.body))
+    const frames = framesOf(await readResponseBody(response.body))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
     if (result && reader.isResponse(result)) return { kind: "whole", result }
     return fromInBandError(provider, error, "a stream that ended early")
@@ -93,7 +93,7 @@ async function readRest(body: PacedReader): Promise<string> {
     const { done, value } = await body.read()
     if (done) return new TextDecoder().decode(concat(chunks))
     size += value.byteLength
-    if (size > MAX_ANSWER_BYTES) throw new Error("The provider response is too large.")
+    if (size > MAX_RESPONSE_BYTES) throw new Error("The provider response is too large.")
     chunks.push(value)
   }
 }
@@ -108,16 +108,16 @@ function parseObject(body: string): Record<string, unknown> | undefined {
 }
 
 /** Several responses larger than this would fill the memory of an isolate. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
 async function readDocumentText(response: Response): Promise<string> {
-  const text = await readText(response, MAX_ANSWER_BYTES)
+  const text = await readText(response, MAX_RESPONSE_BYTES)
   if (text === undefined) throw new Error("The provider response is too large.")
   return text
 }
 
-async function readAnswerBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const bytes = await readAtMost(body, MAX_ANSWER_BYTES)
+async function readResponseBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const bytes = await readAtMost(body, MAX_RESPONSE_BYTES)
   if (!bytes) throw new Error("The provider response is too large.")
   return bytes
 }

@@ -18,7 +18,7 @@ function noSuchRoute({ req }: Context<App>): never {
 export const requireProgramme = guard(({ hasInternsAccess }) => hasInternsAccess, noSuchRoute)
 
 /** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
-export const refuseInternKey = guard(({ internId }) => internId === null, noSuchRoute)
+export const rejectInternKey = guard(({ internId }) => internId === null, noSuchRoute)
 
 /** The requested intern, in the workspace of the key; an intern's own key sees only its intern. Otherwise 404. */
 export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {

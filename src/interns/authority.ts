@@ -3,7 +3,7 @@ import type { GatewayError } from "../errors/errors.ts"
 import { internError } from "./reasons.ts"
 
 /** Key and user that created an intern or stored a secret. Older rows have no key. */
-export type Made = { createdByKey: string | null; creatorUserId: string | null }
+export type CreatorColumns = { createdByKey: string | null; creatorUserId: string | null }
 
 /**
  * Whether a key may move secrets: create a join token, borrow a vault, copy secrets of the workspace. Allowed for the
@@ -13,7 +13,7 @@ export type Made = { createdByKey: string | null; creatorUserId: string | null }
  */
 export function mayControl(
   { keyHash, creatorUserId, source, kind }: Pick<Principal, "keyHash" | "creatorUserId" | "source" | "kind">,
-  made: Made,
+  made: CreatorColumns,
 ): boolean {
   if (source === "intern") return false
   if (kind === "management" || made.createdByKey === keyHash) return true
@@ -25,6 +25,6 @@ export function notYours(what: string): GatewayError {
 }
 
 /** An agent has its intern's own key, which must not change or delete the intern. */
-export function requireNotOwnKey({ internId }: Principal): void {
+export function forbidInternKeys({ internId }: Principal): void {
   if (internId !== null) throw internError("forbidden", "An intern's own key cannot change or delete its intern.")
 }

@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { findStrangers } from "../members/store.ts"
+import { findNonMembers } from "../members/store.ts"
 import { requireProgramme, requireWorkingKey, visibleIntern } from "./access.ts"
 import {
   InternChatChunk,
@@ -19,7 +19,7 @@ import {
 import { MAX_INTERN_BODY_BYTES, addErrorReasons } from "./guards.ts"
 import { type ChatCall, throwIfRejected } from "./hosts/rpc.ts"
 import { spellingOf } from "./run/chunks.ts"
-import { endsProperly } from "./severed.ts"
+import { withErrorEnd } from "./connection-loss.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams, startProvisioning } from "./routes.ts"
@@ -76,7 +76,7 @@ export const internChat = newRouter().openapi(chat, async (c) => {
 function toClient(answer: Response, c: Context<App>, session: string | null): Response {
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false
   const spelling = spellingOf(configOf(c.env).CLIENT_DIALECT)
-  return new Response(isStream && answer.body ? endsProperly(answer.body, session, spelling) : answer.body, answer)
+  return new Response(isStream && answer.body ? withErrorEnd(answer.body, session, spelling) : answer.body, answer)
 }
 
 const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(header ?? "")
@@ -85,7 +85,7 @@ const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(
 async function requireCreator(c: Context<App>): Promise<void> {
   const { organizationId, creatorUserId } = c.var.principal
   if (creatorUserId === null) return
-  const strangers = await findStrangers(c.env.DB, organizationId, [creatorUserId])
+  const strangers = await findNonMembers(c.env.DB, organizationId, [creatorUserId])
   if (strangers.length === 0) return
   throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
 }

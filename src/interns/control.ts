@@ -3,7 +3,7 @@ import type { App } from "../access/app.ts"
 import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { failures } from "../http/schema.ts"
-import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
 import { mayControl, notYours } from "./authority.ts"
 import { addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { InternRow } from "./table.ts"
@@ -13,7 +13,7 @@ export const controlGuards = [
   addErrorReasons("invalid_body"),
   lifecycleTimeout,
   requireProgramme,
-  refuseInternKey,
+  rejectInternKey,
 ] as const
 export const CONTROL_FAILURES = failures(
   "invalid_request",

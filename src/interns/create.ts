@@ -13,7 +13,7 @@ import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
-import { withCloned } from "./furnish.ts"
+import { withClonedFiles } from "./initial-content.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
@@ -22,9 +22,9 @@ import { requireToolsRight, TERM_FIELDS, toTerms } from "./key-terms.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
-import { findMadeIntern, findVaultOwner, insertIntern, replaceInternKey } from "./store.ts"
+import { findInternByIdempotencyKey, findVaultOwner, insertIntern, replaceInternKey } from "./store.ts"
 import type { InternRow, NewInternRow } from "./table.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const MAX_IDEMPOTENCY_KEY = 255
 const AUDITED_FIELDS = ["name", "description", "model", "provision", "vault_id", "host", "clone_of", ...TERM_FIELDS]
@@ -41,23 +41,23 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   const { workspace_id: _, ...requested } = input
   const bodyHash = sha256Hex(JSON.stringify(requested))
   const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
-  const known = await findMadeIntern(c.env.DB, principal, idempotencyKey)
+  const known = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
   if (known) return { row: orConflict(known, bodyHash), isNew: false }
   if (input.vault_id !== undefined) {
     const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
   }
-  const whole = await withCloned({ env: c.env, principal }, input)
+  const whole = await withClonedFiles({ env: c.env, principal }, input)
   requireToolsRight(principal, undefined, whole.mcp_tools)
   const made = await insert(c, whole, idempotencyKey, bodyHash)
   if (made) return { row: made, isNew: true }
-  const raced = await findMadeIntern(c.env.DB, principal, idempotencyKey)
+  const raced = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
   if (raced) return { row: orConflict(raced, bodyHash), isNew: false }
-  throw nameTaken(input.name)
+  throw nameConflict(input.name)
 }
 
-export function nameTaken(name: string): GatewayError {
+export function nameConflict(name: string): GatewayError {
   return internError(
     "name_taken",
     `An intern of yours in this workspace is called ${name} already. Choose another name.`,
@@ -129,11 +129,11 @@ async function insert(
     updatedAt: now,
   }
   try {
-    const key = { ...ownKeyRow(row, made.label, principal), ...toTerms(input) }
+    const key = { ...internKeyRow(row, made.label, principal), ...toTerms(input) }
     const inserted = await insertIntern(env.DB, row, key, entry)
     if (inserted) return inserted
   } catch (cause) {
-    if (isTaken(cause)) return undefined
+    if (isUniqueViolation(cause)) return undefined
     throw cause
   }
   if (creatorUserId !== null && (await isDeprovisioned(env.DB, organizationId, creatorUserId))) {
@@ -146,7 +146,7 @@ async function insert(
  * Creates a new key for an intern whose key was revoked, as a child of the principal's key, with the limits of the old
  * one. The principal becomes the creator, and the old join token is revoked, because the former creator has it.
  */
-export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<InternRow> {
+export async function renewInternKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
   if (!mayControl(principal, row)) throw notYours("made this intern")
   const { workspaceId } = row
@@ -161,7 +161,7 @@ export async function renewOwnKey(c: Context<App>, row: InternRow): Promise<Inte
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
   const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
-  const key = { ...ownKeyRow(renewed, made.label, principal), ...(await inheritedOf(c, row)), createdAt: Date.now() }
+  const key = { ...internKeyRow(renewed, made.label, principal), ...(await inheritedOf(c, row)), createdAt: Date.now() }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
@@ -181,18 +181,18 @@ async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<Int
 }
 
 /** The intern's own key: a child of the key that created the intern, so that its limit and guardrails apply. */
-function ownKeyRow(intern: NewInternRow, label: string, maker: Principal): NewKeyRow {
+function internKeyRow(intern: NewInternRow, label: string, creator: Principal): NewKeyRow {
   return {
     hash: intern.keyHash,
     organizationId: intern.organizationId,
     workspaceId: intern.workspaceId,
-    kind: maker.kind === "free_tier" ? "free_tier" : "normal",
+    kind: creator.kind === "free_tier" ? "free_tier" : "normal",
     name: `Intern ${intern.name}`,
     label,
     creatorUserId: intern.creatorUserId ?? null,
-    expiresAt: maker.expiresAt,
+    expiresAt: creator.expiresAt,
     createdAt: intern.createdAt,
-    parentHash: parentOf(maker),
+    parentHash: parentOf(creator),
     source: "intern",
   }
 }

@@ -4,10 +4,10 @@ import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, ok } from "../http/schema.ts"
-import { refuseInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
+import { rejectInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
 import { mayControl, notYours } from "./authority.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
-import { throwIfRejected, PLACE_HEADER } from "./hosts/rpc.ts"
+import { throwIfRejected, IDENTITY_HEADER } from "./hosts/rpc.ts"
 import { joinTokenIntern } from "./join-token.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
@@ -41,7 +41,7 @@ const join = createRoute({
   description:
     "The previous one stops working at once. For the key that created the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
     "is attached, unless the body has `replace`.",
-  middleware: [...guards, refuseInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [...guards, rejectInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: { content: json(JoinTokenRequest), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
 })
@@ -106,7 +106,7 @@ export const internDaemonSocket = newRouter().openapi(attach, async (c) => {
     throw internError("invalid_body", "Open this path as a WebSocket.")
   }
   const scope = JSON.stringify(identityOf(c, row))
-  const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [PLACE_HEADER]: scope } })
+  const request = new Request("http://intern/attach", { headers: { upgrade: "websocket", [IDENTITY_HEADER]: scope } })
   const { webSocket } = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
   return new Response(null, { status: 101, webSocket })
 })

@@ -16,7 +16,7 @@ import {
   encodeEnvelope,
   MAX_ENVELOPE_LENGTH,
 } from "../vault/egress-envelope.ts"
-import { egressToBound, type Sent } from "../vault/egress-fetch.ts"
+import { egressToBound, type EgressResult } from "../vault/egress-fetch.ts"
 import { egressDepsOf } from "../vault/egress-deps.ts"
 import { openSecrets } from "../vault/release.ts"
 import { DaemonSecrets } from "../vault/schemas.ts"
@@ -118,7 +118,7 @@ async function activeIntern(c: Context<App>, id: string): Promise<Active> {
 
 const REASONS = { refused: "egress_refused", unbound: "host_not_bound", misdirected: "egress_refused" } as const
 
-function toResponse(sent: Sent): Response {
+function toResponse(sent: EgressResult): Response {
   if (!sent.ok) {
     const { reason, why } = sent
     if (why === "failed") throw new GatewayError("provider_failed", reason, { metadata: { reason: "host_failed" } })

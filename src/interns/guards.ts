@@ -4,7 +4,7 @@ import { asGatewayError, type ErrorName, errors } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { type App } from "../access/app.ts"
-import { valueWithin } from "../support/time.ts"
+import { valueOrTimeout } from "../support/time.ts"
 import { codeOf, internError, metadataOf, type Reason } from "./reasons.ts"
 
 export const MAX_INTERN_BODY_BYTES = 1_048_576
@@ -54,7 +54,7 @@ export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmpt
 export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
   const ms = timeoutOf(c.env)
   const done = next().then(() => true)
-  if ((await valueWithin(done, ms)) === undefined) {
+  if ((await valueOrTimeout(done, ms)) === undefined) {
     const error = internError(
       "timeout",
       `The operation took longer than ${ms / 1000} s. It may still complete. Read the intern, then retry.`,

@@ -48,7 +48,7 @@ export function requireTermsRight(principal: Principal, row: InternRow, terms: P
  */
 export function requireToolsRight(
   principal: Pick<Principal, "kind" | "mcpTools">,
-  maker: Pick<Ancestor, "mcpTools"> | undefined,
+  creator: Pick<Ancestor, "mcpTools"> | undefined,
   tools: KeyTerms["mcpTools"] | undefined,
 ): void {
   const lacks = (list: ToolPatterns | null) => tools?.find((pattern) => !includesPattern(list ?? [], pattern))
@@ -56,7 +56,7 @@ export function requireToolsRight(
   if (foreign !== undefined) {
     throw internError("forbidden", `mcp_tools: this key has no ${foreign} in its own mcp_tools, so it cannot give it.`)
   }
-  const excess = maker && lacks(maker.mcpTools)
+  const excess = creator && lacks(creator.mcpTools)
   if (excess === undefined) return
   throw internError(
     "forbidden",

@@ -9,11 +9,11 @@ import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { revokesChildren } from "../keys/lineage.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
-import { hasWorkingKey, refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { requireNotOwnKey } from "./authority.ts"
-import { createIntern, nameTaken, renewOwnKey } from "./create.ts"
+import { hasWorkingKey, rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { forbidInternKeys } from "./authority.ts"
+import { createIntern, nameConflict, renewInternKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
-import { furnish } from "./furnish.ts"
+import { storeInitialContent } from "./initial-content.ts"
 import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { KeyTerms } from "./key-store.ts"
 import { requireTermsRight, requireToolsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
@@ -25,7 +25,7 @@ import { newAccessNonce } from "./tokens.ts"
 import { Intern, InternChange, InternDeletion, InternList, InternQuery, NewIntern, NoFields } from "./schemas.ts"
 import { changeIntern, type InternColumns, listInterns } from "./store.ts"
 import type { InternRow } from "./table.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const tags = ["Interns"]
 export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern") })
@@ -43,7 +43,7 @@ const create = createRoute({
   summary: "Create an intern",
   description:
     "Also creates its vault and its key. A repeated request returns the existing intern. `clone_of` copies another intern.",
-  middleware: [...guards, refuseInternKey, body] as const,
+  middleware: [...guards, rejectInternKey, body] as const,
   request: {
     headers: z.object({ "idempotency-key": z.string().optional().meta({ description: "1 to 255 characters." }) }),
     body: jsonBody(NewIntern),
@@ -62,7 +62,7 @@ const list = createRoute({
   tags,
   summary: "List interns",
   description: "Of the key's workspace, newest first.",
-  middleware: [...guards, refuseInternKey] as const,
+  middleware: [...guards, rejectInternKey] as const,
   request: { query: InternQuery },
   responses: { 200: ok(InternList), ...failures(...common, "invalid_request") },
 })
@@ -136,7 +136,7 @@ export const interns = newRouter()
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
     const { row, isNew } = await createIntern(c, input)
-    if (row.status === "queued") await furnish(readerOf(c), identityOf(c, row), input)
+    if (row.status === "queued") await storeInitialContent(readerOf(c), identityOf(c, row), input)
     const shouldStart = input.provision && UNFINISHED.includes(row.status)
     const result = shouldStart ? await startProvisioning(c, row) : row
     const record = await toRecord(readerOf(c), result)
@@ -169,7 +169,7 @@ export const interns = newRouter()
     const input = (c.req.valid("json") as InternChange | undefined) ?? {}
     const terms = toTerms(input)
     requireTermsRight(c.var.principal, row, terms)
-    if (terms.mcpTools) requireToolsRight(c.var.principal, await makerOf(c, row), terms.mcpTools)
+    if (terms.mcpTools) requireToolsRight(c.var.principal, await creatorKeyOf(c, row), terms.mcpTools)
     const changed = changesOf(input, ["name", "description", "model", ...TERM_FIELDS])
     const columns = toColumns(input)
     const after = await change(c, { row, columns, terms, from: DELETABLE, event: { action: "intern.update", changed } })
@@ -206,13 +206,13 @@ const readerOf = (c: Context<App>) => ({ env: c.env, principal: c.var.principal 
 /** An intern that the principal can see and may change. */
 async function changeableIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
-  requireNotOwnKey(c.var.principal)
+  forbidInternKeys(c.var.principal)
   return row
 }
 
 /** Starts an intern, with a new key if its own no longer works. */
 export async function startProvisioning(c: Context<App>, found: InternRow): Promise<InternRow> {
-  const row = (await hasWorkingKey(c.env, found)) ? found : await renewOwnKey(c, found)
+  const row = (await hasWorkingKey(c.env, found)) ? found : await renewInternKey(c, found)
   const next = {
     status: "provisioning",
     lastFailureMessage: null,
@@ -224,7 +224,7 @@ export async function startProvisioning(c: Context<App>, found: InternRow): Prom
 }
 
 /** The key that made an intern, if its rights bind the intern. */
-async function makerOf(c: Context<App>, { keyHash }: InternRow) {
+async function creatorKeyOf(c: Context<App>, { keyHash }: InternRow) {
   const current = await principalByHash(keyHash, c.env, Date.now())
   return current?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
 }
@@ -251,7 +251,7 @@ async function change(c: Context<App>, { row, columns, terms, from, event }: Int
     )
     if (changed) return changed
   } catch (cause) {
-    if (isTaken(cause)) throw nameTaken(columns.name ?? row.name)
+    if (isUniqueViolation(cause)) throw nameConflict(columns.name ?? row.name)
     throw cause
   }
   throw internError(

@@ -21,7 +21,7 @@ export type Schedule = {
 }
 
 export const MAX_SCHEDULES = 20
-const LEAST_INTERVAL_MS = 5 * 60_000
+const MIN_INTERVAL_MS = 5 * 60_000
 const CHECKED_RUNS = 8
 
 /** The error in a cron expression or time zone; undefined if valid. */
@@ -34,7 +34,7 @@ export function faultInCron(cron: string, timezone: string, now: number): string
   }
   if (runs.length === 0) return "cron: must match a future time: no date matches it."
   const times = runs.map((run) => run.getTime())
-  const isTooOften = times.some((at, index) => index > 0 && at - (times[index - 1] ?? 0) < LEAST_INTERVAL_MS)
+  const isTooOften = times.some((at, index) => index > 0 && at - (times[index - 1] ?? 0) < MIN_INTERVAL_MS)
   return isTooOften ? "cron: must leave at least 5 minutes between two runs." : undefined
 }
 

@@ -115,10 +115,10 @@ const cron = z
   .meta({ description: "Five fields, such as `0 8 * * 1-5`. At least 5 minutes apart." })
 const prompt = z.string().min(1, "must not be empty").max(32_000, "must be at most 32000 characters")
 /** A smaller amount would be stored as 0 nano-USD. */
-const LEAST_USD = 0.000_000_001
-const MOST_USD = 1_000_000
-const limitRule = `must be from 0.000000001 to ${MOST_USD} USD, or null for no limit`
-const dailyLimit = z.number({ error: limitRule }).min(LEAST_USD, limitRule).max(MOST_USD, limitRule).nullable()
+const MIN_USD = 0.000_000_001
+const MAX_USD = 1_000_000
+const limitRule = `must be from 0.000000001 to ${MAX_USD} USD, or null for no limit`
+const dailyLimit = z.number({ error: limitRule }).min(MIN_USD, limitRule).max(MAX_USD, limitRule).nullable()
 const DAILY_LIMIT =
   "USD that its runs may cost per UTC day. Every call of a run is held against it: a run ends when the next call exceeds it, and none starts once it is spent."
 

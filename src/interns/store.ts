@@ -5,19 +5,19 @@ import { insertKeyQuery } from "../keys/store.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
 import { deleteVaultQueries } from "../vault/store.ts"
-import type { Made } from "./authority.ts"
+import type { CreatorColumns } from "./authority.ts"
 import type { KeyTerms } from "./key-store.ts"
 import type { InternStatus } from "./kinds.ts"
 import { type InternRow, interns, type NewInternRow } from "./table.ts"
 
-type Place = { organizationId: string; workspaceId: string }
-type Own = Place & { id: string }
+type WorkspaceScope = { organizationId: string; workspaceId: string }
+type Own = WorkspaceScope & { id: string }
 
-const inPlace = ({ organizationId, workspaceId }: Place) =>
+const inWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
   and(eq(interns.organizationId, organizationId), eq(interns.workspaceId, workspaceId))
-const isIntern = (current: Own) => and(inPlace(current), eq(interns.id, current.id))
+const isIntern = (current: Own) => and(inWorkspace(current), eq(interns.id, current.id))
 
-export async function findIntern(db: D1Database, scope: Place, id: string): Promise<InternRow | undefined> {
+export async function findIntern(db: D1Database, scope: WorkspaceScope, id: string): Promise<InternRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(interns)
@@ -63,9 +63,9 @@ export async function findNonces(
 }
 
 /** The intern that was created with this idempotency key. */
-export async function findMadeIntern(
+export async function findInternByIdempotencyKey(
   db: D1Database,
-  { creatorUserId, ...scope }: Place & { creatorUserId: string | null },
+  { creatorUserId, ...scope }: WorkspaceScope & { creatorUserId: string | null },
   idempotencyKey: string,
 ): Promise<InternRow | undefined> {
   const [row] = await openDb(db)
@@ -73,7 +73,7 @@ export async function findMadeIntern(
     .from(interns)
     .where(
       and(
-        inPlace(scope),
+        inWorkspace(scope),
         sql`coalesce(${interns.creatorUserId}, '') = ${creatorUserId ?? ""}`,
         eq(interns.idempotencyKey, idempotencyKey),
       ),
@@ -82,11 +82,15 @@ export async function findMadeIntern(
 }
 
 /** Creator of the intern that owns this vault; undefined if there is none. */
-export async function findVaultOwner(db: D1Database, scope: Place, vaultId: string): Promise<Made | undefined> {
+export async function findVaultOwner(
+  db: D1Database,
+  scope: WorkspaceScope,
+  vaultId: string,
+): Promise<CreatorColumns | undefined> {
   const [row] = await openDb(db)
     .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
     .from(interns)
-    .where(and(inPlace(scope), eq(interns.vaultId, vaultId)))
+    .where(and(inWorkspace(scope), eq(interns.vaultId, vaultId)))
   return row
 }
 
@@ -168,13 +172,13 @@ const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
 /** Newest first. Reads one additional row to detect a next page. */
-export async function listInterns(db: D1Database, scope: Place, page: InternPage): Promise<InternRow[]> {
+export async function listInterns(db: D1Database, scope: WorkspaceScope, page: InternPage): Promise<InternRow[]> {
   return openDb(db)
     .select()
     .from(interns)
     .where(
       and(
-        inPlace(scope),
+        inWorkspace(scope),
         containsText(page.q, [interns.name, interns.description]),
         page.statuses && inArray(interns.status, [...page.statuses]),
         page.after && isAfter(page.after),

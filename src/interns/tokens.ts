@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import { mastersOf, signingKey } from "../secrets/master-key.ts"
+import { masterKeysOf, signingKey } from "../secrets/master-key.ts"
 import { isSame, sha256Hex, toBase64Url } from "../support/encoding.ts"
 import type { InternRow } from "./table.ts"
 
@@ -32,7 +32,7 @@ const encoder = new TextEncoder()
  * intern that was never provisioned.
  */
 export function accessTokenOf(env: Env, row: Pick<InternRow, "id" | "accessNonce">): Promise<string | undefined> {
-  return deriveAccessToken(mastersOf(env).current, row)
+  return deriveAccessToken(masterKeysOf(env).current, row)
 }
 
 async function deriveAccessToken(master: string, row: Pick<InternRow, "id" | "accessNonce">) {
@@ -44,7 +44,7 @@ async function deriveAccessToken(master: string, row: Pick<InternRow, "id" | "ac
 
 /** During a rotation of the master key, tokens derived from the previous key are also valid. */
 export async function isAccessToken(env: Env, row: InternRow, token: string): Promise<boolean> {
-  const { current, previous } = mastersOf(env)
+  const { current, previous } = masterKeysOf(env)
   for (const master of previous === undefined ? [current] : [current, previous]) {
     const expected = await deriveAccessToken(master, row)
     if (expected !== undefined && isSame(sha256Hex(expected), sha256Hex(token))) return true

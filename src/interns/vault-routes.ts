@@ -6,10 +6,10 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { refuseInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { type Made, mayControl, notYours } from "./authority.ts"
+import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { type CreatorColumns, mayControl, notYours } from "./authority.ts"
 import { openIntern } from "./open-intern.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { dataKeyOf } from "../secrets/workspace-key.ts"
 import { logError } from "../support/log.ts"
 import { copySecrets } from "../vault/copy.ts"
@@ -44,7 +44,7 @@ const tags = ["Vault"]
 const GONE = { 204: { description: "Deleted." } }
 
 /** An intern's own key cannot access the vault of the workspace. */
-const ofWorkspace: [typeof requireProgramme, typeof refuseInternKey] = [requireProgramme, refuseInternKey]
+const ofWorkspace: [typeof requireProgramme, typeof rejectInternKey] = [requireProgramme, rejectInternKey]
 const ofIntern: [typeof requireProgramme] = [requireProgramme]
 const takesBody = acceptJson(MAX_BODY_BYTES)
 
@@ -173,7 +173,7 @@ export const vault = newRouter()
     const event = { action: "vault_secret.copy", resourceId: target.vaultId, changed } as const
     const entry = entryOf(c, { ...event, workspaceId: target.workspaceId })
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
-    const requireControl = (row: { name: string } & Made) => {
+    const requireControl = (row: { name: string } & CreatorColumns) => {
       if (!mayControl(c.var.principal, row)) throw notYours(`stored the secret ${row.name}`)
     }
     const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, requireControl })
@@ -239,7 +239,7 @@ function requireVaultWrites(c: Context<App>): void {
 
 async function openKeys(c: Context<App>, vault: Vault): Promise<VaultKeys> {
   const { organizationId, workspaceId, vaultId: id } = vault
-  const masters = mastersOf(c.env)
+  const masters = masterKeysOf(c.env)
   const entry = entryOf(c, { action: "data_key.create", resourceId: id, workspaceId })
   const dataKey = await dataKeyOf(c.env.DB, masters, { organizationId, workspaceId, id }, entry)
   if (!dataKey) throw new GatewayError("not_found", "The workspace of this key no longer exists.")

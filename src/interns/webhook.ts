@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { openSealed, sealForWorkspace } from "../secrets/workspace-key.ts"
 
@@ -25,17 +25,17 @@ export type InternWebhook = {
 
 type Owner = { organizationId: string; workspaceId: string; id: string }
 
-const about = ({ id, workspaceId }: Owner) => {
+const aad = ({ id, workspaceId }: Owner) => {
   return { kind: "intern-webhook", ownerId: id, workspaceId, name: "signing-secret", version: "1" }
 }
 
 /** Undefined if the workspace is deleted. */
 export function sealSigningSecret(env: Env, owner: Owner, plain: string, entry: AuditEntry) {
   const { organizationId } = owner
-  return sealForWorkspace(env.DB, mastersOf(env), { about: about(owner), plain, organizationId }, entry)
+  return sealForWorkspace(env.DB, masterKeysOf(env), { aad: aad(owner), plain, organizationId }, entry)
 }
 
 export async function openSigningSecret(env: Env, owner: Owner, sealed: string): Promise<string | undefined> {
   const dataKey = await findDataKey(env.DB, owner, owner.workspaceId)
-  return dataKey && openSealed({ about: about(owner), sealed, dataKey }, mastersOf(env))
+  return dataKey && openSealed({ aad: aad(owner), sealed, dataKey }, masterKeysOf(env))
 }

@@ -87,20 +87,20 @@ type Cap = Pick<Principal, "limitNano" | "limitReset" | "includeByokInLimit">
 const RESETS = ["daily", "weekly", "monthly", null]
 
 /** A cap that is set by a key with a cap must not be wider than that. */
-export function requireWithin(maker: Cap, made: Cap): void {
-  if (maker.limitNano === null) return
-  const most = formatUsd(maker.limitNano)
-  if (made.limitNano === null || made.limitNano > maker.limitNano) {
+export function requireWithin(creator: Cap, made: Cap): void {
+  if (creator.limitNano === null) return
+  const most = formatUsd(creator.limitNano)
+  if (made.limitNano === null || made.limitNano > creator.limitNano) {
     throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
   }
-  if (RESETS.indexOf(made.limitReset) < RESETS.indexOf(maker.limitReset)) {
-    const current = maker.limitReset ?? "null"
+  if (RESETS.indexOf(made.limitReset) < RESETS.indexOf(creator.limitReset)) {
+    const current = creator.limitReset ?? "null"
     throw new GatewayError(
       "forbidden",
       `limit_reset: this key's own limit resets less often: set ${current} or a longer interval.`,
     )
   }
-  if (maker.includeByokInLimit && !made.includeByokInLimit) {
+  if (creator.includeByokInLimit && !made.includeByokInLimit) {
     throw new GatewayError("forbidden", "include_byok_in_limit: must be true, as it is for this key.")
   }
 }

@@ -18,7 +18,7 @@ import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 import { McpServerSlug } from "../support/mcp-tools.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PAGE_SIZE = 100
@@ -148,7 +148,7 @@ export const keys = newRouter()
     if (input.creator_user_id != null) await requireMember(c.env.DB, principal.organizationId, input.creator_user_id)
     const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: made.hash, workspaceId, changed })
-    const row = await insertKey(c.env.DB, made, entry).catch(refuseTaken)
+    const row = await insertKey(c.env.DB, made, entry).catch(rejectDuplicate)
     if (!row) throw await uninserted(c.env.DB, made)
     invalidateKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
@@ -180,7 +180,7 @@ export const keys = newRouter()
       entry,
     })
     if (!row) {
-      await refuseLastManagementKey(c.env.DB, before)
+      await keepLastManagementKey(c.env.DB, before)
       throw (await deprovisionedOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)
@@ -194,7 +194,7 @@ export const keys = newRouter()
     const entry = entryOf(c, { action: "api_key.delete", resourceId: hash, workspaceId: row.workspaceId })
     const children = await countChildren(c.env.DB, organizationId, row)
     if (!(await deleteKey(c.env.DB, { organizationId, hash, mayBeLast: isOperator, now: Date.now(), entry }))) {
-      await refuseLastManagementKey(c.env.DB, row)
+      await keepLastManagementKey(c.env.DB, row)
       throw noSuchKey()
     }
     invalidateKey(hash)
@@ -212,7 +212,7 @@ async function requireMember(db: D1Database, organizationId: string, userId: str
   throw new GatewayError("invalid_request", rule)
 }
 
-async function refuseLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
+async function keepLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
   if (row.kind !== "management" || !(await isLastManagementKey(db, row.organizationId, row.hash))) return
   throw new GatewayError(
     "conflict",
@@ -245,7 +245,7 @@ function noSuchKey(): GatewayError {
   return new GatewayError("not_found", "There is no key with this hash.")
 }
 
-function refuseTaken(cause: unknown): never {
-  if (isTaken(cause)) throw new GatewayError("conflict", "external.api_key: this key exists already.")
+function rejectDuplicate(cause: unknown): never {
+  if (isUniqueViolation(cause)) throw new GatewayError("conflict", "external.api_key: this key exists already.")
   throw cause
 }

@@ -8,7 +8,7 @@ import { type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
-import type { Counters, Limit, Standing, Verdict } from "./limits.ts"
+import type { Counters, Limit, LimitStatus, Verdict } from "./limits.ts"
 import {
   type Balance,
   type HoldRequest,
@@ -22,9 +22,13 @@ import {
  * Opens the ledger of an organization, which holds and charges its money. With `later`, which extends the life of the
  * isolate, calls may be admitted from a lease.
  */
-export function openLedger(env: Env, organizationId: string, later?: (work: Promise<unknown>) => void): LedgerClient {
+export function openLedger(
+  env: Env,
+  organizationId: string,
+  waitUntil?: (work: Promise<unknown>) => void,
+): LedgerClient {
   const open = () => objectNamed<LedgerRpc>(env, "LEDGER", organizationId)
-  return new LedgerClient(open, sharedOf(organizationId), later)
+  return new LedgerClient(open, sharedOf(organizationId), waitUntil)
 }
 
 /** Calls that run longer are registered with the ledger. Most calls under a lease end earlier and need no report. */
@@ -55,14 +59,14 @@ export class LedgerClient {
   constructor(
     open: () => DurableObjectStub<LedgerRpc>,
     shared: Shared,
-    later?: (work: Promise<unknown>) => void,
+    waitUntil?: (work: Promise<unknown>) => void,
     timer: Timer = realTimer,
   ) {
     this.#timer = timer
     this.#reports = new Reports(open, shared, timer)
     this.#leases = shared.leases
     this.#shared = shared
-    this.#later = later
+    this.#later = waitUntil
   }
 
   /** Holds from the isolate's lease if it has room, otherwise at the ledger, which may return a lease. */
@@ -76,7 +80,7 @@ export class LedgerClient {
     }
     const now = Date.now()
     const lease = this.#leases.leaseFor(request, now)
-    if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
+    if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.maxNano }
     const leaseRequest = this.#leases.requestFor(lease, request, now)
     const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request).catch(
       (cause: unknown) => {
@@ -88,14 +92,14 @@ export class LedgerClient {
     // The isolate's own leases may use up the limits that rejected the call.
     if (verdict.ok && verdict.leasedNano === undefined) return verdict
     const isAdmitted = this.#leases.admit(lease, request, Date.now())
-    if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
+    if (isAdmitted) return { ok: true, grantedNano: request.wanted.maxNano }
     return verdict.ok ? this.#hold(request) : verdict
   }
 
   /** Whether anything is left under these limits. Holds nothing, and sends no request if the isolate has a lease. */
-  async room(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
+  async checkLimits(limits: readonly Limit[], chargesAccount: boolean): Promise<Verdict> {
     if (this.#leases.hasRoom({ limits, chargesAccount }, Date.now())) return { ok: true, grantedNano: 0 }
-    return this.#reports.request(async (stub) => stub.room(limits, chargesAccount))
+    return this.#reports.request(async (stub) => stub.checkLimits(limits, chargesAccount))
   }
 
   async #hold(request: HoldRequest): Promise<HoldVerdict> {
@@ -200,8 +204,8 @@ export class LedgerClient {
     const call = this.#leases.call(generation.id)
     const lease = call?.lease
     // Only the isolate knows the amount held for a call under a lease.
-    const isOver = call !== undefined && generation.costNano > call.mostNano
-    const capped = isOver ? cappedAt(generation, call.mostNano) : generation
+    const isOver = call !== undefined && generation.costNano > call.maxNano
+    const capped = isOver ? cappedAt(generation, call.maxNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
     await this.#reports.settle({ generation: capped, leaseId: lease?.id ?? null, content })
     if (lease) this.#watch(lease)
@@ -250,9 +254,9 @@ export class LedgerClient {
   }
 
   /** The balance, then each of these limits, with the spent and held amounts. */
-  async standings(limits: readonly Limit[]): Promise<Standing[]> {
+  async limitStatuses(limits: readonly Limit[]): Promise<LimitStatus[]> {
     await this.#reports.flush()
-    return this.#reports.request(async (stub) => stub.standings(limits))
+    return this.#reports.request(async (stub) => stub.limitStatuses(limits))
   }
 
   async freeToday(limits: FreeLimits): Promise<{ limit: number; used: number }> {

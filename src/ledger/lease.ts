@@ -1,4 +1,4 @@
-import { remaining, type Counters, type Limit, type Wanted } from "./limits.ts"
+import { remaining, type Counters, type Limit, type CostRange } from "./limits.ts"
 import type { HoldRequest } from "./protocol.ts"
 import type { RateLimit } from "./rates.ts"
 
@@ -13,9 +13,9 @@ import type { RateLimit } from "./rates.ts"
  */
 
 /** A slice is at most this share of the rest of any limit, so that many isolates can have leases. */
-const SHARE_OF_ROOM = 32
+const LEASE_SHARE = 32
 /** Minimum number of calls for a lease: near a limit, every call has a separate hold. */
-const LEAST_CALLS = 4
+const MIN_CALLS = 4
 /** Multiple of the running calls to lease. It lasts about a second; during a refill, calls need separate holds. */
 const BUSY_FACTOR = 16
 
@@ -29,20 +29,20 @@ type LedgerState = {
  * Nano-USD of a lease that a running call takes. A free call takes the minimum, so that it needs a rest, as with a
  * separate hold.
  */
-function roomFor(mostNano: number): number {
-  return Math.max(1, mostNano)
+function leaseAmountFor(maxNano: number): number {
+  return Math.max(1, maxNano)
 }
 
-/** Nano-USD to lease, at most `wantNano`; 0 if the caller is too near a limit. */
+/** Nano-USD to lease, at most `refillNano`; 0 if the caller is too near a limit. */
 export function sliceOf(
-  { mostNano }: Wanted,
-  wantNano: number,
+  { maxNano }: CostRange,
+  refillNano: number,
   limits: readonly Limit[],
   { countersOf, heldOf }: LedgerState,
 ): number {
-  const rooms = limits.map((limit) => remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope))
-  const slice = Math.min(wantNano, Math.floor(Math.min(...rooms) / SHARE_OF_ROOM))
-  return slice >= roomFor(mostNano) * LEAST_CALLS ? slice : 0
+  const amounts = limits.map((limit) => remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope))
+  const slice = Math.min(refillNano, Math.floor(Math.min(...amounts) / LEASE_SHARE))
+  return slice >= leaseAmountFor(maxNano) * MIN_CALLS ? slice : 0
 }
 
 /** The isolate's view of its lease, in nano-USD. */
@@ -53,9 +53,9 @@ export type Slice = {
   openNano: number
 }
 
-export const NO_SLICE: Slice = { leftNano: 0, openNano: 0 }
+export const EMPTY: Slice = { leftNano: 0, openNano: 0 }
 
-export function roomOf({ leftNano, openNano }: Slice): number {
+export function remainingOf({ leftNano, openNano }: Slice): number {
   return leftNano - openNano
 }
 
@@ -64,24 +64,25 @@ export function refill(slice: Slice, nano: number): Slice {
 }
 
 /** The slice after a call begins; undefined if it has no room and the call needs a separate hold. */
-export function opened(slice: Slice, mostNano: number): Slice | undefined {
-  const room = roomFor(mostNano)
-  return roomOf(slice) >= room ? { ...slice, openNano: slice.openNano + room } : undefined
+export function addCall(slice: Slice, maxNano: number): Slice | undefined {
+  const amount = leaseAmountFor(maxNano)
+  return remainingOf(slice) >= amount ? { ...slice, openNano: slice.openNano + amount } : undefined
 }
 
-/** The slice after a call ends. `costNano` may exceed `mostNano`. */
-export function closed({ leftNano, openNano }: Slice, mostNano: number, costNano: number): Slice {
-  return { leftNano: leftNano - costNano, openNano: openNano - roomFor(mostNano) }
+/** The slice after a call ends. `costNano` may exceed `maxNano`. */
+export function endCall({ leftNano, openNano }: Slice, maxNano: number, costNano: number): Slice {
+  return { leftNano: leftNano - costNano, openNano: openNano - leaseAmountFor(maxNano) }
 }
 
 /**
  * Nano-USD to request: a multiple of the running calls, so that a busy isolate refills rarely, but at least the
  * minimum.
  */
-export function wantOf(slice: Slice, { mostNano }: Wanted): number {
-  const room = roomFor(mostNano)
-  const wanted = Math.max(2 * LEAST_CALLS * room, BUSY_FACTOR * (slice.openNano + room)) - Math.max(0, roomOf(slice))
-  return Math.max(LEAST_CALLS * room, wanted)
+export function refillOf(slice: Slice, { maxNano }: CostRange): number {
+  const amount = leaseAmountFor(maxNano)
+  const wanted =
+    Math.max(2 * MIN_CALLS * amount, BUSY_FACTOR * (slice.openNano + amount)) - Math.max(0, remainingOf(slice))
+  return Math.max(MIN_CALLS * amount, wanted)
 }
 
 /**
@@ -98,21 +99,21 @@ export function isUsable(lease: { isOver: boolean; usableUntil: number }, now: n
 }
 
 /** Cached by list of limits: a caller has the same list for all its calls. */
-const signatures = new WeakMap<readonly (Limit | RateLimit)[], string>()
+const keyTexts = new WeakMap<readonly (Limit | RateLimit)[], string>()
 
-/** Callers with the same signature may share a lease. */
-export function signatureOf(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates" | "providers">): string {
+/** Callers with the same key may share a lease. */
+export function leaseKey(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates" | "providers">): string {
   const { chargesAccount, limits, rates, providers } = limited
-  let signature = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
-  for (const provider of providers?.limited ?? []) signature += textOf(provider.limits)
-  return chargesAccount ? signature : `own key ${signature}`
+  let key = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)
+  for (const provider of providers?.limited ?? []) key += textOf(provider.limits)
+  return chargesAccount ? key : `byok ${key}`
 }
 
 function textOf(limits: readonly (Limit | RateLimit)[]): string {
-  let text = signatures.get(limits)
+  let text = keyTexts.get(limits)
   if (text === undefined) {
     text = JSON.stringify(limits)
-    signatures.set(limits, text)
+    keyTexts.set(limits, text)
   }
   return text
 }

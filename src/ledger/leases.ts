@@ -1,11 +1,11 @@
 import type { GenerationDraft } from "./generation.ts"
 import { Declarations } from "./declarations.ts"
-import { closed, declarationFor, isUsable, NO_SLICE, opened, refill, signatureOf, type Slice, wantOf } from "./lease.ts"
+import { addCall, declarationFor, EMPTY, endCall, isUsable, leaseKey, refill, refillOf, type Slice } from "./lease.ts"
 import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
-import { giveBack, type RateSlice, type RateTaken, refillSlice, takeOf } from "./rates.ts"
+import { releaseRate, type RateSlice, type ReservedRate, refillSlice, reserveRate } from "./rates.ts"
 
 /** Delay before the next lease request for a caller that was too near a limit. */
-const REFUSED_FOR_MS = 1_000
+const REJECTION_CACHE_MS = 1_000
 /** Timeout of a lease request. Afterwards another call of the isolate may send one. */
 const REQUEST_TIMEOUT_MS = 5_000
 /** A lease that is unused for this long is returned. */
@@ -22,7 +22,7 @@ const PEAK_DECAY_MS = 100
 
 export type Lease = {
   readonly id: string
-  readonly signature: string
+  readonly key: string
   readonly ttlMs: number
   slice: Slice
   /** Share of rate limits; undefined if none apply, and before the lease is granted. */
@@ -41,7 +41,7 @@ export type Lease = {
   /** Epoch milliseconds, also the following fields. */
   usableUntil: number
   usedAt: number
-  askAgainAt: number
+  retryAt: number
   watchedUntil: number
   /** When the last declaration was made. */
   declaredAt: number
@@ -49,16 +49,16 @@ export type Lease = {
   requestedAt: number
 }
 
-/** Amounts are nano-USD. `mostNano`: maximum cost. */
+/** Amounts are nano-USD. `maxNano`: maximum cost. */
 export type OpenCall = {
   readonly lease: Lease
   readonly draft: GenerationDraft
-  readonly mostNano: number
+  readonly maxNano: number
   readonly estimateNano: number
   /** Epoch milliseconds. */
   readonly openedAt: number
   isRegistered: boolean
-  readonly rates: RateTaken | undefined
+  readonly rates: ReservedRate | undefined
 }
 
 /**
@@ -71,15 +71,15 @@ export class Leases {
 
   /** The lease for calls under these limits, or an empty one if there is none. */
   leaseFor(request: HoldRequest, now: number): Lease {
-    const signature = signatureOf(request)
-    const known = this.#leases.get(signature)
+    const key = leaseKey(request)
+    const known = this.#leases.get(key)
     // A lease without recent reports may have expired at the ledger: its calls finish, and new calls get another lease.
     if (known && (isUsable(known, now) || mayBeGranted(known, now))) return known
     const lease: Lease = {
       id: newLeaseId(),
-      signature,
+      key,
       ttlMs: request.ttlMs,
-      slice: NO_SLICE,
+      slice: EMPTY,
       rates: undefined,
       isOver: false,
       open: new Map(),
@@ -89,28 +89,28 @@ export class Leases {
       declarations: new Declarations(),
       usableUntil: 0,
       usedAt: now,
-      askAgainAt: 0,
+      retryAt: 0,
       watchedUntil: 0,
       declaredAt: now,
       requestedAt: 0,
     }
-    this.#forgetRefused()
-    this.#leases.set(signature, lease)
+    this.#invalidateRejected()
+    this.#leases.set(key, lease)
     return lease
   }
 
   /** Whether a lease for calls under these limits has a rest. */
-  hasRoom(limited: Parameters<typeof signatureOf>[0], now: number): boolean {
-    const lease = this.#leases.get(signatureOf(limited))
-    return lease !== undefined && isUsable(lease, now) && opened(lease.slice, 1) !== undefined
+  hasRoom(limited: Parameters<typeof leaseKey>[0], now: number): boolean {
+    const lease = this.#leases.get(leaseKey(limited))
+    return lease !== undefined && isUsable(lease, now) && addCall(lease.slice, 1) !== undefined
   }
 
   /** Admits the call if the lease has room and a declaration covers it. Returns false otherwise. */
-  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
+  admit(lease: Lease, { draft, wanted: { maxNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
     lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
     const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
-    const slice = isDeclared && isUsable(lease, now) ? opened(lease.slice, mostNano) : undefined
-    const left = rates && lease.rates && takeOf(lease.rates, rates.tokens, now)
+    const slice = isDeclared && isUsable(lease, now) ? addCall(lease.slice, maxNano) : undefined
+    const left = rates && lease.rates && reserveRate(lease.rates, rates.tokens, now)
     if (!slice || (rates && !left)) return false
     lease.slice = slice
     lease.rates = left
@@ -118,7 +118,7 @@ export class Leases {
     lease.peakNano = Math.max(lease.peakNano, lease.unknownNano)
     lease.usedAt = now
     const taken = rates && left && { minute: left.minute, tokens: rates.tokens }
-    const call: OpenCall = { lease, draft, mostNano, estimateNano, openedAt: now, isRegistered: false, rates: taken }
+    const call: OpenCall = { lease, draft, maxNano, estimateNano, openedAt: now, isRegistered: false, rates: taken }
     lease.open.set(draft.id, call)
     this.#open.set(draft.id, call)
     return true
@@ -126,14 +126,14 @@ export class Leases {
 
   /** The lease to request with a hold; undefined if another call has requested one, or was rejected recently. */
   requestFor(lease: Lease, { wanted, estimateNano }: HoldRequest, now: number): HoldRequest["lease"] {
-    if (lease.askAgainAt > now) return undefined
-    lease.askAgainAt = now + REQUEST_TIMEOUT_MS
+    if (lease.retryAt > now) return undefined
+    lease.retryAt = now + REQUEST_TIMEOUT_MS
     lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
     // If the slice has enough money for the call, it lacks requests, tokens or slots.
-    const lacksRates = lease.rates !== undefined && opened(lease.slice, wanted.mostNano) !== undefined
-    const wantNano = lacksRates ? 0 : wantOf(lease.slice, wanted)
-    return { id: lease.id, wantNano, isHeld: lease.slice !== NO_SLICE, ...declaration }
+    const lacksRates = lease.rates !== undefined && addCall(lease.slice, wanted.maxNano) !== undefined
+    const refillNano = lacksRates ? 0 : refillOf(lease.slice, wanted)
+    return { id: lease.id, refillNano, isHeld: lease.slice !== EMPTY, ...declaration }
   }
 
   /** `requestedAt`: the lifetime starts with the request, so that the lease ends here before it ends at the ledger. */
@@ -143,11 +143,11 @@ export class Leases {
       lease.declarations.accepted(sequence)
       lease.slice = refill(lease.slice, verdict.leasedNano)
       if (verdict.leasedRates) lease.rates = refillSlice(lease.rates, verdict.leasedRates)
-      lease.askAgainAt = 0
+      lease.retryAt = 0
       this.#extend(lease, requestedAt)
     } else {
       lease.declarations.ignored(sequence)
-      lease.askAgainAt = requestedAt + REFUSED_FOR_MS
+      lease.retryAt = requestedAt + REJECTION_CACHE_MS
     }
   }
 
@@ -156,11 +156,11 @@ export class Leases {
    * because no call and no later request uses it.
    */
   failed(lease: Lease, requestedAt: number): boolean {
-    if (lease.askAgainAt !== requestedAt + REQUEST_TIMEOUT_MS) return false
-    lease.askAgainAt = requestedAt + REFUSED_FOR_MS
-    if (lease.slice !== NO_SLICE) return false
+    if (lease.retryAt !== requestedAt + REQUEST_TIMEOUT_MS) return false
+    lease.retryAt = requestedAt + REJECTION_CACHE_MS
+    if (lease.slice !== EMPTY) return false
     lease.isOver = true
-    if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
+    if (this.#leases.get(lease.key) === lease) this.#leases.delete(lease.key)
     return true
   }
 
@@ -182,12 +182,12 @@ export class Leases {
   close(id: string, { costNano, tokens }: { costNano: number; tokens: number }, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
-    const { lease, mostNano } = call
+    const { lease, maxNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
     if (!call.isRegistered) lease.unknownNano -= call.estimateNano
-    lease.slice = closed(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
-    if (lease.rates && call.rates) lease.rates = giveBack(lease.rates, call.rates, tokens)
+    lease.slice = endCall(lease.slice, maxNano, isCertain ? costNano : Math.max(costNano, maxNano))
+    if (lease.rates && call.rates) lease.rates = releaseRate(lease.rates, call.rates, tokens)
   }
 
   /**
@@ -198,10 +198,10 @@ export class Leases {
   abandon(id: string): void {
     const call = this.#open.get(id)
     if (!call) return
-    const { lease, mostNano } = call
+    const { lease, maxNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
-    if (call.isRegistered) lease.slice = closed(lease.slice, mostNano, mostNano)
+    if (call.isRegistered) lease.slice = endCall(lease.slice, maxNano, maxNano)
     else lease.isOver = true
   }
 
@@ -209,8 +209,8 @@ export class Leases {
   registration(id: string, estimateNano: number): Registration | undefined {
     const call = this.#open.get(id)
     if (!call || call.isRegistered) return undefined
-    const { lease, draft, mostNano } = call
-    return { draft, leaseId: lease.id, amountNano: mostNano, estimateNano, ttlMs: lease.ttlMs }
+    const { lease, draft, maxNano } = call
+    return { draft, leaseId: lease.id, amountNano: maxNano, estimateNano, ttlMs: lease.ttlMs }
   }
 
   registered(registrations: readonly Registration[]): void {
@@ -258,9 +258,9 @@ export class Leases {
 
   /** Removes a lease that no call and no pending request uses. */
   retire(lease: Lease, now: number): boolean {
-    if (lease.open.size > 0 || lease.askAgainAt > now || now - lease.usedAt < IDLE_MS) return false
-    if (this.#leases.get(lease.signature) === lease) this.#leases.delete(lease.signature)
-    return lease.slice !== NO_SLICE
+    if (lease.open.size > 0 || lease.retryAt > now || now - lease.usedAt < IDLE_MS) return false
+    if (this.#leases.get(lease.key) === lease) this.#leases.delete(lease.key)
+    return lease.slice !== EMPTY
   }
 
   /** True for the one call that must return the lease. */
@@ -276,10 +276,10 @@ export class Leases {
   }
 
   /** Removes entries of callers near their limits, who have no lease whose return would remove them. */
-  #forgetRefused(): void {
+  #invalidateRejected(): void {
     if (this.#leases.size < MAX_LEASES) return
-    for (const [signature, { slice, open }] of this.#leases) {
-      if (slice === NO_SLICE && open.size === 0) this.#leases.delete(signature)
+    for (const [key, { slice, open }] of this.#leases) {
+      if (slice === EMPTY && open.size === 0) this.#leases.delete(key)
     }
   }
 
@@ -293,5 +293,5 @@ export class Leases {
  * may be charged already; it then covers no calls.
  */
 function mayBeGranted({ isOver, slice, requestedAt, ttlMs }: Lease, now: number): boolean {
-  return !isOver && slice === NO_SLICE && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
+  return !isOver && slice === EMPTY && (requestedAt === 0 || now - requestedAt < ttlMs / 2)
 }

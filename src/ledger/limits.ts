@@ -80,33 +80,33 @@ export function isLimited({ limitNano }: Limit): boolean {
 }
 
 /** A limit with its current use in nano-USD. `heldNano` includes leases. */
-export type Standing = Limit & { spentNano: number; heldNano: number }
+export type LimitStatus = Limit & { spentNano: number; heldNano: number }
 
 /** Nano-USD: the minimum that the call needs and the maximum that it can use. */
-export type Wanted = { leastNano: number; mostNano: number }
+export type CostRange = { minNano: number; maxNano: number }
 
 export type Verdict =
   | { ok: true; grantedNano: number }
-  | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; leastNano: number }
+  | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; minNano: number }
 
 /**
  * Grants under all limits or none: the grant is the smallest rest of any limit, and a rejection names that limit.
  */
 export function decideHold(
-  wanted: Wanted,
+  wanted: CostRange,
   limits: readonly Limit[],
   countersOf: (scope: string) => Counters,
   heldOf: (scope: string) => number,
 ): Verdict {
-  let granted = wanted.mostNano
+  let granted = wanted.maxNano
   let tightest: Pick<Limit, "scope" | "interval"> = { scope: "", interval: null }
   for (const limit of limits) {
-    const room = remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope)
-    if (room < granted) [granted, tightest] = [room, limit]
+    const available = remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope)
+    if (available < granted) [granted, tightest] = [available, limit]
   }
-  if (granted >= wanted.leastNano) return { ok: true, grantedNano: granted }
+  if (granted >= wanted.minNano) return { ok: true, grantedNano: granted }
   const { scope, interval } = tightest
-  return { ok: false, scope, interval, remainingNano: Math.max(0, granted), leastNano: wanted.leastNano }
+  return { ok: false, scope, interval, remainingNano: Math.max(0, granted), minNano: wanted.minNano }
 }
 
 /** Nano-USD left under a limit; negative if it is exceeded. Does not count holds. */

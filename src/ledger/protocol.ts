@@ -1,6 +1,6 @@
 import type { Generation, GenerationDraft, Settled } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
-import type { Counters, Limit, Standing, Verdict, Wanted } from "./limits.ts"
+import type { Counters, Limit, LimitStatus, Verdict, CostRange } from "./limits.ts"
 import type { ProviderHolds, ProviderVerdict } from "./provider-limits.ts"
 import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
 import type { Reconciliation } from "./reconciliation.ts"
@@ -23,11 +23,11 @@ export type HoldVerdict =
  */
 export type FlushResult = { charged: string[]; alive: string[] }
 
-export type HoldAnswer = FlushResult & { verdict: HoldVerdict }
+export type HoldResponse = FlushResult & { verdict: HoldVerdict }
 
 export type HoldRequest = {
   draft: GenerationDraft
-  wanted: Wanted
+  wanted: CostRange
   /** Whether the balance is charged; false for calls that are free for the organization. */
   chargesAccount: boolean
   limits: readonly Limit[]
@@ -41,11 +41,11 @@ export type HoldRequest = {
   estimateNano: number
   ttlMs: number
   /**
-   * The lease to create or refill for the call and later ones. `wantNano`: nano-USD to add, 0 if only its rates are
+   * The lease to create or refill for the call and later ones. `refillNano`: nano-USD to add, 0 if only its rates are
    * used up. `isHeld`: the isolate already has a part of it, which is void if the lease expired meanwhile. Includes a
    * declaration, as in LeaseUpdate.
    */
-  lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
+  lease?: { id: string; refillNano: number; isHeld: boolean } & Declaration
 }
 
 /**
@@ -58,7 +58,7 @@ export type Settlement = { generation: Generation; leaseId: string | null; conte
 export type UnconfirmedCall = { id: string; content: string | null }
 
 /** Delay before the next calls of a workspace are queued; above 0 if its destinations fail. */
-export type BroadcastPace = { workspaceId: string; restMs: number }
+export type BroadcastPace = { workspaceId: string; pauseMs: number }
 
 /** Moves a running call from its lease to a separate hold. Nano-USD. */
 export type Registration = {
@@ -105,9 +105,9 @@ export type Balance = { creditedNano: number; spentNano: number; heldNano: numbe
 
 /** The methods of the ledger's Durable Object that isolates call. */
 export interface LedgerRpc extends Rpc.DurableObjectBranded {
-  hold(request: HoldRequest, report?: FlushRequest): HoldAnswer
-  room(limits: readonly Limit[], chargesAccount: boolean): Verdict
-  standings(limits: readonly Limit[]): Standing[]
+  hold(request: HoldRequest, report?: FlushRequest): HoldResponse
+  checkLimits(limits: readonly Limit[], chargesAccount: boolean): Verdict
+  limitStatuses(limits: readonly Limit[]): LimitStatus[]
   report(report: FlushRequest): FlushResult
   release(id: string): void
   credit(id: string, amountNano: number): { ok: boolean; balance: Balance }

@@ -1,5 +1,5 @@
 import type { Generation } from "./generation.ts"
-import { type Counters, decideHold, type Limit, type Spent, type Verdict, type Wanted } from "./limits.ts"
+import { type Counters, decideHold, type Limit, type Spent, type Verdict, type CostRange } from "./limits.ts"
 
 /**
  * Limits of one provider. A call may have several candidates, so its hold is placed under the limits of each of their
@@ -7,10 +7,10 @@ import { type Counters, decideHold, type Limit, type Spent, type Verdict, type W
  */
 
 /** Candidates of one provider, with gateway keys or with BYOK credentials, and the amounts they need. */
-export type ProviderHold = { provider: string; isByok: boolean; limits: readonly Limit[]; wanted: Wanted }
+export type ProviderHold = { provider: string; isByok: boolean; limits: readonly Limit[]; wanted: CostRange }
 
 /** `others`: amounts for candidates without provider limits; null if there are none. */
-export type ProviderHolds = { limited: readonly ProviderHold[]; others: Wanted | null }
+export type ProviderHolds = { limited: readonly ProviderHold[]; others: CostRange | null }
 
 /** Result of one `ProviderHold`. `scope`: scope of the provider. */
 export type ProviderVerdict = { scope: string; verdict: Verdict }
@@ -29,24 +29,24 @@ export function decideWithProviders(
   const providers = limited.map((one) => {
     return { scope: providerScope(one.provider), verdict: decideHold(one.wanted, one.limits, countersOf, heldOf) }
   })
-  const left = limited.flatMap(({ wanted }, at): Wanted[] => {
+  const left = limited.flatMap(({ wanted }, at): CostRange[] => {
     const verdict = providers[at]?.verdict
-    return verdict?.ok ? [{ leastNano: wanted.leastNano, mostNano: verdict.grantedNano }] : []
+    return verdict?.ok ? [{ minNano: wanted.minNano, maxNano: verdict.grantedNano }] : []
   })
   const candidates = others ? [others, ...left] : left
   const refusal = providers.find(({ verdict }) => !verdict.ok)
   if (candidates.length === 0 && refusal) return { verdict: refusal.verdict, providers }
   const dearest = {
-    leastNano: Math.max(0, ...candidates.map(({ leastNano }) => leastNano)),
-    mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),
+    minNano: Math.max(0, ...candidates.map(({ minNano }) => minNano)),
+    maxNano: Math.max(0, ...candidates.map(({ maxNano }) => maxNano)),
   }
   const verdict = decideHold(dearest, limits, countersOf, heldOf)
   return { verdict, providers: verdict.ok ? providers.map((one) => cappedAt(one, verdict.grantedNano)) : providers }
 }
 
-function cappedAt({ scope, verdict }: ProviderVerdict, mostNano: number): ProviderVerdict {
+function cappedAt({ scope, verdict }: ProviderVerdict, maxNano: number): ProviderVerdict {
   if (!verdict.ok) return { scope, verdict }
-  return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, mostNano) } }
+  return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, maxNano) } }
 }
 
 /** Nano-USD held at each provider: only one candidate serves the call. */

@@ -41,9 +41,9 @@ export type RateUse = { countOf: (scope: string) => RateCount; slotsOf: (scope: 
 export const MINUTE_MS = 60_000
 
 /** A slice is at most this share of the rest of any limit. */
-const SHARE_OF_ROOM = 32
+const LEASE_SHARE = 32
 /** Minimum number of calls for a slice: near a limit, the ledger counts every call. */
-const LEAST_CALLS = 4
+const MIN_CALLS = 4
 
 export function minuteOf(now: number): number {
   return now - (now % MINUTE_MS)
@@ -81,17 +81,18 @@ export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }:
 
 /** The share to lease, including the call; undefined if the caller is too near a limit. */
 export function rateShareOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateShare | undefined {
-  const room = { requests: Infinity, tokens: Infinity, slots: Infinity }
+  const available = { requests: Infinity, tokens: Infinity, slots: Infinity }
   for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
     const count = countOf(scope)
-    if (requestsPerMinute !== null) room.requests = Math.min(room.requests, requestsPerMinute - count.requests)
-    if (tokensPerMinute !== null) room.tokens = Math.min(room.tokens, tokensPerMinute - count.tokens)
-    if (concurrentRequests !== null) room.slots = Math.min(room.slots, concurrentRequests - slotsOf(scope))
+    if (requestsPerMinute !== null)
+      available.requests = Math.min(available.requests, requestsPerMinute - count.requests)
+    if (tokensPerMinute !== null) available.tokens = Math.min(available.tokens, tokensPerMinute - count.tokens)
+    if (concurrentRequests !== null) available.slots = Math.min(available.slots, concurrentRequests - slotsOf(scope))
   }
-  const part = (amount: number) => (amount === Infinity ? Infinity : Math.floor(amount / SHARE_OF_ROOM))
-  const share = { requests: part(room.requests), tokens: part(room.tokens), slots: part(room.slots) }
+  const part = (amount: number) => (amount === Infinity ? Infinity : Math.floor(amount / LEASE_SHARE))
+  const share = { requests: part(available.requests), tokens: part(available.tokens), slots: part(available.slots) }
   const isWorthIt =
-    share.requests >= LEAST_CALLS && share.slots >= LEAST_CALLS && share.tokens >= LEAST_CALLS * Math.max(1, tokens)
+    share.requests >= MIN_CALLS && share.slots >= MIN_CALLS && share.tokens >= MIN_CALLS * Math.max(1, tokens)
   return isWorthIt ? share : undefined
 }
 
@@ -101,7 +102,7 @@ export function tokensUsed({ prompt, completion }: Pick<Tokens, "prompt" | "comp
 }
 
 /** Amount to count at the ledger: 0 if no limit of the kind applies. */
-export function counted(amount: number): number {
+export function finiteOrZero(amount: number): number {
   return amount === Infinity ? 0 : amount
 }
 
@@ -128,17 +129,17 @@ export function refillSlice(slice: RateSlice | undefined, share: RateSlice): Rat
 }
 
 /** The slice after another call; undefined if it has no room. */
-export function takeOf(slice: RateSlice, tokens: number, now: number): RateSlice | undefined {
+export function reserveRate(slice: RateSlice, tokens: number, now: number): RateSlice | undefined {
   const { minute, ...left } = currentSlice(slice, now)
   if (left.requests < 1 || left.slots < 1 || left.tokens < tokens) return undefined
   return { minute, requests: left.requests - 1, tokens: left.tokens - tokens, slots: left.slots - 1 }
 }
 
 /** Tokens that a call took of a slice, in addition to one request and one slot. */
-export type RateTaken = { minute: number; tokens: number }
+export type ReservedRate = { minute: number; tokens: number }
 
 /** Ends a call. Unused tokens are returned within its minute. */
-export function giveBack(slice: RateSlice, taken: RateTaken, usedTokens: number): RateSlice {
+export function releaseRate(slice: RateSlice, taken: ReservedRate, usedTokens: number): RateSlice {
   const unused = taken.tokens - usedTokens
   return {
     ...slice,

@@ -20,7 +20,7 @@ const BATCH_WINDOW_MS = { least: 100, most: 500 }
 const BATCH_AIM = 8
 /** Weight of the latest interval in the average time between settlements. */
 const PACE_WEIGHT = 0.1
-const LONGEST_GAP_MS = 10_000
+const MAX_GAP_MS = 10_000
 /** A batch of this size is sent at once: each settlement adds about 1 KB and its content to a report. */
 const MAX_BATCH = 100
 /** Time without a result after which a call that carries a settlement counts as dead. */
@@ -175,7 +175,7 @@ export class Reports {
 
 function countSettlement(pace: Shared["pace"], now: number): void {
   const gapMs = now - pace.lastAt
-  pace.gapMs = Math.min(gapMs, LONGEST_GAP_MS) * PACE_WEIGHT + pace.gapMs * (1 - PACE_WEIGHT)
+  pace.gapMs = Math.min(gapMs, MAX_GAP_MS) * PACE_WEIGHT + pace.gapMs * (1 - PACE_WEIGHT)
   pace.lastAt = now
 }
 

@@ -1,7 +1,7 @@
 import { Cron } from "croner"
 
 /** Calls `run` at the times of each cron expression, in UTC. Runs do not overlap. */
-export function keepSchedule(
+export function runCronTriggers(
   crons: readonly string[],
   run: (cron: string, scheduledTime: Date) => Promise<unknown>,
 ): { stop: () => void } {

@@ -2,7 +2,7 @@ import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { modulesOf } from "./bundle-modules.ts"
-import { keepSchedule } from "./crons.ts"
+import { runCronTriggers } from "./crons.ts"
 import { useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate, proxiedBatch } from "./migrate.ts"
 import { migrateState, persistencePath } from "./migrate-state.ts"
@@ -77,7 +77,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   // Again, in case the database was replaced after its schema was recorded.
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
   await migrate(proxiedBatch(database as Database), spec.migrations)
-  const schedule = keepSchedule(spec.crons, async (cron, scheduledTime) => {
+  const schedule = runCronTriggers(spec.crons, async (cron, scheduledTime) => {
     // Miniflare's type of it lacks this method.
     const worker: unknown = await miniflare.getWorker(GATEWAY)
     await (worker as Scheduled).scheduled({ cron, scheduledTime })

@@ -58,8 +58,8 @@ export async function screenReceived(message: McpMessage, screening: Screening):
   const mapped = (visit: Visit) => mapFields(message, ["params", "result", "error"], visit)
   const texts = textsOf(mapped)
   if (texts.length === 0) return message
-  const answer = await screening.answer({ choices: texts.map((content) => ({ message: { content } })) })
-  const passed = (answer["choices"] as { message: Json }[]).map((choice) => choice.message["content"])
+  const response = await screening.response({ choices: texts.map((content) => ({ message: { content } })) })
+  const passed = (response["choices"] as { message: Json }[]).map((choice) => choice.message["content"])
   return withTexts(mapped, passed) as McpMessage
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type Json, listOf } from "../support/json.ts"
-import { lastOf, sendRequest, ServerFailure, type Upstream } from "./exchange.ts"
+import { lastOf, sendRequest, ServerFailure, type Upstream } from "./transport.ts"
 import { type McpRequest, STATELESS_VERSION } from "./message.ts"
 import { withMeta } from "./stateless.ts"
 import type { McpServerRow } from "./table.ts"
@@ -11,20 +11,20 @@ type Known = { isStateless: boolean; until: number }
 
 /** Recent results in this isolate, by id and version of the server's record. */
 const known = new Map<string, Known>()
-const KEPT_MS = 5 * 60_000
+const RETENTION_MS = 5 * 60_000
 const MAX_KNOWN = 1_000
 
 const keyOf = ({ id, version }: Server) => `${id}:${version}`
 
 /** Whether a server supports revision 2026-07-28. Throws ServerFailure if that cannot be determined. */
-export async function speaksStateless(server: Server, upstream: Upstream): Promise<boolean> {
+export async function supportsStateless(server: Server, upstream: Upstream): Promise<boolean> {
   const found = known.get(keyOf(server))
   if (found && found.until > Date.now()) return found.isStateless
   return (await discover(server, upstream)) !== undefined
 }
 
 /** Makes the next request detect the revision again, after a server rejected it. */
-export function forgetRevision(server: Server): void {
+export function invalidateRevision(server: Server): void {
   known.delete(keyOf(server))
 }
 
@@ -35,7 +35,7 @@ export async function discover(server: Server, upstream: Upstream): Promise<Json
   const result = await ask(withMeta(request), probe)
   const isStateless = listOf(result?.["supportedVersions"]).includes(STATELESS_VERSION)
   if (known.size >= MAX_KNOWN) known.clear()
-  known.set(keyOf(server), { isStateless, until: Date.now() + KEPT_MS })
+  known.set(keyOf(server), { isStateless, until: Date.now() + RETENTION_MS })
   return isStateless ? result : undefined
 }
 

@@ -1,5 +1,5 @@
 import { isCount, isObject, type Json, objectsOf } from "../support/json.ts"
-import { ServerFailure } from "./exchange.ts"
+import { ServerFailure } from "./transport.ts"
 import { isResponse, type McpMessage, STATELESS_VERSION } from "./message.ts"
 import { LOG_LEVELS, META } from "./stateless.ts"
 

@@ -11,14 +11,14 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { newId } from "../support/ids.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 import { isSameOrigin } from "../support/url.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { openHeaders } from "./open-headers.ts"
 import * as schemas from "./schemas.ts"
-import { AUDITED_FIELDS, aboutHeaders, type McpHeaders, mergeHeaders } from "./server.ts"
+import { AUDITED_FIELDS, headersAad, type McpHeaders, mergeHeaders } from "./server.ts"
 import { toColumns, toMcpServer } from "./server.ts"
 import {
   deleteMcpServer,
@@ -119,7 +119,7 @@ export const mcpServerRoutes = newRouter()
     const changed = changesOf({ slug, headers, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "mcp_server.create", ...event })
-    if (!(await insertMcpServer(c.env.DB, row, entry).catch(refuseTaken))) throw await refusalOf(c, scope)
+    if (!(await insertMcpServer(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
     return c.json({ data: toMcpServer(row, given) }, 201)
   })
   .openapi(get, async (c) => {
@@ -180,8 +180,8 @@ async function toSealed(
   headers: McpHeaders,
 ): Promise<Pick<McpServerRow, "sealed" | "version">> {
   const version = newId()
-  const about = aboutHeaders({ ...owner, version })
-  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(headers))
+  const aad = headersAad({ ...owner, version })
+  const sealed = await sealFor(c.env, actorOf(c), aad, JSON.stringify(headers))
   return { sealed, version }
 }
 
@@ -202,8 +202,8 @@ export function noSuchServer(slug: string): GatewayError {
   return new GatewayError("not_found", `There is no MCP server ${slug} in this workspace.`)
 }
 
-function refuseTaken(cause: unknown): never {
-  if (isTaken(cause)) {
+function rejectDuplicate(cause: unknown): never {
+  if (isUniqueViolation(cause)) {
     throw new GatewayError("conflict", "slug: is already used by another MCP server of this workspace.")
   }
   throw cause

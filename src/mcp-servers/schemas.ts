@@ -7,7 +7,7 @@ import { McpServerSlug, TOOL_NAME } from "../support/mcp-tools.ts"
 const MAX_TOOLS = 500
 const MAX_PRICE_USD = 1_000
 const MAX_URL_LENGTH = 2_048
-const LONGEST_SECONDS = 600
+const MAX_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 
 const name = trimmedName(128)
@@ -20,7 +20,7 @@ const price = z
   .min(0, priceRule)
   .max(MAX_PRICE_USD, priceRule)
   .refine(isNanoPrecise, NANO_PRECISE)
-const timeoutRule = `must be an integer from 1 to ${LONGEST_SECONDS}`
+const timeoutRule = `must be an integer from 1 to ${MAX_SECONDS}`
 const workspaceId = z.uuid("must be the UUID of a workspace").optional()
 
 const fields = {
@@ -42,7 +42,7 @@ const fields = {
   timeout_seconds: z
     .int(timeoutRule)
     .min(1, timeoutRule)
-    .max(LONGEST_SECONDS, timeoutRule)
+    .max(MAX_SECONDS, timeoutRule)
     .optional()
     .meta({ description: `Total timeout of a request. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
   enabled: z.boolean({ error: "must be true or false" }).optional(),

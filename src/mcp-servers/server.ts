@@ -2,7 +2,7 @@ import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { isMask, toMask } from "../observability/mask.ts"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { McpServer, McpServerFields } from "./schemas.ts"
 import type { McpServerRow } from "./table.ts"
@@ -10,7 +10,7 @@ import type { McpServerRow } from "./table.ts"
 export type McpHeaders = Readonly<Record<string, string>>
 
 /** Authenticated context of sealed headers. */
-export function aboutHeaders(row: Pick<McpServerRow, "id" | "workspaceId" | "version">): About {
+export function headersAad(row: Pick<McpServerRow, "id" | "workspaceId" | "version">): AssociatedData {
   return { kind: "mcp-server", ownerId: row.id, workspaceId: row.workspaceId, name: "headers", version: row.version }
 }
 

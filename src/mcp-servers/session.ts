@@ -1,6 +1,6 @@
 import type { Principal } from "../access/principal.ts"
-import { derivedBytes, type Masters } from "../secrets/master-key.ts"
-import { type About, openText, sealText } from "../secrets/seal.ts"
+import { derivedBytes, type MasterKeys } from "../secrets/master-key.ts"
+import { type AssociatedData, openText, sealText } from "../secrets/seal.ts"
 import type { McpServerRow } from "./table.ts"
 
 /**
@@ -21,7 +21,7 @@ const VISIBLE = /^[\x21-\x7e]+$/
 
 type Holder = { server: Pick<McpServerRow, "id" | "workspaceId" | "version">; caller: Pick<Principal, "keyHash"> }
 
-function aboutSession({ server, caller }: Holder): About {
+function sessionAad({ server, caller }: Holder): AssociatedData {
   const { id: ownerId, workspaceId, version } = server
   return { kind: "mcp-session", ownerId, workspaceId, name: caller.keyHash, version }
 }
@@ -31,20 +31,20 @@ async function sessionKey(master: string): Promise<CryptoKey> {
 }
 
 /** Undefined for an invalid id. */
-export async function sealSessionId(id: string, holder: Holder, { current }: Masters): Promise<string | undefined> {
+export async function sealSessionId(id: string, holder: Holder, { current }: MasterKeys): Promise<string | undefined> {
   if (id !== STATELESS_SESSION && (id.length > MAX_ID_LENGTH || !VISIBLE.test(id))) return undefined
-  return sealText(await sessionKey(current), aboutSession(holder), id)
+  return sealText(await sessionKey(current), sessionAad(holder), id)
 }
 
 /** The server's id; undefined for a session of another key or server, or of an earlier version of the server. */
 export async function openSessionId(
   sealed: string,
   holder: Holder,
-  { current, previous }: Masters,
+  { current, previous }: MasterKeys,
 ): Promise<string | undefined> {
   if (sealed.length > 2 * MAX_ID_LENGTH) return undefined
   for (const master of previous === undefined ? [current] : [current, previous]) {
-    const id = await openText(await sessionKey(master), aboutSession(holder), sealed)
+    const id = await openText(await sessionKey(master), sessionAad(holder), sealed)
     if (id !== undefined) return id
   }
   return undefined

@@ -11,7 +11,7 @@ import { toOrganizationMember, toStoredRole } from "./member.ts"
 import type { MemberRow, NewMemberRow } from "./table.ts"
 import { MemberChange, MemberPath, NewMember, OrganizationMember, OrganizationMembers } from "./schemas.ts"
 import { deleteMember, findMember, insertMember, listMembers, updateMember } from "./store.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/organization/members/{userId}"
@@ -92,7 +92,7 @@ export const organizationMembers = newRouter()
     }
     const event = { resourceId: member.userId, workspaceId: null, changed: changesOf(input, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.add", ...event })
-    const row = await insertMember(c.env.DB, member, entry).catch(refuseTaken)
+    const row = await insertMember(c.env.DB, member, entry).catch(rejectDuplicate)
     return c.json({ data: toOrganizationMember(row) }, 201)
   })
   .openapi(update, async (c) => {
@@ -105,7 +105,7 @@ export const organizationMembers = newRouter()
     }
     const event = { resourceId: userId, workspaceId: null, changed: changesOf(change, AUDITED_FIELDS) }
     const entry = entryOf(c, { action: "member.update", ...event })
-    const row = await updateMember(c.env.DB, { organizationId, userId, change, entry }).catch(refuseTaken)
+    const row = await updateMember(c.env.DB, { organizationId, userId, change, entry }).catch(rejectDuplicate)
     if (!row) throw noSuchMember()
     return c.json({ data: toOrganizationMember(row) }, 200)
   })
@@ -132,8 +132,8 @@ function noSuchMember(): GatewayError {
   return new GatewayError("not_found", "The organization has no member with this user id.")
 }
 
-function refuseTaken(cause: unknown): never {
-  if (!isTaken(cause)) throw cause
+function rejectDuplicate(cause: unknown): never {
+  if (!isUniqueViolation(cause)) throw cause
   const field = cause.message.includes("members.email") ? "email" : "user_id"
   throw new GatewayError("conflict", `${field}: is taken by another member of the organization.`)
 }

@@ -172,7 +172,11 @@ export async function listWorkspaceMembers(
 }
 
 /** The ids that are not members of the organization. */
-export async function findStrangers(db: D1Database, organizationId: string, ids: readonly string[]): Promise<string[]> {
+export async function findNonMembers(
+  db: D1Database,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<string[]> {
   const rows = await openDb(db).all<{ id: string }>(
     sql`SELECT value AS id FROM json_each(${JSON.stringify(ids)})
       WHERE value NOT IN (SELECT ${members.userId} FROM ${members} WHERE ${members.organizationId} = ${organizationId})

@@ -13,7 +13,7 @@ import { MembersAdded, MembersRemoved, UserIds, WorkspaceMembers } from "./schem
 import {
   deleteWorkspaceMembers,
   findBoundMembers,
-  findStrangers,
+  findNonMembers,
   insertWorkspaceMembers,
   listWorkspaceMembers,
 } from "./store.ts"
@@ -69,8 +69,8 @@ export const workspaceMembers = newRouter()
     const { organizationId } = c.var.principal
     const { user_ids: ids } = c.req.valid("json")
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
-    const strangers = await findStrangers(c.env.DB, organizationId, ids)
-    if (strangers.length > 0) refuse(`${strangers.join(", ")}: not a member of the organization.`)
+    const nonMembers = await findNonMembers(c.env.DB, organizationId, ids)
+    if (nonMembers.length > 0) refuse(`${nonMembers.join(", ")}: not a member of the organization.`)
     const entry = entryOf(c, { action: "workspace_member.add", ...eventOf(id, ids) })
     const rows = await insertWorkspaceMembers(c.env.DB, {
       organizationId,

@@ -1,7 +1,7 @@
 import type { Model } from "./catalogue.ts"
 
 /** Number of changes, and of the provider's endpoints without a price. */
-export type Merged = { added: number; removed: number; unpriced: number }
+export type MergeResult = { added: number; removed: number; unpriced: number }
 
 /**
  * Merges a provider's list into the catalogue: known endpoints are unchanged, new ones are added, and discovered ones
@@ -12,7 +12,7 @@ export async function mergeDiscovered(
   provider: string,
   models: readonly Model[],
   now: number,
-): Promise<Merged> {
+): Promise<MergeResult> {
   const rows = models.flatMap(({ endpoints, ...model }) =>
     endpoints.map((endpoint) => ({
       id: model.id,

@@ -86,12 +86,12 @@ type AtPath = { in: { param: schemas.ModelPath }; out: { param: schemas.ModelPat
 
 async function answerModel(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
-  return c.json({ data: model.toModel(found) ?? refuseUnpriced(id) }, 200)
+  return c.json({ data: model.toModel(found) ?? rejectUnpriced(id) }, 200)
 }
 
 async function answerRetrieved(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
-  return c.json(model.toModel(found) ?? refuseUnpriced(id), 200)
+  return c.json(model.toModel(found) ?? rejectUnpriced(id), 200)
 }
 
 async function answerEndpoints(c: Read<AtPath>) {
@@ -145,6 +145,6 @@ async function findModel(c: Read<AtPath>): Promise<{ id: string; found: Model }>
   return { id, found }
 }
 
-function refuseUnpriced(id: string): never {
+function rejectUnpriced(id: string): never {
   throw new GatewayError("not_found", `${id} has no price, so it cannot be called. The operator can set one.`)
 }

@@ -10,7 +10,7 @@ import { changesOf, newEntry } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { isProven, newCode, refusedExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
 import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
@@ -97,7 +97,7 @@ export const oauthKeys = newRouter()
   })
   .openapi(jwks, async (c) => {
     c.header("cache-control", "public, max-age=300")
-    return c.json({ keys: await publicKeys(mastersOf(c.env)) }, 200)
+    return c.json({ keys: await publicKeys(masterKeysOf(c.env)) }, 200)
   })
 
 const AUDITED_FIELDS = ["name", "kind", "callback_url"]

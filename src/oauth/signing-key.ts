@@ -1,5 +1,5 @@
 import { exportJWK, type JWTPayload, SignJWT } from "jose"
-import { derivedBytes, type Masters } from "../secrets/master-key.ts"
+import { derivedBytes, type MasterKeys } from "../secrets/master-key.ts"
 import { concat } from "../support/bytes.ts"
 import { sha256Hex } from "../support/encoding.ts"
 
@@ -27,12 +27,12 @@ async function signingKeyOf(master: string): Promise<SigningKey> {
 }
 
 /** The public keys for tokens of this deployment, including those of the previous master key. */
-export async function publicKeys({ current, previous }: Masters): Promise<PublicKey[]> {
+export async function publicKeys({ current, previous }: MasterKeys): Promise<PublicKey[]> {
   const masters = previous === undefined ? [current] : [current, previous]
   return Promise.all(masters.map(async (master) => (await signingKeyOf(master)).publicKey))
 }
 
-export async function signToken({ current }: Masters, claims: JWTPayload): Promise<string> {
+export async function signToken({ current }: MasterKeys, claims: JWTPayload): Promise<string> {
   const { key, publicKey } = await signingKeyOf(current)
   const { alg, kid } = publicKey
   return new SignJWT(claims).setProtectedHeader({ alg, kid, typ: "at+jwt" }).sign(key)

@@ -7,7 +7,7 @@ import { newRouter } from "../http/router.ts"
 import type { App } from "../access/app.ts"
 import { ok } from "../http/schema.ts"
 import type { NewKeyRow } from "../keys/table.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { logError } from "../support/log.ts"
 import { newId } from "../support/ids.ts"
@@ -129,7 +129,7 @@ async function issue(c: Context<App>, policy: Policy, subject: string, now: numb
     exp: issuedAt + seconds,
     jti: newId(),
   }
-  const token = await signToken(mastersOf(c.env), claims)
+  const token = await signToken(masterKeysOf(c.env), claims)
   const key: NewKeyRow = {
     hash: hashKey(token),
     organizationId,

@@ -127,10 +127,10 @@ export async function findCallContentBatch(files: R2Bucket, batchId: string): Pr
 }
 
 /** Keys that R2 deletes in one request. */
-const DELETED_AT_ONCE = 1_000
+const DELETED_PER_BATCH = 1_000
 
 /** `ids`: of generations and batches. */
 export async function deleteCallContent(files: R2Bucket, ids: readonly string[]): Promise<void> {
   const keys = ids.map(keyOf)
-  for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) await files.delete(keys.slice(at, at + DELETED_AT_ONCE))
+  for (let at = 0; at < keys.length; at += DELETED_PER_BATCH) await files.delete(keys.slice(at, at + DELETED_PER_BATCH))
 }

@@ -1,5 +1,5 @@
 import type { BroadcastContext, RequestParameters } from "../ledger/generation.ts"
-import { type Covered, matches, type DestinationFilter } from "./coverage.ts"
+import { type CallScope, matches, type DestinationFilter } from "./coverage.ts"
 import { isObject } from "../support/json.ts"
 
 /** Request context for destinations, beyond the generation record. */
@@ -24,7 +24,7 @@ const KNOWN = ["trace_id", "trace_name", "span_name", "generation_name", "parent
 /** Export context of a call; undefined if no destination matches, so that such a call has no cost of export. */
 export function exportContextOf(
   destinations: readonly DestinationFilter[],
-  call: Omit<Covered, "region"> & { region: string | null },
+  call: Omit<CallScope, "region"> & { region: string | null },
   { user, trace, hasMessages, exported, isToolRun, parentId, toolRuns = [] }: ExportContext,
 ): BroadcastContext | undefined {
   const region = call.region ?? "global"

@@ -26,13 +26,13 @@ function readsText({ enabled, groups }: FilterRules): boolean {
   return enabled && groups.some(({ rules }) => rules.some(({ field }) => field === "input" || field === "output"))
 }
 
-export type Covered = { keyHash: string; region: string; sessionId: string | null; id: string }
+export type CallScope = { keyHash: string; region: string; sessionId: string | null; id: string }
 
 /**
  * Whether a destination covers a call: by its key, its region, and the sample of its session or, without one, of the
  * call.
  */
-export function matches({ keyHashes, regions, samplingRate }: DestinationFilter, call: Covered): boolean {
+export function matches({ keyHashes, regions, samplingRate }: DestinationFilter, call: CallScope): boolean {
   if (keyHashes !== null && !keyHashes.includes(call.keyHash)) return false
   return regions.includes(call.region) && sampleOf(call.sessionId ?? call.id) < samplingRate
 }

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { explain } from "../http/schema.ts"
 import { GatewayError } from "../errors/errors.ts"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -34,7 +34,7 @@ export const NO_STATE: DestinationState = {
 }
 
 /** Authenticated context of sealed secrets. */
-export function aboutSecrets(row: Pick<DestinationRow, "id" | "workspace_id" | "type" | "version">): About {
+export function secretsAad(row: Pick<DestinationRow, "id" | "workspace_id" | "type" | "version">): AssociatedData {
   const { id, workspace_id: workspaceId, type, version } = row
   return { kind: "destination", ownerId: id, workspaceId, name: type, version }
 }
@@ -51,16 +51,16 @@ export function readConfig(type: KindName, config: Config, privateHosts: Readonl
   const parsed = z.object({ config: KINDS[type].config }).safeParse({ config })
   if (!parsed.success) throw new GatewayError("invalid_request", explain(parsed.error))
   const read = parsed.data.config as Config
-  for (const [name, value] of Object.entries(splitConfig(type, read).secret)) refuseMasked(`config.${name}`, value)
+  for (const [name, value] of Object.entries(splitConfig(type, read).secret)) rejectMasked(`config.${name}`, value)
   for (const name of KINDS[type].urls) {
     if (typeof read[name] === "string") requireOutboundUrl(`config.${name}`, read[name], privateHosts)
   }
   return read
 }
 
-function refuseMasked(path: string, value: unknown): void {
+function rejectMasked(path: string, value: unknown): void {
   if (typeof value === "object" && value !== null) {
-    for (const [name, inner] of Object.entries(value)) refuseMasked(`${path}.${name}`, inner)
+    for (const [name, inner] of Object.entries(value)) rejectMasked(`${path}.${name}`, inner)
   } else if (isMask(String(value))) {
     throw new GatewayError("invalid_request", `${path}: is masked. Send the value itself.`)
   }

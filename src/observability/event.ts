@@ -8,7 +8,7 @@ import type { Facts } from "./filter.ts"
 import type { CallContent } from "./call-content.ts"
 import { toTurnRow, type TurnEvent } from "./turn.ts"
 import { errorTypeOf, operationOf } from "./send/conventions.ts"
-import { toAnswerText, toDefinitions, toToolCalls } from "./send/messages.ts"
+import { toResponseText, toDefinitions, toToolCalls } from "./send/messages.ts"
 
 /** One call as it is exported to a destination. Pure. */
 export type CallEvent = {
@@ -179,7 +179,7 @@ function toCallRow(event: CallEvent, flags: Flags): Record<string, unknown> {
     ...identity,
     ...context,
     input: content && JSON.stringify(content.input),
-    output: content && toAnswerText(content),
+    output: content && toResponseText(content),
     reasoning: content && content.output.reasoning,
     refusal: content && (content.output.refusal ?? null),
     tool_calls: content && JSON.stringify(toToolCalls(content)),

@@ -1,11 +1,11 @@
 import { isObject, type Json } from "../support/json.ts"
 
 /** Shorter secrets are masked completely: their ends would reveal too much. */
-const LEAST_MASKED = 20
+const MIN_MASKED = 20
 const MASKED = /^(.{4})?\.\.\.(.{4})?$/
 
 export function toMask(secret: string): string {
-  return secret.length < LEAST_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
+  return secret.length < MIN_MASKED ? "..." : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 }
 
 export function isMask(text: string): boolean {

@@ -13,14 +13,14 @@ import type { App } from "../access/app.ts"
 import { configOf } from "../config/config.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { hostsIn } from "../outbound/settings.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import {
-  aboutSecrets,
+  secretsAad,
   type DestinationRow,
   mergeConfig,
   requireSecretsAgain,
@@ -42,7 +42,7 @@ import {
   insertDestination,
   type KeyedRow,
   listDestinations,
-  MAX_OF_TYPE,
+  MAX_PER_TYPE,
   updateDestination,
 } from "./store.ts"
 import { parseStored } from "../support/json.ts"
@@ -136,7 +136,7 @@ export const destinations = newRouter()
     const given = readConfig(type, named, hostsIn(c.env, "PRIVATE_HOSTS"))
     const made = missingSecretOf(type, given)
     const config: Config = { ...given, ...made }
-    await requireOwnHashes(c, input.api_key_hashes)
+    await requireKeysOfOrganization(c, input.api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const now = Date.now()
     const scope = { id: newId(), organization_id: organizationId, workspace_id: workspaceId, type }
@@ -159,7 +159,7 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { config, ...input } = c.req.valid("json")
     const before = await find(c, c.req.valid("param").id)
-    await requireOwnHashes(c, input.api_key_hashes)
+    await requireKeysOfOrganization(c, input.api_key_hashes)
     const { made, ...sealed } = config ? await changedConfig(c, before, config) : { made: {} }
     const change = { ...toColumns(input), ...sealed, updated_at: Date.now() }
     const changed = changesOf({ ...input, config }, AUDITED_FIELDS)
@@ -196,7 +196,7 @@ export async function find(c: Context<App>, id: string): Promise<KeyedRow> {
 
 /** Decrypted secrets of a destination as JSON; undefined if they cannot be decrypted. */
 export function openSecrets(row: KeyedRow, env: App["Bindings"]): Promise<string | undefined> {
-  return openSealed({ about: aboutSecrets(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
+  return openSealed({ aad: secretsAad(row), sealed: row.sealed, dataKey: dataKeyOf(row) }, masterKeysOf(env))
 }
 
 async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof Destination>> {
@@ -218,7 +218,7 @@ function missingSecretOf(type: KindName, config: Config): Record<string, string>
   return type === "webhook" && config["signingSecret"] === undefined ? { signingSecret: newSigningSecret() } : {}
 }
 
-type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
+type DestinationScope = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "type">
 
 /**
  * Columns of a configuration. The version is authenticated with the sealed part, so that an older one cannot be
@@ -226,17 +226,17 @@ type Place = Pick<DestinationRow, "id" | "organization_id" | "workspace_id" | "t
  */
 async function toSealed(
   c: Context<App>,
-  scope: Place,
+  scope: DestinationScope,
   config: Config,
 ): Promise<Pick<DestinationRow, "config" | "sealed" | "version">> {
   const version = newId()
   const { open, secret } = splitConfig(scope.type, config)
-  const about = aboutSecrets({ ...scope, version })
-  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(secret))
+  const aad = secretsAad({ ...scope, version })
+  const sealed = await sealFor(c.env, actorOf(c), aad, JSON.stringify(secret))
   return { config: JSON.stringify(open), sealed, version }
 }
 
-async function requireOwnHashes(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
+async function requireKeysOfOrganization(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
   const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
   const foreign = hashes.find((hash) => !known.has(hash))
@@ -248,7 +248,7 @@ async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): 
   if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",
-    `A workspace has at most ${MAX_OF_TYPE} destinations of a type, and that many of ${type} exist. Delete one first.`,
+    `A workspace has at most ${MAX_PER_TYPE} destinations of a type, and that many of ${type} exist. Delete one first.`,
   )
 }
 

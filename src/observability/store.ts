@@ -15,13 +15,13 @@ const LISTED_COLUMNS = `${COLUMNS}, ${STATE_COLUMNS.join(", ")},
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS backlog,
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters`
 /** With the workspace key that decrypts the secrets. */
-const IN_PLACE = `SELECT ${LISTED_COLUMNS},
+const IN_WORKSPACE = `SELECT ${LISTED_COLUMNS},
    (SELECT master_id FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS masterId,
    (SELECT wrapped FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS wrapped
  FROM destinations WHERE organization_id = ? AND deleted_at IS NULL`
 
 /** Limited because the filters are loaded with every key of the workspace. */
-export const MAX_OF_TYPE = 5
+export const MAX_PER_TYPE = 5
 
 type Scope = { organizationId: string; workspaceId: string }
 
@@ -41,7 +41,7 @@ export async function listDestinations(
   return toPage(
     await db.batch<Counted<KeyedRow>>([
       db
-        .prepare(`${IN_PLACE} AND workspace_id = ? ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
+        .prepare(`${IN_WORKSPACE} AND workspace_id = ? ORDER BY created_at DESC, id LIMIT ? OFFSET ?`)
         .bind(organizationId, workspaceId, page.limit, page.offset),
       db
         .prepare(
@@ -57,7 +57,7 @@ export async function findDestination(
   organizationId: string,
   id: string,
 ): Promise<KeyedRow | undefined> {
-  const row = await db.prepare(`${IN_PLACE} AND id = ?`).bind(organizationId, id).first<KeyedRow>()
+  const row = await db.prepare(`${IN_WORKSPACE} AND id = ?`).bind(organizationId, id).first<KeyedRow>()
   return row ?? undefined
 }
 
@@ -66,7 +66,7 @@ export async function findDestination(
  * workspace is deleted or has reached the limit of this type.
  */
 export async function insertDestination(db: D1Database, row: DestinationRow, entry: AuditEntry): Promise<boolean> {
-  const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_OF_TYPE]
+  const scope = [row.workspace_id, row.organization_id, row.workspace_id, row.type, MAX_PER_TYPE]
   const [inserted] = await db.batch([
     db
       .prepare(

@@ -39,7 +39,7 @@ export async function listTurns(db: D1Database, organizationId: string, ids: rea
   return results.map(({ record, name }) => ({ turn: parseStored<StoredTurn>(record), keyName: name }))
 }
 
-export async function noteSorted(
+export async function recordDistributed(
   db: D1Database,
   organizationId: string,
   ids: readonly string[],
@@ -57,14 +57,22 @@ export async function noteSorted(
     )
 }
 
-type Place = { organizationId: string; workspaceId: string }
+type WorkspaceScope = { organizationId: string; workspaceId: string }
 
-export function toMessage({ organizationId, workspaceId }: Place, id: string, since: number): BroadcastMessage {
+export function toMessage(
+  { organizationId, workspaceId }: WorkspaceScope,
+  id: string,
+  since: number,
+): BroadcastMessage {
   return { kind: "calls", organizationId, workspaceId, generationIds: [id], since }
 }
 
 /** Turns of all organizations that ended before `before` and whose queue message was lost. */
-export async function listUnsorted(db: D1Database, before: string, limit: number): Promise<(Place & { id: string })[]> {
+export async function listUnsorted(
+  db: D1Database,
+  before: string,
+  limit: number,
+): Promise<(WorkspaceScope & { id: string })[]> {
   const { id, organizationId, workspaceId } = internTurns
   return openDb(db)
     .select({ id, organizationId, workspaceId })

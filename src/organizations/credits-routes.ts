@@ -30,14 +30,14 @@ const get = createRoute({
   responses: { 200: ok(z.object({ data: Credits })), ...failures("unauthenticated", "forbidden", "internal") },
 })
 
-const MOST_USD = 1_000_000
+const MAX_USD = 1_000_000
 
 const NewCredit = z
   .strictObject({
     amount_usd: z
       .number({ error: "must be a number of USD" })
-      .min(-MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
-      .max(MOST_USD, `must be from -${MOST_USD} to ${MOST_USD}`)
+      .min(-MAX_USD, `must be from -${MAX_USD} to ${MAX_USD}`)
+      .max(MAX_USD, `must be from -${MAX_USD} to ${MAX_USD}`)
       .refine(isNanoPrecise, NANO_PRECISE)
       .meta({ description: "USD to add; negative to subtract" }),
     id: z

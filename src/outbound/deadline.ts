@@ -1,17 +1,17 @@
-export type Timed<T> = { value: T } | { stopped: "timeout" | "cancelled" }
+export type DeadlineResult<T> = { value: T } | { stopped: "timeout" | "cancelled" }
 
 /**
  * Result of the work, unless the timeout passes or the client disconnects: then the work's signal aborts, and the work
  * is not awaited.
  */
-export async function within<T>(
+export async function withDeadline<T>(
   ms: number,
   disconnect: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<Timed<T>> {
+): Promise<DeadlineResult<T>> {
   if (disconnect.aborted) return { stopped: "cancelled" }
   const controller = new AbortController()
-  const stopped = Promise.withResolvers<Timed<T>>()
+  const stopped = Promise.withResolvers<DeadlineResult<T>>()
   const stop = (why: "timeout" | "cancelled") => {
     stopped.resolve({ stopped: why })
     controller.abort()
@@ -20,7 +20,7 @@ export async function within<T>(
   const timer = setTimeout(() => stop("timeout"), ms)
   disconnect.addEventListener("abort", onLeave)
   // The race ends with its first result; a late failure of the work must not be an unhandled rejection.
-  const working = work(controller.signal).then((value): Timed<T> => ({ value }))
+  const working = work(controller.signal).then((value): DeadlineResult<T> => ({ value }))
   working.catch(() => undefined)
   try {
     return await Promise.race([stopped.promise, working])

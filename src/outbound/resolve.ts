@@ -8,7 +8,7 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 const TYPES = { A: 1, AAAA: 28 } as const
 const NO_ERROR = 0
 const NO_SUCH_NAME = 3
-const MAX_ANSWER_BYTES = 65_536
+const MAX_RESPONSE_BYTES = 65_536
 
 const Answer = z.object({
   Status: z.int(),
@@ -45,7 +45,7 @@ async function ask(endpoint: string, { send, host, type, signal }: DnsQuery): Pr
     await response.body?.cancel()
     throw new Error(`DNS answered ${response.status}`)
   }
-  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   if (!bytes) throw new Error("The DNS response is too large")
   const answer = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
   if (answer.Status === NO_SUCH_NAME) return []

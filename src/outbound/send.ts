@@ -1,8 +1,8 @@
 import { concat, readAtMost } from "../support/bytes.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
-import { valueWithin } from "../support/time.ts"
+import { valueOrTimeout } from "../support/time.ts"
 import { hostRefusalOf, isPrivateHost } from "./address.ts"
-import { within } from "./deadline.ts"
+import { withDeadline } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
 
 /** A request to a URL that a client configured, with its secrets in the headers. */
@@ -24,25 +24,27 @@ export type OutboundDeps = Network & {
 export type Lookup = Pick<Outbound, "url" | "headers">
 
 /** The response, without a body if that exceeds the limit; or why nothing was sent or received. */
-export type Found =
+export type LookupResult =
   | { status: number; headers: Headers; body: Uint8Array | undefined }
   | { status: null; reason: string }
 
 /** The status, the beginning of the response and its retry-after; or why nothing was sent or received. */
-export type Sent = { status: number; excerpt: string; retryAfterMs: number | null } | { status: null; reason: string }
+export type OutboundResult =
+  | { status: number; excerpt: string; retryAfterMs: number | null }
+  | { status: null; reason: string }
 
 const MAX_REDIRECTS = 3
 /** Redirects that keep the method and the body; the others would turn a delivery into a GET. */
 const REDIRECTS = [307, 308]
 /** More than is ever shown, because callers redact the excerpt before they shorten it. */
 const MAX_EXCERPT_BYTES = 8_192
-const LEAST_FREE_PORT = 1_024
+const MIN_FREE_PORT = 1_024
 
 /**
  * Sends to a URL that a client configured, only to public addresses. Redirects are followed here: each target is
  * checked, and the headers, which hold the secrets, are dropped for another origin. resolve.ts prevents DNS rebinding.
  */
-export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<Sent> {
+export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Promise<OutboundResult> {
   return exchange(outbound, deps, async (response) => ({
     status: response.status,
     excerpt: await excerptOf(response),
@@ -51,7 +53,7 @@ export async function sendOutbound(outbound: Outbound, deps: OutboundDeps): Prom
 }
 
 /** Reads a URL that a client configured, by the same rules. */
-export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes: number): Promise<Found> {
+export async function readOutbound(lookup: Lookup, deps: OutboundDeps, maxBytes: number): Promise<LookupResult> {
   return exchange({ ...lookup, method: "GET", body: null }, deps, async ({ status, headers, body }) => ({
     status,
     headers,
@@ -90,7 +92,7 @@ async function exchange<T>(
 ): Promise<T | Unsent> {
   try {
     const never = new AbortController().signal
-    const timed = await within(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
+    const timed = await withDeadline(deps.timeoutMs, never, (signal) => follow(outbound, deps, signal, read))
     return "value" in timed ? timed.value : { status: null, reason: `no response within ${deps.timeoutMs} ms` }
   } catch {
     // The message of a connection error can name hosts and addresses of the gateway's network.
@@ -134,7 +136,7 @@ export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): 
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not allowed"
   if (isPrivateHost(url, privateHosts)) return undefined
   if (url.protocol !== "https:") return "only https URLs are allowed"
-  if (url.port !== "" && Number(url.port) < LEAST_FREE_PORT) return "this port is not allowed"
+  if (url.port !== "" && Number(url.port) < MIN_FREE_PORT) return "this port is not allowed"
   return hostRefusalOf(url)
 }
 
@@ -169,7 +171,7 @@ async function excerptOf({ body }: Response): Promise<string> {
       room -= next.value.byteLength
     }
   }
-  await valueWithin(readAll(), EXCERPT_MS).catch(() => undefined)
+  await valueOrTimeout(readAll(), EXCERPT_MS).catch(() => undefined)
   void reader.cancel().catch(() => undefined)
   return new TextDecoder().decode(concat(chunks))
 }

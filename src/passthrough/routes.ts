@@ -13,7 +13,7 @@ import { hostsIn } from "../outbound/settings.ts"
 import { findKeyHashes } from "../byok/store.ts"
 import { isSameOrigin } from "../support/url.ts"
 import { newId } from "../support/ids.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
 import { findWorkspace } from "../workspaces/store.ts"
@@ -21,7 +21,7 @@ import { openSecrets } from "./open-secrets.ts"
 import * as schemas from "./schemas.ts"
 import {
   AUDITED_FIELDS,
-  aboutSecrets,
+  secretsAad,
   mergeSecrets,
   type ServiceSecrets,
   toColumns,
@@ -127,7 +127,7 @@ export const passthroughServices = newRouter()
     const changed = changesOf({ slug, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "passthrough_service.create", ...event })
-    if (!(await insertService(c.env.DB, row, entry).catch(refuseTaken))) throw await refusalOf(c, scope)
+    if (!(await insertService(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
     return c.json({ data: toService(row, given) }, 201)
   })
   .openapi(get, async (c) => {
@@ -207,8 +207,8 @@ async function toSealed(
   secrets: ServiceSecrets,
 ): Promise<Pick<ServiceRow, "sealed" | "version">> {
   const version = newId()
-  const about = aboutSecrets({ ...owner, version })
-  const sealed = await sealFor(c.env, actorOf(c), about, JSON.stringify(secrets))
+  const aad = secretsAad({ ...owner, version })
+  const sealed = await sealFor(c.env, actorOf(c), aad, JSON.stringify(secrets))
   return { sealed, version }
 }
 
@@ -224,8 +224,8 @@ export function noSuchService(slug: string): GatewayError {
   return new GatewayError("not_found", `There is no passthrough service ${slug} in this workspace.`)
 }
 
-function refuseTaken(cause: unknown): never {
-  if (isTaken(cause)) {
+function rejectDuplicate(cause: unknown): never {
+  if (isUniqueViolation(cause)) {
     throw new GatewayError(
       "conflict",
       "slug: another passthrough service of this workspace has it. Choose another one.",

@@ -7,7 +7,7 @@ const MAX_RULES = 200
 const MAX_KEYS = 1_000
 const MAX_PRICE_USD = 1_000
 const MAX_URL_LENGTH = 2_048
-const LONGEST_SECONDS = 600
+const MAX_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
@@ -23,7 +23,7 @@ const price = z
   .min(0, priceRule)
   .max(MAX_PRICE_USD, priceRule)
   .refine(isNanoPrecise, NANO_PRECISE)
-const timeoutRule = `must be an integer from 1 to ${LONGEST_SECONDS}`
+const timeoutRule = `must be an integer from 1 to ${MAX_SECONDS}`
 const workspaceId = z.uuid("must be the UUID of a workspace").optional()
 const PATH_RULE = "must start with /, without a query, and may have * for anything: /v1/search*"
 
@@ -65,7 +65,7 @@ const fields = {
   timeout_seconds: z
     .int(timeoutRule)
     .min(1, timeoutRule)
-    .max(LONGEST_SECONDS, timeoutRule)
+    .max(MAX_SECONDS, timeoutRule)
     .optional()
     .meta({ description: `Total timeout of a request. Default ${DEFAULT_TIMEOUT_SECONDS}.` }),
   enabled: z.boolean({ error: "must be true or false" }).optional(),

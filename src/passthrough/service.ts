@@ -3,7 +3,7 @@ import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { isMask, toMask } from "../observability/mask.ts"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import { caseSensitiveMatcher } from "../support/wildcard.ts"
 import { METHODS, type Service, type ServiceFields } from "./schemas.ts"
@@ -14,7 +14,7 @@ type Values = Readonly<Record<string, string>>
 export type ServiceSecrets = { headers: Values; query: Values }
 
 /** Authenticated context of the sealed secrets. */
-export function aboutSecrets(row: Pick<ServiceRow, "id" | "workspaceId" | "version">): About {
+export function secretsAad(row: Pick<ServiceRow, "id" | "workspaceId" | "version">): AssociatedData {
   const { id, workspaceId, version } = row
   return { kind: "passthrough-service", ownerId: id, workspaceId, name: "secrets", version }
 }

@@ -16,7 +16,7 @@ export type Candidate = {
   supportedParameters: readonly string[]
 }
 
-export type Wishes = {
+export type AutoRouterPreferences = {
   allowed_models?: readonly string[] | null | undefined
   excluded_models?: readonly string[] | null | undefined
   cost_tier?: CostTier | null | undefined
@@ -45,7 +45,7 @@ const BAND = 20
  * the band of its percentiles or, if that is empty, the nearest. Within a band the newest comes first, as the best
  * known measure of quality; then the cheaper; then by name.
  */
-export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, facts: Facts): string[] {
+export function chooseModels(candidates: readonly Candidate[], wishes: AutoRouterPreferences, facts: Facts): string[] {
   const isWanted = wanted(wishes)
   const ranked = candidates
     .filter((one) => isWanted(one.id) && canServe(one, facts))
@@ -61,7 +61,10 @@ export function chooseModels(candidates: readonly Candidate[], wishes: Wishes, f
 }
 
 /** Exclusion wins. Without a list of allowed models, all are allowed. */
-function wanted({ allowed_models: allowed, excluded_models: excluded }: Wishes): (id: string) => boolean {
+function wanted({
+  allowed_models: allowed,
+  excluded_models: excluded,
+}: AutoRouterPreferences): (id: string) => boolean {
   const isAllowed = allowed && allowed.length > 0 ? matcher(allowed) : () => true
   const isExcluded = matcher(excluded ?? [])
   return (id) => isAllowed(id) && !isExcluded(id)
@@ -76,7 +79,11 @@ function canServe(candidate: Candidate, facts: Facts): boolean {
   return !facts.needsStructured || supports("structured_outputs", "response_format")
 }
 
-function inBand<T extends { percentile: number }>(ranked: readonly T[], wishes: Wishes, facts: Facts): T[] {
+function inBand<T extends { percentile: number }>(
+  ranked: readonly T[],
+  wishes: AutoRouterPreferences,
+  facts: Facts,
+): T[] {
   const { cost_tier: tier, cost_quality_tradeoff: tradeoff } = wishes
   if (tier == null && tradeoff != null) {
     // As documented: 10 keeps about the cheapest tenth, 0 all but the most expensive tenth.

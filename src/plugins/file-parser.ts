@@ -1,16 +1,16 @@
 import { isObject, type Json } from "../support/json.ts"
-import { refuseAt } from "../server-tools/parse-at.ts"
+import { rejectAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
-import type { Fetched } from "../server-tools/web-fetch/guarded-fetch.ts"
-import { PDF_FAULTS, readPdf } from "../server-tools/web-fetch/pdf.ts"
-import { PDF_WORK, PDF_WORK_OF_REQUEST } from "../server-tools/web-fetch/pdf/rebuild.ts"
+import type { FetchResult } from "../server-tools/web-fetch/guarded-fetch.ts"
+import { PDF_ERRORS, readPdf } from "../server-tools/web-fetch/pdf.ts"
+import { PDF_WORK, PDF_WORK_PER_REQUEST } from "../server-tools/web-fetch/pdf/rebuild.ts"
 import type { FileParserOptions } from "./read-plugins.ts"
 
 type File = { bytes: Uint8Array; mediaType: string; contentType: string }
 
 export type FileReader = {
   /** Fetches a file from its URL: `fetchPublic` with the dependencies of this request. */
-  fetchFile: (url: string) => Promise<Fetched>
+  fetchFile: (url: string) => Promise<FetchResult>
 }
 
 const MAX_FILE_BYTES = 10_000_000
@@ -43,7 +43,7 @@ export async function parseFiles(
 ): Promise<Json[]> {
   if (engine === "native") return [...messages]
   let files = 0
-  const budget = { work: PDF_WORK_OF_REQUEST }
+  const budget = { work: PDF_WORK_PER_REQUEST }
   const parsed: Json[] = []
   // Sequential, so that only one file is in memory.
   for (const [index, message] of messages.entries()) {
@@ -56,7 +56,7 @@ export async function parseFiles(
     for (const [position, part] of content.entries()) {
       const path = `messages[${index}].content[${position}]`
       if (isFile(part) && ++files > MAX_FILES)
-        throw refuseAt(path, `at most ${MAX_FILES} files are read in one request`)
+        throw rejectAt(path, `at most ${MAX_FILES} files are read in one request`)
       parts.push(isFile(part) ? await toTextPart(part, path, reader, budget) : part)
     }
     parsed.push({ ...message, content: parts })
@@ -95,16 +95,16 @@ async function load(data: string, name: string, path: string, reader: FileReader
   if (/^https?:/i.test(data)) return loadUrl(data, name, path, reader)
   const [whole = "", header = ""] = /^data:([^,]*),/i.exec(data.slice(0, 300)) ?? []
   const base64 = data.slice(whole.length)
-  if (whole !== "" && !/;\s*base64\s*$/i.test(header)) throw refuseAt(`${path}.file.file_data`, "must be base64")
+  if (whole !== "" && !/;\s*base64\s*$/i.test(header)) throw rejectAt(`${path}.file.file_data`, "must be base64")
   const contentType = header.replace(/;\s*base64\s*$/i, "")
   return toFile(decodeBase64(base64, path), contentType, name)
 }
 
 async function loadUrl(url: string, name: string, path: string, { fetchFile }: FileReader): Promise<File> {
   const fetched = await fetchFile(url)
-  if (!fetched.ok) throw refuseAt(`${path}.file.file_data`, `the file was not fetched: ${fetched.reason}`)
+  if (!fetched.ok) throw rejectAt(`${path}.file.file_data`, `the file was not fetched: ${fetched.reason}`)
   const { bytes, contentType, isCut } = fetched.page
-  if (isCut) throw refuseAt(`${path}.file.file_data`, `the file is larger than ${bytes.byteLength} bytes`)
+  if (isCut) throw rejectAt(`${path}.file.file_data`, `the file is larger than ${bytes.byteLength} bytes`)
   return toFile(bytes, contentType, name === "file" ? (URL.parse(url)?.pathname ?? name) : name)
 }
 
@@ -117,14 +117,14 @@ function toFile(bytes: Uint8Array, contentType: string, name: string): File {
 }
 
 function decodeBase64(base64: string, path: string): Uint8Array {
-  const tooLarge = () => refuseAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
+  const tooLarge = () => rejectAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
   if (base64.length > MAX_FILE_BYTES * 1.4) throw tooLarge()
   let bytes: Uint8Array
   try {
     const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"))
     bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
   } catch {
-    throw refuseAt(`${path}.file.file_data`, "must be a data: URL, base64, or the http or https URL of a file")
+    throw rejectAt(`${path}.file.file_data`, "must be a data: URL, base64, or the http or https URL of a file")
   }
   if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge()
   return bytes
@@ -133,13 +133,13 @@ function decodeBase64(base64: string, path: string): Uint8Array {
 async function readText({ bytes, mediaType, contentType }: File, path: string, budget: Budget): Promise<string> {
   if (mediaType === "application/pdf") {
     const pdf = await readPdf(bytes, { maxWork: Math.min(PDF_WORK, budget.work) })
-    if (!pdf.ok) throw refuseAt(path, `the file was not read: ${PDF_FAULTS[pdf.reason]}`)
+    if (!pdf.ok) throw rejectAt(path, `the file was not read: ${PDF_ERRORS[pdf.reason]}`)
     budget.work -= pdf.work
     return pdf.isCut ? `${pdf.text}\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : pdf.text
   }
   if (isText(mediaType)) return decode(bytes, contentType)
   const kind = mediaType === "" ? "a file without a type" : mediaType
-  throw refuseAt(
+  throw rejectAt(
     path,
     `${kind} cannot be read here; PDF and text files can. Name the file with its ending, or set pdf.engine to "native" for a model that reads files`,
   )

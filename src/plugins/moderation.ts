@@ -5,7 +5,7 @@ import { configOf, credential } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { BASE_URL_RULE, BaseUrl } from "../config/base-url.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { within } from "../outbound/deadline.ts"
+import { withDeadline } from "../outbound/deadline.ts"
 
 export type ModerationSettings = { baseUrl: string; apiKey: string | undefined; model: string; timeoutMs: number }
 export type ModerationInput = { texts: readonly string[]; images: readonly string[] }
@@ -15,7 +15,7 @@ export const MODERATION_VARIABLES = "OPENAI_API_KEY, MODERATION_API_KEY or MODER
 
 const OPENAI_URL = "https://api.openai.com/v1"
 const TIMEOUT_MS = 15_000
-const MAX_ANSWER_BYTES = 2_000_000
+const MAX_RESPONSE_BYTES = 2_000_000
 const MAX_IMAGES = 20
 
 /**
@@ -59,7 +59,7 @@ export async function moderate(
   const inputs: unknown[] = input.images.map((url) => [{ type: "image_url", image_url: { url } }])
   if (texts.length > 0) inputs.push(texts)
   if (inputs.length === 0) return { flagged: false, categories: [] }
-  const timed = await within(settings.timeoutMs, deps.signal, (signal) =>
+  const timed = await withDeadline(settings.timeoutMs, deps.signal, (signal) =>
     Promise.all(inputs.map((one) => ask(one, settings, { ...deps, signal }))),
   ).catch((cause: unknown) => unavailable(cause))
   if (!("value" in timed)) return unavailable(timed.stopped)
@@ -97,7 +97,7 @@ async function ask(
     await response.body?.cancel()
     throw new Error(`The moderation model returned ${response.status}`)
   }
-  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   const { results } = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
   const isCount = Array.isArray(input) && typeof input[0] === "string" && results.length !== input.length
   if (isCount) throw new Error("The moderation model returned a different number of results than inputs")

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { parseAt, refuseAt } from "../server-tools/parse-at.ts"
+import { parseAt, rejectAt } from "../server-tools/parse-at.ts"
 import { requireSearch, type WebSearchConfig, webSearchConfig } from "../server-tools/web-search/config.ts"
 import type { SearchSettings } from "../server-tools/web-search/configured.ts"
 import { WebFetchConfig } from "../server-tools/web-fetch/web-fetch.ts"
@@ -100,7 +100,7 @@ export function readPlugins(plugins: readonly Plugin[] | null | undefined, setti
   }
   const seen = new Set<string>()
   for (const [index, plugin] of (plugins ?? []).entries()) {
-    if (seen.has(plugin.id)) throw refuseAt(`plugins[${index}].id`, `${plugin.id} is in the list twice`)
+    if (seen.has(plugin.id)) throw rejectAt(`plugins[${index}].id`, `${plugin.id} is in the list twice`)
     seen.add(plugin.id)
     if (plugin.enabled !== false) readOne(plugin, index, read, settings)
   }
@@ -143,12 +143,12 @@ function readOne(plugin: Plugin, index: number, read: Plugins, settings: PluginS
 function requireModeration(settings: PluginSettings, index: number): ModerationSettings {
   if (settings.moderation) return settings.moderation
   const message = `moderation needs a moderation model, and none is configured here: set ${MODERATION_VARIABLES}`
-  throw refuseAt(`plugins[${index}].id`, message)
+  throw rejectAt(`plugins[${index}].id`, message)
 }
 
 function unavailable(id: string, index: number): GatewayError {
   const has = `${AVAILABLE.slice(0, -1).join(", ")} and ${AVAILABLE.at(-1)}`
-  return refuseAt(`plugins[${index}].id`, `${id.slice(0, 100)} is not available on this gateway; it has ${has}`)
+  return rejectAt(`plugins[${index}].id`, `${id.slice(0, 100)} is not available on this gateway; it has ${has}`)
 }
 
 /** Clients send null for options that they omit. */

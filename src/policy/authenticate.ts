@@ -71,17 +71,17 @@ export function credentialOf(headers: Headers): string | undefined {
   return bare === undefined ? undefined : `Bearer ${bare}`
 }
 
-const VENDOR_FORM = new RegExp(`^(?:\\w+ +)?(${KEY_PREFIX}[\\w-]+) *$`)
+const PROVIDER_SDK_FORM = new RegExp(`^(?:\\w+ +)?(${KEY_PREFIX}[\\w-]+) *$`)
 
 /**
  * For clients of other vendors, which send the key in another header or as `Authorization: Token`. Only keys that this
  * gateway created are accepted there.
  */
-export function vendorCredentialOf(headers: Headers): string | undefined {
+export function providerSdkCredentialOf(headers: Headers): string | undefined {
   const credential = credentialOf(headers)
   if (credential !== undefined && BEARER.test(credential)) return credential
   for (const [, value] of headers) {
-    const key = VENDOR_FORM.exec(value)?.[1]
+    const key = PROVIDER_SDK_FORM.exec(value)?.[1]
     if (key !== undefined) return `Bearer ${key}`
   }
   return credential
@@ -89,7 +89,7 @@ export function vendorCredentialOf(headers: Headers): string | undefined {
 
 /** Whether a header or parameter contains the key of the request, or any key that this gateway created. */
 export function keyFinder(headers: Headers): (value: string) => boolean {
-  const presented = BEARER.exec(vendorCredentialOf(headers) ?? "")?.[1]
+  const presented = BEARER.exec(providerSdkCredentialOf(headers) ?? "")?.[1]
   return (value) => value.includes(KEY_PREFIX) || (presented !== undefined && value.includes(presented))
 }
 

@@ -2,9 +2,9 @@ import type { Caller } from "./call-policy.ts"
 import type { Env } from "../config/env.ts"
 import { type ByokRoutes, type ByokCredential, usableCredentials } from "../byok/usable-credentials.ts"
 import { reachableProviders } from "../providers/configured.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
-import { aboutKey } from "../byok/credential.ts"
+import { keyAad } from "../byok/credential.ts"
 
 /** Usable credentials of the principal and the reachable providers; undefined if there are no credentials. */
 export function byokRoutesOf(caller: Caller, env: Env): ByokRoutes | undefined {
@@ -14,6 +14,6 @@ export function byokRoutesOf(caller: Caller, env: Env): ByokRoutes | undefined {
 
 /** Decrypts a credential for one request; the result is never cached. */
 export function openByokCredential({ id, workspaceId, provider, version, sealed, dataKey }: ByokCredential, env: Env) {
-  const about = aboutKey({ id, workspaceId, provider, version })
-  return openSealed({ about, sealed, dataKey }, mastersOf(env))
+  const aad = keyAad({ id, workspaceId, provider, version })
+  return openSealed({ aad, sealed, dataKey }, masterKeysOf(env))
 }

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from "drizzle-orm"
 import { findBudgetsOf, keyBudgetsStatement, toBudgets } from "../budgets/store.ts"
-import { findOwnKeys, byokStatement, readByokCredential } from "../byok/store.ts"
+import { findByokCredentials, byokStatement, readByokCredential } from "../byok/store.ts"
 import { NEWEST_REVISION } from "../access/policy-changes-store.ts"
 import type { Ancestor, Principal } from "../access/principal.ts"
 import { toCallerGuardrails } from "../guardrails/applied.ts"
@@ -113,7 +113,7 @@ const keyColumns = {
 }
 
 /** Home of the bootstrap key: the first organization and its default workspace, if it exists. */
-async function findOperatorHome(db: D1Database) {
+async function findOperatorScope(db: D1Database) {
   const [home] = await openDb(db)
     .select({
       organizationId: organizations.id,
@@ -133,7 +133,7 @@ async function findOperatorHome(db: D1Database) {
 
 /** The principal of the bootstrap key, which is a secret of the deployment and not a row. */
 export async function loadOperator(db: D1Database, keyHash: string): Promise<Principal> {
-  const home = await findOperatorHome(db)
+  const home = await findOperatorScope(db)
   const { organizationId = "", ownerId = null } = home ?? {}
   const workspaceId = home?.workspaceId ?? ""
   const isSetUp = workspaceId !== ""
@@ -167,7 +167,7 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     defaults: toCallDefaults(home?.settings ?? null),
     ...(await findBudgetsOf(db, workspace)),
     guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
-    byok: await findOwnKeys(db, workspace),
+    byok: await findByokCredentials(db, workspace),
     destinations: await listActiveDestinations(db, workspace),
     ...NO_RUN,
   })

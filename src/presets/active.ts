@@ -1,6 +1,6 @@
 import { PolicyCache } from "../access/policy-cache.ts"
 import type { ActivePreset } from "./preset.ts"
-import { findLivePreset, type Place } from "./store.ts"
+import { findLivePreset, type WorkspaceScope } from "./store.ts"
 
 /** A preset can be large, and an isolate has 128 MB for everything. */
 const MAX_CACHED_BYTES = 8 * 1024 * 1024
@@ -10,12 +10,12 @@ const ENTRY_BYTES = 256
 const sizeOf = (preset: ActivePreset | undefined) => ENTRY_BYTES + (preset?.bytes ?? 0)
 const cache = new PolicyCache<ActivePreset>(MAX_CACHED_BYTES, { sizeOf })
 
-const keyOf = ({ workspaceId }: Place, slug: string) => `${workspaceId} ${slug}`
+const keyOf = ({ workspaceId }: WorkspaceScope, slug: string) => `${workspaceId} ${slug}`
 
 /** The preset that a call names, from this isolate's cache or the database. */
 export async function loadPreset(
   db: D1Database,
-  scope: Place,
+  scope: WorkspaceScope,
   slug: string,
   now: number,
 ): Promise<ActivePreset | undefined> {
@@ -29,6 +29,6 @@ export async function loadPreset(
 }
 
 /** Drops a preset from this isolate's cache, after a change. */
-export function invalidatePreset(scope: Place, slug: string): void {
+export function invalidatePreset(scope: WorkspaceScope, slug: string): void {
   cache.delete(keyOf(scope, slug))
 }

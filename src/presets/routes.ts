@@ -22,7 +22,15 @@ import {
 import { invalidatePreset } from "./active.ts"
 import { toDesignated, toPreset, toVersion } from "./preset.ts"
 import * as schemas from "./schemas.ts"
-import { findPreset, findVersion, listPresets, listVersions, type Place, putPreset, updatePreset } from "./store.ts"
+import {
+  findPreset,
+  findVersion,
+  listPresets,
+  listVersions,
+  type WorkspaceScope,
+  putPreset,
+  updatePreset,
+} from "./store.ts"
 
 /** An inference request, whose messages are ignored but may be present. */
 const MAX_BODY_BYTES = 1_048_576
@@ -114,44 +122,44 @@ const version = createRoute({
 export const presets = newRouter()
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
-    const { rows, total } = await listPresets(c.env.DB, await placeOf(c, query), query)
+    const { rows, total } = await listPresets(c.env.DB, await scopeOf(c, query), query)
     return c.json({ data: rows.map(toPreset), total_count: total }, 200)
   })
   .openapi(get, async (c) => {
     const { slug } = c.req.valid("param")
-    const found = await findPreset(c.env.DB, await placeOf(c, c.req.valid("query")), slug)
+    const found = await findPreset(c.env.DB, await scopeOf(c, c.req.valid("query")), slug)
     if (!found) throw noSuchPreset(slug)
     return c.json({ data: toDesignated(found.preset, found.version) }, 200)
   })
   .openapi(versions, async (c) => {
     const { slug } = c.req.valid("param")
     const query = c.req.valid("query")
-    const found = await listVersions(c.env.DB, await placeOf(c, query), slug, query)
+    const found = await listVersions(c.env.DB, await scopeOf(c, query), slug, query)
     if (!found) throw noSuchPreset(slug)
     return c.json({ data: found.rows.map(toVersion), total_count: found.total }, 200)
   })
   .openapi(version, async (c) => {
     const { slug, version: number } = c.req.valid("param")
-    const row = await findVersion(c.env.DB, await placeOf(c, c.req.valid("query")), slug, Number(number))
+    const row = await findVersion(c.env.DB, await scopeOf(c, c.req.valid("query")), slug, Number(number))
     if (!row) throw new GatewayError("not_found", `There is no version ${number} of a preset ${slug}.`)
     return c.json({ data: toVersion(row) }, 200)
   })
   .openapi(fromChat, async (c) => {
-    const scope = await placeOf(c, c.req.valid("query"))
+    const scope = await scopeOf(c, c.req.valid("query"))
     return c.json(await put(c, scope, c.req.valid("param").slug, chatContent(c.req.valid("json"))), 200)
   })
   .openapi(fromResponses, async (c) => {
-    const scope = await placeOf(c, c.req.valid("query"))
+    const scope = await scopeOf(c, c.req.valid("query"))
     return c.json(await put(c, scope, c.req.valid("param").slug, responsesContent(c.req.valid("json"))), 200)
   })
   .openapi(fromMessages, async (c) => {
-    const scope = await placeOf(c, c.req.valid("query"))
+    const scope = await scopeOf(c, c.req.valid("query"))
     return c.json(await put(c, scope, c.req.valid("param").slug, messagesContent(c.req.valid("json"))), 200)
   })
   .openapi(update, async (c) => {
     const { slug } = c.req.valid("param")
     const change = c.req.valid("json")
-    const scope = await placeOf(c, c.req.valid("query"))
+    const scope = await scopeOf(c, c.req.valid("query"))
     const { workspaceId } = scope
     const changed = changesOf(change, ["name", "description", "status", "designated_version"])
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
@@ -166,10 +174,10 @@ export const presets = newRouter()
   })
 
 /** The workspace of the key, or for a management key any of its organization. */
-async function placeOf(
+async function scopeOf(
   c: Context<App>,
   { workspace_id: requested }: z.infer<typeof schemas.PresetQuery>,
-): Promise<Place> {
+): Promise<WorkspaceScope> {
   const { organizationId, workspaceId, kind } = c.var.principal
   if (requested === undefined || requested === workspaceId) return { organizationId, workspaceId }
   const found = kind === "management" && (await findWorkspace(c.env.DB, organizationId, requested))
@@ -177,7 +185,7 @@ async function placeOf(
   return { organizationId, workspaceId: found.id }
 }
 
-async function put(c: Context<App>, scope: Place, slug: string, content: PresetContent) {
+async function put(c: Context<App>, scope: WorkspaceScope, slug: string, content: PresetContent) {
   if (JSON.stringify(content).length > MAX_CONTENT_LENGTH) {
     const rule = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
     throw new GatewayError("invalid_request", rule)

@@ -11,15 +11,15 @@ import type { PresetChange } from "./schemas.ts"
 import { type NewPresetRow, type PresetRow, presets, presetVersions, type VersionRow } from "./table.ts"
 
 /** The workspace of a preset. */
-export type Place = { organizationId: string; workspaceId: string }
+export type WorkspaceScope = { organizationId: string; workspaceId: string }
 
-const inPlace = ({ organizationId, workspaceId }: Place) =>
+const inWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
   and(eq(presets.organizationId, organizationId), eq(presets.workspaceId, workspaceId))
-const isPreset = (scope: Place, slug: string) => and(inPlace(scope), eq(presets.slug, slug))
-const ofPreset = (scope: Place, slug: string) =>
+const isPreset = (scope: WorkspaceScope, slug: string) => and(inWorkspace(scope), eq(presets.slug, slug))
+const ofPreset = (scope: WorkspaceScope, slug: string) =>
   sql`${presetVersions.presetId} = (SELECT ${presets.id} FROM ${presets} WHERE ${isPreset(scope, slug)})`
 
-const designated = (db: Db, scope: Place, slug: string) =>
+const designated = (db: Db, scope: WorkspaceScope, slug: string) =>
   db
     .select()
     .from(presetVersions)
@@ -28,10 +28,14 @@ const designated = (db: Db, scope: Place, slug: string) =>
         (SELECT ${presets.designatedVersionId} FROM ${presets} WHERE ${isPreset(scope, slug)})`,
     )
 
-export type Found = { preset: PresetRow; version: VersionRow | undefined }
+export type PresetWithVersion = { preset: PresetRow; version: VersionRow | undefined }
 
 /** With its designated version. */
-export async function findPreset(binding: D1Database, scope: Place, slug: string): Promise<Found | undefined> {
+export async function findPreset(
+  binding: D1Database,
+  scope: WorkspaceScope,
+  slug: string,
+): Promise<PresetWithVersion | undefined> {
   const db = openDb(binding)
   const [[preset], [version]] = await db.batch([
     db.select().from(presets).where(isPreset(scope, slug)),
@@ -43,7 +47,7 @@ export async function findPreset(binding: D1Database, scope: Place, slug: string
 /** The part of a preset that calls need, and the policy revision that it was read at, in one statement. */
 export async function findLivePreset(
   db: D1Database,
-  scope: Place,
+  scope: WorkspaceScope,
   slug: string,
 ): Promise<{ preset: ActivePreset; revision: number } | undefined> {
   const [row] = await openDb(db)
@@ -66,11 +70,11 @@ export async function findLivePreset(
 /** The most recently updated first. */
 export async function listPresets(
   binding: D1Database,
-  scope: Place,
+  scope: WorkspaceScope,
   page: Page & Search,
 ): Promise<{ rows: PresetRow[]; total: number }> {
   const db = openDb(binding)
-  const where = and(inPlace(scope), containsText(page.q, [presets.slug, presets.name, presets.description]))
+  const where = and(inWorkspace(scope), containsText(page.q, [presets.slug, presets.name, presets.description]))
   return toCountedPage(
     await db.batch([
       db
@@ -88,7 +92,7 @@ export async function listPresets(
 /** Oldest first. Undefined if there is no such preset. */
 export async function listVersions(
   binding: D1Database,
-  scope: Place,
+  scope: WorkspaceScope,
   slug: string,
   page: Page,
 ): Promise<{ rows: VersionRow[]; total: number } | undefined> {
@@ -112,7 +116,7 @@ export async function listVersions(
 
 export async function findVersion(
   db: D1Database,
-  scope: Place,
+  scope: WorkspaceScope,
   slug: string,
   version: number,
 ): Promise<VersionRow | undefined> {
@@ -123,7 +127,7 @@ export async function findVersion(
   return row
 }
 
-type Made = {
+type NewVersion = {
   presetId: string
   versionId: string
   slug: string
@@ -132,13 +136,13 @@ type Made = {
   now: number
 }
 
-const workspaceExists = ({ organizationId, workspaceId }: Place): SQL =>
+const workspaceExists = ({ organizationId, workspaceId }: WorkspaceScope): SQL =>
   sql`EXISTS (SELECT 1 FROM workspaces
     WHERE organization_id = ${organizationId} AND id = ${workspaceId} AND deleted_at IS NULL)`
 
 type NewPreset = {
-  scope: Place
-  made: Made
+  scope: WorkspaceScope
+  made: NewVersion
   content: PresetContent
   entry: AuditEntry
 }
@@ -150,7 +154,7 @@ type NewPreset = {
 export async function putPreset(
   binding: D1Database,
   { scope, made, content: { config, systemPrompt }, entry }: NewPreset,
-): Promise<Found | undefined> {
+): Promise<PresetWithVersion | undefined> {
   const db = openDb(binding)
   const { presetId, versionId, slug, creatorUserId, creatorId, now } = made
   const row: NewPresetRow = {
@@ -191,7 +195,7 @@ export async function putPreset(
 }
 
 type PresetUpdate = {
-  scope: Place
+  scope: WorkspaceScope
   slug: string
   change: PresetChange
   now: number
@@ -202,7 +206,7 @@ type PresetUpdate = {
 export async function updatePreset(
   binding: D1Database,
   { scope, slug, change, now, entry }: PresetUpdate,
-): Promise<Found | undefined> {
+): Promise<PresetWithVersion | undefined> {
   const db = openDb(binding)
   const { name, description, status, designated_version: version } = change
   const requested = sql`(SELECT v.id FROM preset_versions v WHERE v.preset_id = ${presets.id} AND v.version = ${version ?? null})`

@@ -30,7 +30,7 @@ const HEADER_VALUE = /^[\x20-\x7e]+$/
 const PERCENT_RULE = "must be a whole number from 1 to 100: the price of a request in a batch, in percent"
 const MAX_KEYS = 100
 /** Headers that cannot be used for a key. */
-const OWN_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
+const RESERVED_HEADERS = new Set(["accept", "accept-encoding", "connection", "content-length", "content-type", "host"])
 /** Reserved slugs. Self-hosted servers keep their usual names in any configuration. */
 const reserved = new Set([
   ...builtInProviders.filter(({ keyless }) => !keyless).map(({ slug }) => slug),
@@ -101,7 +101,9 @@ const CustomProvider = z.strictObject(
     key_header: z
       .string({ error: HEADER_RULE })
       .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_RULE })
-      .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
+      .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), {
+        error: "is a header that the gateway sets itself",
+      })
       .optional(),
     name: text("must be a name").optional(),
     wire: z.enum(CUSTOM_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
@@ -114,7 +116,7 @@ const CustomProvider = z.strictObject(
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
     collects_data: flag.default(false),
-    models: z.array(CustomModel, { error: "must be an array of models" }).superRefine(refuseTwice("id")),
+    models: z.array(CustomModel, { error: "must be an array of models" }).superRefine(rejectTwice("id")),
   },
   {
     error: refuse(
@@ -126,7 +128,7 @@ const CustomProvider = z.strictObject(
 
 const CustomProviders = z
   .array(CustomProvider, { error: "must be a JSON array of providers" })
-  .superRefine(refuseTwice("slug"))
+  .superRefine(rejectTwice("slug"))
 
 export type CustomProvider = z.infer<typeof CustomProvider>
 
@@ -171,7 +173,7 @@ function refuse(noun: string, fields: string): z.core.$ZodErrorMap {
       : `must be a ${noun}: an object of ${fields}`
 }
 
-function refuseTwice<K extends string>(key: K) {
+function rejectTwice<K extends string>(key: K) {
   return (items: readonly Record<K, string>[], context: z.core.$RefinementCtx): void => {
     const seen = new Set<string>()
     for (const [index, item] of items.entries()) {

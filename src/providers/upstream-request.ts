@@ -1,4 +1,4 @@
-import { type UpstreamRequest, type UpstreamFields, OWN_FIELDS } from "../formats/upstream.ts"
+import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
@@ -12,7 +12,7 @@ export function toUpstreamBody(
   const { quirks } = provider
   const body: Record<string, unknown> = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
-    if (!OWN_FIELDS.has(key) && value !== null && value !== undefined) body[key] = value
+    if (!GATEWAY_FIELDS.has(key) && value !== null && value !== undefined) body[key] = value
   }
   if (request.stream && !quirks.noStreamOptions) {
     body["stream_options"] = { ...request.stream_options, include_usage: true }

@@ -5,7 +5,7 @@ import type { Reconciliation } from "../ledger/reconciliation.ts"
 import { listStalest, saveReconciliation } from "./store.ts"
 
 /** Organizations per run; with more than this, each is reconciled every second or third day. */
-const ORGANIZATIONS_A_RUN = 200
+const ORGANIZATIONS_PER_RUN = 200
 
 /** Compares the ledger of an organization with its generations, repairs allowed drifts, and stores the result. */
 export async function reconcile(env: Env, organizationId: string, lowers = false): Promise<Reconciliation> {
@@ -16,7 +16,7 @@ export async function reconcile(env: Env, organizationId: string, lowers = false
 }
 
 /** Reconciles the organizations with the oldest reconciliation. A failure does not stop the others. */
-export async function reconcileStalest(env: Env, limit = ORGANIZATIONS_A_RUN): Promise<Reconciliation[]> {
+export async function reconcileStalest(env: Env, limit = ORGANIZATIONS_PER_RUN): Promise<Reconciliation[]> {
   const found: Reconciliation[] = []
   for (const organizationId of await listStalest(env.DB, limit)) {
     const one = await reconcile(env, organizationId).catch((cause: unknown) =>

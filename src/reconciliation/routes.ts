@@ -93,7 +93,7 @@ const run = createRoute({
   },
 })
 
-const ORGANIZATIONS_A_CALL = 50
+const ORGANIZATIONS_PER_CALL = 50
 
 export const reconciliations = newRouter()
   .openapi(last, async (c) => {
@@ -103,7 +103,7 @@ export const reconciliations = newRouter()
   .openapi(run, async (c) => {
     const { organization_id: organizationId, lower } = c.req.valid("json")
     if (organizationId === undefined) {
-      const found = await reconcileStalest(c.env, ORGANIZATIONS_A_CALL)
+      const found = await reconcileStalest(c.env, ORGANIZATIONS_PER_CALL)
       return c.json({ data: found.map(toReconciliation) }, 200)
     }
     if (!(await organizationExists(c.env.DB, organizationId))) {

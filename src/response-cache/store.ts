@@ -5,7 +5,7 @@ import { MAX_TTL_SECONDS } from "./request.ts"
 const PREFIX = "response-cache/"
 /** R2's limit for listing and deleting. */
 const BATCH = 1_000
-const MOST_A_RUN = 20_000
+const MAX_PER_RUN = 20_000
 
 /** Everything that determines a response. */
 export type CacheKey = {
@@ -72,7 +72,7 @@ export async function purgeResponses(
 ): Promise<{ deleted: number; isComplete: boolean }> {
   const prefix = prefixOf(organizationId, workspaceId)
   let deleted = 0
-  while (deleted < MOST_A_RUN) {
+  while (deleted < MAX_PER_RUN) {
     const { objects } = await files.list({ prefix, limit: BATCH })
     if (objects.length === 0) return { deleted, isComplete: true }
     await files.delete(objects.map(({ key }) => key))
@@ -84,7 +84,7 @@ export async function purgeResponses(
 /** Deletes responses that are older than the longest lifetime. */
 export async function pruneResponses(files: R2Bucket, now: number): Promise<void> {
   let cursor: string | undefined
-  for (let seen = 0; seen < MOST_A_RUN; seen += BATCH) {
+  for (let seen = 0; seen < MAX_PER_RUN; seen += BATCH) {
     const page: R2Objects = await files.list({ prefix: PREFIX, limit: BATCH, ...(cursor !== undefined && { cursor }) })
     const expired = page.objects.filter(({ uploaded }) => uploaded.getTime() + MAX_TTL_SECONDS * 1_000 <= now)
     if (expired.length > 0) await files.delete(expired.map(({ key }) => key))

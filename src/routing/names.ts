@@ -6,7 +6,7 @@ import type { Catalogue, Model } from "../models/catalogue.ts"
 
 export type Sort = "price" | "throughput" | "latency" | "exacto"
 
-export type Named = {
+export type ResolvedModel = {
   name: string
   model: Model | undefined
   sort?: Sort
@@ -19,7 +19,7 @@ const SORT_VARIANTS: Readonly<Record<string, Sort>> = { floor: "price", nitro: "
 /** Variants that change the request and are applied before routing. */
 export const REQUEST_VARIANTS = ["online", "thinking"] as const
 
-export function findModel(name: string, catalogue: Catalogue): Named {
+export function findModel(name: string, catalogue: Catalogue): ResolvedModel {
   const model = catalogue.models.get(name) ?? findLatest(name, catalogue) ?? findLoose(name, catalogue)
   if (model) return { name, model }
   const colon = name.lastIndexOf(":")
@@ -100,7 +100,7 @@ function findLatest(name: string, catalogue: Catalogue): Model | undefined {
 
 const PREVIEWS = new Set(["preview", "beta", "exp", "experimental", "alpha"])
 /** A date in a name is not a version, but orders models of the same version. */
-const LEAST_DATE = 100
+const MIN_DATE = 100
 
 type Slug = { stem: string; version: number[]; dates: number[]; isPreview: boolean; hasVariant: boolean }
 
@@ -112,8 +112,8 @@ function readSlug(text: string): Slug {
   const stemTokens = tokens.filter((token) => !/\d/.test(token) && !PREVIEWS.has(token))
   return {
     stem: stemTokens.toSorted().join("-"),
-    version: numbers.filter((one) => one < LEAST_DATE),
-    dates: numbers.filter((one) => one >= LEAST_DATE),
+    version: numbers.filter((one) => one < MIN_DATE),
+    dates: numbers.filter((one) => one >= MIN_DATE),
     isPreview: tokens.some((token) => PREVIEWS.has(token)),
     hasVariant: variants.length > 0,
   }

@@ -51,7 +51,7 @@ export function inOrder(
         keyDraw: target.sharesLoad ? deps.chance(healthKey(target)) : 0,
         isPinned: key === deps.pinnedTo,
         isCooling: deps.isCooling(healthKey(target)),
-        turn: turnOf(target),
+        turn: precedenceOf(target),
         isSlow: isOutside(statistics, preferences),
         rank: rank(target),
       }
@@ -73,7 +73,7 @@ export function inOrder(
 
 const sortOrderOf = ({ byok: credential }: Target) => credential?.sortOrder ?? 0
 
-function turnOf({ byok: current }: Target): number {
+function precedenceOf({ byok: current }: Target): number {
   if (!current) return 1
   return current.isFallback ? 2 : 0
 }

@@ -9,7 +9,7 @@ import { filtersOf } from "./filters.ts"
 import { FREE, isNamed, type Filter, type JudgedAliases } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
 import { anyOf, suggestNames } from "../support/suggest.ts"
-import { findModel, type Named, type Sort } from "./names.ts"
+import { findModel, type ResolvedModel, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import { isSibling, type Target } from "./target.ts"
 
@@ -96,11 +96,11 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   return new GatewayError("forbidden", message, { metadata: { reason: "guardrail", patterns }, refusedBy })
 }
 
-function unknownModel(requested: readonly Named[], { catalogue, output }: PlanInput): GatewayError {
+function unknownModel(requested: readonly ResolvedModel[], { catalogue, output }: PlanInput): GatewayError {
   const names = requested.map((found) => found.name).join(", ")
   const missing = requested.map(({ name }) => missingKeyOf(name, catalogue)).find((hint) => hint !== undefined)
   if (missing !== undefined) return new GatewayError("not_found", missing)
-  const offered = [...catalogue.models.values()].filter((model) => makes(model, output)).map(({ id }) => id)
+  const offered = [...catalogue.models.values()].filter((model) => producesOutput(model, output)).map(({ id }) => id)
   const isOffered = offered.length > 0
   const similar = [...new Set(requested.flatMap(({ name }) => suggestNames(name, offered)))].slice(0, 3)
   const hint = similar.length > 0 ? ` Did you mean ${anyOf(similar)}?` : ""
@@ -147,9 +147,14 @@ function requestedModels(request: Routable): string[] {
   return [...new Set([...(request.model === undefined ? [] : [request.model]), ...(request.models ?? [])])]
 }
 
-function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: PlanInput, removed: Removal[]): Target[] {
+function offersOf(
+  { model, isFree }: ResolvedModel,
+  filters: readonly Filter[],
+  deps: PlanInput,
+  removed: Removal[],
+): Target[] {
   if (!model) return []
-  if (!makes(model, deps.output)) {
+  if (!producesOutput(model, deps.output)) {
     const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
     removed.push({ reason: text })
     return []
@@ -160,7 +165,7 @@ function offersOf({ model, isFree }: Named, filters: readonly Filter[], deps: Pl
 /** Output modalities of a conversation. */
 const CONVERSED = ["text", "image", "audio"]
 
-export function makes({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
+export function producesOutput({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
   return outputModalities.some((made) => (output === "text" ? CONVERSED.includes(made) : made === output))
 }
 

@@ -8,7 +8,7 @@ import { listModels } from "../models/list.ts"
 import { ModelList } from "../models/schemas.ts"
 import { OutputModalities, Page } from "../models/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
-import { type Asker, modelsOf } from "./offered-models.ts"
+import { type ModelListDeps, modelsOf } from "./callable-models.ts"
 
 const listForUser = createRoute({
   method: "get",
@@ -42,6 +42,6 @@ export const keyedModels = newRouter()
     return c.json(await listModels(askerOf(c), query, { filters }), 200)
   })
 
-function askerOf(c: Context<App>): Asker {
+function askerOf(c: Context<App>): ModelListDeps {
   return { env: c.env, url: c.req.url, region: regionOf(c.req.raw, c.env) }
 }

@@ -24,15 +24,15 @@ export function applyUserStatus(
   ids: readonly string[],
   now: number,
 ): D1PreparedStatement[] {
-  return settlePeople(db, { kind: "listed", organizationId, of: JSON.stringify(ids), now })
+  return applyUsers(db, { kind: "listed", organizationId, of: JSON.stringify(ids), now })
 }
 
 /** The same for all users of a directory. */
-export function settleDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
-  return settlePeople(db, { kind: "directory", organizationId, of: id, now })
+export function applyDirectory(db: D1Database, { id, organizationId }: DirectoryId, now: number) {
+  return applyUsers(db, { kind: "directory", organizationId, of: id, now })
 }
 
-function settlePeople(
+function applyUsers(
   db: D1Database,
   { kind, organizationId, of, now }: { kind: keyof typeof LISTS; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
@@ -91,19 +91,19 @@ export function disabledHashes(results: readonly D1Result<unknown>[]): string[] 
 const giving = `CROSS JOIN workspaces w ON w.id = m.workspace_id AND w.deleted_at IS NULL
   CROSS JOIN scim_users u ON u.organization_id = m.organization_id AND u.id = gm.user_id AND u.active = 1
   CROSS JOIN members p ON p.organization_id = u.organization_id AND p.user_id = u.id`
-const FROM_PEOPLE = `scim_group_members gm CROSS JOIN scim_group_mappings m
+const FROM_USERS = `scim_group_members gm CROSS JOIN scim_group_mappings m
   ON m.scim_group_id = gm.group_id AND m.organization_id = gm.organization_id ${giving}`
 export const FROM_MAPPINGS = `scim_group_mappings m CROSS JOIN scim_group_members gm
   ON gm.group_id = m.scim_group_id AND gm.organization_id = m.organization_id ${giving}`
 
 /** Whether no mapping gives a row of workspace_members. */
-export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_PEOPLE}
+export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_USERS}
   WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
     AND m.workspace_id = workspace_members.workspace_id)`
 
 const inPeople = (ids: string) => ({
   theirs: `organization_id = ?1 AND user_id IN (${ids})`,
-  given: `${FROM_PEOPLE} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
+  given: `${FROM_USERS} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
 })
 // The unary plus keeps the planner from using the index of the organization's members.
 const inWorkspaces = (ids: string) => ({

@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { sha256Hex, toBase64Url } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -25,7 +25,7 @@ export type PullRow = DirectoryRow & {
 type AboutToken = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
 
 /** Authenticated context of a sealed token. */
-export function aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version }: AboutToken): About {
+export function tokenAad({ id, pull_workspace_id: workspaceId, pull_version: version }: AboutToken): AssociatedData {
   return { kind: "scim-pull", ownerId: id, workspaceId, name: "token", version }
 }
 

@@ -4,8 +4,8 @@ import type { WrappedKey } from "../secrets/data-key.ts"
 import { findDataKey } from "../secrets/store.ts"
 import { newId } from "../support/ids.ts"
 import type { PullRow } from "./directory.ts"
-import type { Cursor, Pulled } from "./pull.ts"
-import { disabledHashes, settleDirectory } from "./apply-store.ts"
+import type { Cursor, PulledPage } from "./pull.ts"
+import { disabledHashes, applyDirectory } from "./apply-store.ts"
 import type { SyncJobRow } from "./sync-job.ts"
 
 /** The directory that the job is reading, otherwise the next one. */
@@ -55,7 +55,7 @@ export async function savePage(
   db: D1Database,
   job: SyncJobRow,
   part: "users" | "groups",
-  items: readonly Pulled[],
+  items: readonly PulledPage[],
 ): Promise<void> {
   await db
     .prepare(
@@ -174,7 +174,7 @@ export async function applyPull(
       const most = Math.max(...[...sql.matchAll(/\?(\d)/g)].map(([, number]) => Number(number)))
       return db.prepare(sql).bind(...bound.slice(0, most))
     }),
-    ...settleDirectory(db, { id: directoryId, organizationId: job.organization_id }, now),
+    ...applyDirectory(db, { id: directoryId, organizationId: job.organization_id }, now),
     db.prepare("DELETE FROM scim_pulled WHERE job_id = ?").bind(job.id),
     db
       .prepare(`UPDATE scim_sync_jobs SET position = ?4, pull_cursor = NULL WHERE ${HERE} AND pull_cursor IS NOT NULL`)

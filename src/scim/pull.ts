@@ -1,4 +1,4 @@
-import type { Found } from "../outbound/send.ts"
+import type { LookupResult } from "../outbound/send.ts"
 import { isObject } from "../support/json.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 import { ScimError } from "./errors.ts"
@@ -24,7 +24,7 @@ export type Cursor = {
 const PAGE = 100
 const MAX_RESTARTS = 3
 const MAX_FAILURES = 5
-const LEAST_WAIT_MS = 1_000
+const MIN_WAIT_MS = 1_000
 const MAX_WAIT_MS = 300_000
 
 export const START: Cursor = {
@@ -38,7 +38,7 @@ export const START: Cursor = {
 }
 
 /** A user or group that was read, as a row of scim_pulled. */
-export type Pulled = {
+export type PulledPage = {
   remote_id: string
   name: string
   external_id: string | null
@@ -51,17 +51,17 @@ export type Pulled = {
 }
 
 /** The result of a response. `reason`: shown to users, without text from the service. */
-export type Reading<T> =
+export type ReadResult<T> =
   | { is: "read"; value: T }
   | { is: "absent" }
   | { is: "too-large" }
   | { is: "later"; ms: number; reason: string }
   | { is: "refused"; reason: string }
 
-type Page = { total: number; items: Pulled[] }
+type Page = { total: number; items: PulledPage[] }
 
-export function readAnswer(found: Found, now: number): Reading<Record<string, unknown>> {
-  if (found.status === null) return { is: "later", ms: LEAST_WAIT_MS, reason: found.reason }
+export function readResponse(found: LookupResult, now: number): ReadResult<Record<string, unknown>> {
+  if (found.status === null) return { is: "later", ms: MIN_WAIT_MS, reason: found.reason }
   const { status, headers, body } = found
   const text = `it answered ${status}`
   if (status === 404) return { is: "absent" }
@@ -74,7 +74,7 @@ export function readAnswer(found: Found, now: number): Reading<Record<string, un
 
 /** Milliseconds, clamped. */
 function waitOf(headers: Headers, now: number): number {
-  return Math.min(MAX_WAIT_MS, Math.max(LEAST_WAIT_MS, parseRetryAfter(headers, now) ?? LEAST_WAIT_MS))
+  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, parseRetryAfter(headers, now) ?? MIN_WAIT_MS))
 }
 
 function parse(body: Uint8Array): unknown {
@@ -85,7 +85,7 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-export function readPage(part: "users" | "groups", answer: Record<string, unknown>): Reading<Page> {
+export function readPage(part: "users" | "groups", answer: Record<string, unknown>): ReadResult<Page> {
   const { totalresults: total, resources = [] } = foldNames(answer)
   if (typeof total !== "number" || !Number.isInteger(total) || total < 0 || !Array.isArray(resources)) {
     return { is: "refused", reason: "its answer is not a SCIM list" }
@@ -98,13 +98,13 @@ export function readPage(part: "users" | "groups", answer: Record<string, unknow
   }
 }
 
-function toUser(resource: unknown): Pulled {
+function toUser(resource: unknown): PulledPage {
   const { id, body } = toResource(resource)
   const { user_name: name, ...fields } = readUser(body)
   return { remote_id: id, name, ...fields }
 }
 
-function toGroup(resource: unknown): Pulled {
+function toGroup(resource: unknown): PulledPage {
   const { id, body } = toResource(resource)
   const { displayName, externalId, members } = readGroup(body)
   return {

@@ -1,5 +1,5 @@
 import type { originOf } from "../audit/actor.ts"
-import { type AuditEntry, type Changed, newEntry } from "../audit/entry.ts"
+import { type AuditEntry, type FieldChanges, newEntry } from "../audit/entry.ts"
 import type { DirectoryId, DirectoryRow } from "./directory.ts"
 import { type Fields, toCondition, toOrder } from "./filter.ts"
 import type { Operation } from "./patch.ts"
@@ -38,7 +38,7 @@ export function entryOf(
   { directory, origin }: ScimRequest,
   action: `scim_${string}.${string}`,
   resourceId: string,
-  changed: Changed,
+  changed: FieldChanges,
 ): AuditEntry {
   const { organization_id: organizationId, token_hash: keyHash, name } = directory
   const actor = { organizationId, keyHash, label: `scim: ${name}`, creatorUserId: null, ...origin }

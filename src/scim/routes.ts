@@ -11,11 +11,11 @@ import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { findDefaultWorkspace } from "../workspaces/store.ts"
-import { aboutToken, type DirectoryRow, newDirectory, toDirectory } from "./directory.ts"
+import { tokenAad, type DirectoryRow, newDirectory, toDirectory } from "./directory.ts"
 import { deleteDirectory, insertDirectory, listDirectories } from "./directory-store.ts"
 import { CreatedDirectory, Directories, DirectoryPath, NewDirectory } from "./schemas.ts"
 
@@ -98,8 +98,8 @@ async function toPull(
   const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()
   const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
-  const about = aboutToken({ id, pull_workspace_id: workspaceId, pull_version: version })
-  const sealed = await sealForWorkspace(c.env.DB, mastersOf(c.env), { about, plain: token, organizationId }, entry)
+  const aad = tokenAad({ id, pull_workspace_id: workspaceId, pull_version: version })
+  const sealed = await sealForWorkspace(c.env.DB, masterKeysOf(c.env), { aad, plain: token, organizationId }, entry)
   if (sealed === undefined) throw new GatewayError("conflict", "The workspace whose key seals the token was deleted.")
   return {
     pull_url: url.replace(/\/+$/, ""),

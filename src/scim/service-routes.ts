@@ -59,7 +59,7 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
 }
 
 /** Discovery endpoints take no filter (RFC 7644, section 4). */
-const refuseFilter: MiddlewareHandler<ScimApp> = async function refuseFilter(c, next) {
+const rejectFilter: MiddlewareHandler<ScimApp> = async function rejectFilter(c, next) {
   if (c.req.query("filter") !== undefined) throw new ScimError(403, "filter: is not accepted here. Omit it.")
   return next()
 }
@@ -94,11 +94,11 @@ const slashed = (path: string) => [path, `${path}/`]
 
 scimService.use(speakScim)
 // Without authentication, so that a client learns how to authenticate (RFC 7643, section 5).
-scimService.on("GET", slashed("/ServiceProviderConfig"), refuseFilter, (c) =>
+scimService.on("GET", slashed("/ServiceProviderConfig"), rejectFilter, (c) =>
   scimJson(serviceProviderConfig(c.var.base)),
 )
 scimService.use(authenticateDirectory)
-for (const path of ["/ResourceTypes", "/ResourceTypes/*", "/Schemas", "/Schemas/*"]) scimService.use(path, refuseFilter)
+for (const path of ["/ResourceTypes", "/ResourceTypes/*", "/Schemas", "/Schemas/*"]) scimService.use(path, rejectFilter)
 scimService.on("GET", slashed("/ResourceTypes"), (c) => {
   const types = resourceTypes(c.var.base)
   return scimJson(listResponse(types, types.length, 1))

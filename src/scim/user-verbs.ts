@@ -10,7 +10,7 @@ import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./u
 import { patchUser } from "./user-patch.ts"
 import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers, updateUser } from "./user-store.ts"
 import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./protocol.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
 /** Attempts of a change under contention: of 25 concurrent changes, the last succeeds at its 25th attempt. */
@@ -40,7 +40,7 @@ export const users: Verbs = {
     }
     forget(
       await insertUser(request.db, row, userEntry(request, { verb: "create", id: row.id, after: fields })).catch(
-        refuseTaken,
+        rejectDuplicate,
       ),
     )
     return answer(request, row, 201)
@@ -81,7 +81,7 @@ async function change(request: ScimRequest, next: (row: UserRow) => UserFields):
     if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
     const entry = userEntry(request, { verb: "update", id: before.id, after: fields, before })
     const { row, disabled } = await updateUser(request.db, { before, fields, now: Date.now(), entry }).catch(
-      refuseTaken,
+      rejectDuplicate,
     )
     forget(disabled)
     if (row) return answer(request, row)
@@ -136,8 +136,8 @@ function userEntry(
   return entryOf(request, `scim_user.${verb}`, id, { fields, values })
 }
 
-function refuseTaken(cause: unknown): never {
-  if (!isTaken(cause)) throw cause
+function rejectDuplicate(cause: unknown): never {
+  if (!isUniqueViolation(cause)) throw cause
   const text = cause.message.includes("members.email")
     ? "emails: another member of the organization has this address."
     : cause.message.includes("scim_users_name")

@@ -3,11 +3,11 @@ import type { Env } from "../config/env.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
 /** The master keys that protect all other secrets, in base64. `previous` only decrypts. */
-export type Masters = { current: string; previous: string | undefined }
+export type MasterKeys = { current: string; previous: string | undefined }
 
 export const MASTER_KEY_BYTES = 32
 
-export function mastersOf(env: Env): Masters {
+export function masterKeysOf(env: Env): MasterKeys {
   return { current: env.MASTER_KEY ?? "", previous: configOf(env).MASTER_KEY_PREVIOUS }
 }
 

@@ -5,11 +5,11 @@ import { requireOperator } from "../access/guards.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { rewrap, type WrappedKey } from "./data-key.ts"
-import { masterIdOf, type Masters, mastersOf } from "./master-key.ts"
+import { masterIdOf, type MasterKeys, masterKeysOf } from "./master-key.ts"
 import { countDataKeys, listDataKeys, replaceDataKeys } from "./store.ts"
 
 /** Each is a statement of one batch. */
-const MOST_KEYS = 100
+const MAX_KEYS = 100
 
 const Rotation = z
   .object({
@@ -37,9 +37,9 @@ const rotate = createRoute({
       z.strictObject({
         limit: z
           .int("must be an integer")
-          .min(1, `must be from 1 to ${MOST_KEYS}`)
-          .max(MOST_KEYS, `must be from 1 to ${MOST_KEYS}`)
-          .default(MOST_KEYS),
+          .min(1, `must be from 1 to ${MAX_KEYS}`)
+          .max(MAX_KEYS, `must be from 1 to ${MAX_KEYS}`)
+          .default(MAX_KEYS),
       }),
     ),
   },
@@ -58,7 +58,7 @@ type Rewrapped = { before: WrappedKey; after: WrappedKey }
  */
 async function rewrapSome(
   db: D1Database,
-  { previousId, masters, limit }: { previousId: string; masters: Masters; limit: number },
+  { previousId, masters, limit }: { previousId: string; masters: MasterKeys; limit: number },
 ): Promise<{ keys: Rewrapped[]; broken: number }> {
   const keys: Rewrapped[] = []
   let broken = 0
@@ -79,7 +79,7 @@ async function rewrapSome(
 
 export const secrets = newRouter().openapi(rotate, async (c) => {
   const db = c.env.DB
-  const masters = mastersOf(c.env)
+  const masters = masterKeysOf(c.env)
   const { current, previous } = masters
   const currentId = await masterIdOf(current)
   const previousId = previous === undefined || previous === current ? "" : await masterIdOf(previous)

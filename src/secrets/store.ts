@@ -12,12 +12,12 @@ const wrappedKey = {
   wrapped: dataKeys.wrapped,
 }
 
-type Place = { organizationId: string; workspaceId: string }
+type WorkspaceScope = { organizationId: string; workspaceId: string }
 
 /** `id`: the workspace, or a resource in it that has a separate key. */
 export async function findDataKey(
   db: D1Database,
-  { organizationId, workspaceId }: Place,
+  { organizationId, workspaceId }: WorkspaceScope,
   id: string,
 ): Promise<WrappedKey | undefined> {
   const [row] = await openDb(db)
@@ -33,7 +33,7 @@ export async function findDataKey(
  */
 export async function insertDataKey(
   binding: D1Database,
-  { scope, key, now, entry }: { scope: Place; key: WrappedKey; now: number; entry: AuditEntry },
+  { scope, key, now, entry }: { scope: WorkspaceScope; key: WrappedKey; now: number; entry: AuditEntry },
 ): Promise<WrappedKey | undefined> {
   const db = openDb(binding)
   const row = { ...key, ...scope, createdAt: now }

@@ -1,11 +1,11 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { logError } from "../support/log.ts"
 import { newDataKey, openDataKey, type WrappedKey } from "./data-key.ts"
-import type { Masters } from "./master-key.ts"
-import { type About, openText, sealText } from "./seal.ts"
+import type { MasterKeys } from "./master-key.ts"
+import { type AssociatedData, openText, sealText } from "./seal.ts"
 import { findDataKey, insertDataKey } from "./store.ts"
 
-type Sealed = { about: About; sealed: string; dataKey: WrappedKey }
+type Sealed = { aad: AssociatedData; sealed: string; dataKey: WrappedKey }
 
 type Owner = { organizationId: string; workspaceId: string; id: string }
 
@@ -15,7 +15,7 @@ type Owner = { organizationId: string; workspaceId: string; id: string }
  */
 export async function dataKeyOf(
   db: D1Database,
-  masters: Masters,
+  masters: MasterKeys,
   { organizationId, workspaceId, id }: Owner,
   entry: AuditEntry,
 ): Promise<WrappedKey | undefined> {
@@ -30,22 +30,22 @@ export async function dataKeyOf(
  */
 export async function sealForWorkspace(
   db: D1Database,
-  masters: Masters,
-  { about, plain, organizationId }: { about: About; plain: string; organizationId: string },
+  masters: MasterKeys,
+  { aad, plain, organizationId }: { aad: AssociatedData; plain: string; organizationId: string },
   entry: AuditEntry,
 ): Promise<string | undefined> {
-  const { workspaceId } = about
+  const { workspaceId } = aad
   const wrapped = await dataKeyOf(db, masters, { organizationId, workspaceId, id: workspaceId }, entry)
   if (!wrapped) return undefined
   const key = await openDataKey(wrapped, masters)
   if (!key) throw new Error("No master key of this deployment decrypts the data key of a workspace.")
-  return sealText(key, about, plain)
+  return sealText(key, aad, plain)
 }
 
 /** The decrypted text; undefined if it cannot be decrypted, which is logged. Only for the function that sends it. */
-export async function openSealed({ about, sealed, dataKey }: Sealed, masters: Masters): Promise<string | undefined> {
+export async function openSealed({ aad, sealed, dataKey }: Sealed, masters: MasterKeys): Promise<string | undefined> {
   const key = await openDataKey(dataKey, masters)
-  const plain = key && (await openText(key, about, sealed))
-  if (plain === undefined) logError("a sealed value could not be decrypted", { kind: about.kind, owner: about.ownerId })
+  const plain = key && (await openText(key, aad, sealed))
+  if (plain === undefined) logError("a sealed value could not be decrypted", { kind: aad.kind, owner: aad.ownerId })
   return plain
 }

@@ -10,6 +10,6 @@ export function parseAt<T extends z.ZodType>(schema: T, value: unknown, path: re
   throw new GatewayError("invalid_request", explain({ issues }))
 }
 
-export function refuseAt(path: string, message: string): GatewayError {
+export function rejectAt(path: string, message: string): GatewayError {
   return new GatewayError("invalid_request", `${path}: ${message}.`)
 }

@@ -1,6 +1,6 @@
 import { EncryptJWT, jwtDecrypt } from "jose"
 import { hostCookieName } from "../http/host-cookie.ts"
-import { derivedBytes, type Masters } from "../secrets/master-key.ts"
+import { derivedBytes, type MasterKeys } from "../secrets/master-key.ts"
 
 /**
  * A console session: the hash of its key, its end in epoch milliseconds, and the member who signed in with the identity
@@ -20,7 +20,7 @@ export function cookieNameFor(url: string): string {
 /** The value of the cookie: encrypted with a separately derived key. It does not contain the API key. */
 export async function sealSession(
   { keyHash, expiresAt, userId }: ConsoleSession,
-  { current }: Masters,
+  { current }: MasterKeys,
 ): Promise<string> {
   return new EncryptJWT({ exp: expiresAt / 1_000, ...(userId !== undefined && { user: userId }) })
     .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
@@ -31,7 +31,7 @@ export async function sealSession(
 /** The unexpired session in a cookie of this deployment; undefined for any other value. */
 export async function openSession(
   value: string,
-  { current, previous }: Masters,
+  { current, previous }: MasterKeys,
   now: number,
 ): Promise<ConsoleSession | undefined> {
   if (value.length > MAX_COOKIE_LENGTH) return undefined

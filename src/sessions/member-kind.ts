@@ -27,6 +27,6 @@ export async function kindOfMember(db: D1Database, person: Person, now: number):
 }
 
 /** Clears the cache for a person who has just signed in. */
-export function forgetMember(person: Person): void {
+export function invalidateMember(person: Person): void {
   kinds.delete(idOf(person))
 }

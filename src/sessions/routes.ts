@@ -11,7 +11,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { findKeyRow } from "../keys/store.ts"
 import { findOrganization } from "../organizations/store.ts"
 import { principalByHash } from "../policy/authenticate.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { toTimestamp } from "../support/time.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
 import { findMember } from "../members/store.ts"
@@ -86,7 +86,7 @@ export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
       // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
       if (!principal) throw new GatewayError("unauthenticated", "This API key is not valid.")
       const session = { keyHash: principal.keyHash, expiresAt: endOf(principal, now) }
-      setCookie(c, ...(await sessionCookie(session, { url: c.req.url, masters: mastersOf(c.env), now })))
+      setCookie(c, ...(await sessionCookie(session, { url: c.req.url, masters: masterKeysOf(c.env), now })))
       return c.json({ data: await describeSession(c, principal, session, rightsOf) }, 201)
     })
     .openapi(get, async (c) => {

@@ -1,7 +1,7 @@
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { principalByHash } from "../policy/authenticate.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { type ConsoleSession, cookieNameFor, openSession } from "./cookie.ts"
 import { kindOfMember } from "./member-kind.ts"
 
@@ -27,7 +27,7 @@ export function isSameOrigin({ headers, url }: Pick<Request, "headers" | "url">)
 export async function sessionOf(request: Request, env: Env, now: number): Promise<ConsoleSession | undefined> {
   if (!isFromConsole(request)) return undefined
   const value = cookieOf(request.headers.get("cookie") ?? "", cookieNameFor(request.url))
-  return value === undefined ? undefined : openSession(value, mastersOf(env), now)
+  return value === undefined ? undefined : openSession(value, masterKeysOf(env), now)
 }
 
 function cookieOf(header: string, name: string): string | undefined {

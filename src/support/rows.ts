@@ -2,9 +2,9 @@
  * Whether a write violated a unique constraint. Only the message of D1's error shows this; outside of a batch, Drizzle
  * wraps that error.
  */
-export function isTaken(cause: unknown): cause is Error {
+export function isUniqueViolation(cause: unknown): cause is Error {
   if (!(cause instanceof Error)) return false
-  return cause.message.includes("UNIQUE constraint failed") || isTaken(cause.cause)
+  return cause.message.includes("UNIQUE constraint failed") || isUniqueViolation(cause.cause)
 }
 
 /** A row of a page, or the row with the total count. */

@@ -1,6 +1,6 @@
 const MAX_SUGGESTIONS = 3
 /** Minimum share of letter pairs that two names have in common. */
-const LEAST_SIMILARITY = 0.5
+const MIN_SIMILARITY = 0.5
 /** A name that is much less similar than the best one is not suggested. */
 const LEAST_OF_BEST = 0.8
 
@@ -9,7 +9,7 @@ export function suggestNames(name: string, ids: Iterable<string>): string[] {
   const wanted = pairsOf(name)
   const alike = [...ids]
     .map((id) => ({ id, likeness: similarity(wanted, pairsOf(id)) }))
-    .filter(({ likeness }) => likeness >= LEAST_SIMILARITY)
+    .filter(({ likeness }) => likeness >= MIN_SIMILARITY)
     .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
   const [best] = alike
   return alike

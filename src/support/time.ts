@@ -20,7 +20,7 @@ export type RaceTimer = Timer & {
 
 export const realTimer: RaceTimer = {
   wait,
-  within: valueWithin,
+  within: valueOrTimeout,
   after: (ms, run) => {
     const id = setTimeout(run, ms)
     return () => clearTimeout(id)
@@ -36,7 +36,7 @@ export function wait(ms: number): Promise<undefined> {
  * The value of a promise, or undefined after `ms` milliseconds. Clears its timer at the end: a pending one keeps a
  * Durable Object in memory.
  */
-export async function valueWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function valueOrTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ms)
   try {

@@ -132,7 +132,10 @@ export type Question = {
 export type AnalyticsRow = Record<string, string | number | null>
 
 /** Metrics are computed from summed rows: a rate of a group is not the mean of rates. */
-export function answerQuestion(rows: readonly UsageRow[], question: Question): { rows: AnalyticsRow[]; all: number } {
+export function runAnalyticsQuery(
+  rows: readonly UsageRow[],
+  question: Question,
+): { rows: AnalyticsRow[]; all: number } {
   const ofDimensions = question.filters.filter((filter) => isDimension(filter.field))
   const ofMetrics = question.filters.filter((filter) => !isDimension(filter.field))
   const groups = new Map<string, { key: AnalyticsRow; group: string; sums: Sums }>()

@@ -8,8 +8,8 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { generationRetentionDays } from "./retention.ts"
 import { Activity, ActivityQuery, activityWindow, DATE_RULE, toActivityItem } from "./activity.ts"
-import { answerQuestion, describeAnalytics, type Question } from "./analytics.ts"
-import { AnalyticsAnswer, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
+import { runAnalyticsQuery, describeAnalytics, type Question } from "./analytics.ts"
+import { AnalyticsResponse, AnalyticsMeta, AnalyticsQuery } from "./schemas.ts"
 import { CALL_DIMENSIONS, MAX_USAGE_ROWS, readBuckets, readDays, type UsageRow, type UsageScope } from "./rows-store.ts"
 import { readActivity, sumDays } from "./store.ts"
 
@@ -55,7 +55,7 @@ a day whose calls are no longer kept is counted whole. By requested_model only c
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {
-    200: ok(z.object({ data: AnalyticsAnswer })),
+    200: ok(z.object({ data: AnalyticsResponse })),
     ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
   },
 })
@@ -94,7 +94,7 @@ const keyQuery = createRoute({
   middleware: [acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {
-    200: ok(z.object({ data: AnalyticsAnswer })),
+    200: ok(z.object({ data: AnalyticsResponse })),
     ...failures("invalid_request", "unauthenticated", "internal"),
   },
 })
@@ -130,15 +130,15 @@ async function activityOf(db: D1Database, organizationId: string, requested: Act
 
 async function answer(env: Env, scope: UsageScope, requested: AnalyticsQuery) {
   const now = Date.now()
-  const keptDays = generationRetentionDays(env)
+  const retentionDays = generationRetentionDays(env)
   const question = toQuestion(requested)
-  const range = rangeOf(requested, now, keptDays)
+  const range = rangeOf(requested, now, retentionDays)
   const byCall = CALL_DIMENSIONS.find((name) => dimensionsOf(question).has(name))
-  if (byCall !== undefined && range.from < now - keptDays * DAY_MS) {
-    throw new GatewayError("invalid_request", `time_range: by ${byCall}, the last ${keptDays} days at most.`)
+  if (byCall !== undefined && range.from < now - retentionDays * DAY_MS) {
+    throw new GatewayError("invalid_request", `time_range: by ${byCall}, the last ${retentionDays} days at most.`)
   }
-  const rows = await read(env.DB, { scope, question, range }, { now, keptDays })
-  const result = answerQuestion(rows, question)
+  const rows = await read(env.DB, { scope, question, range }, { now, retentionDays })
+  const result = runAnalyticsQuery(rows, question)
   const metadata = {
     query_time_ms: Date.now() - now,
     row_count: result.rows.length,
@@ -160,7 +160,7 @@ const DEFAULT_DAYS = 30
 function rangeOf(
   { time_range: range, granularity, ...requested }: AnalyticsQuery,
   now: number,
-  keptDays: number,
+  retentionDays: number,
 ): Range {
   if (requested.classifier_dimensions || requested.classifier_filters) {
     throw new GatewayError(
@@ -178,8 +178,8 @@ function rangeOf(
       `time_range: by ${granularity}, ${LONGEST[granularity] / DAY_MS} days at most.`,
     )
   }
-  if (from < now - keptDays * DAY_MS) {
-    throw new GatewayError("invalid_request", `time_range: by ${granularity}, the last ${keptDays} days at most.`)
+  if (from < now - retentionDays * DAY_MS) {
+    throw new GatewayError("invalid_request", `time_range: by ${granularity}, the last ${retentionDays} days at most.`)
   }
   return { from: Math.max(from, to - LONGEST[granularity]), to, bucketMs: BUCKETS[granularity] }
 }
@@ -193,7 +193,7 @@ function dimensionsOf({ dimensions, filters }: Question): Set<string> {
 async function read(
   db: D1Database,
   { scope, question, range: { from, to, bucketMs } }: { scope: UsageScope; question: Question; range: Range },
-  kept: { now: number; keptDays: number },
+  kept: { now: number; retentionDays: number },
 ): Promise<UsageRow[]> {
   const dimensions = dimensionsOf(question)
   const query = { scope, dimensions, from, to }

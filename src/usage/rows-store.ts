@@ -81,10 +81,10 @@ export type UsageQuery = {
 export async function readDays(
   db: D1Database,
   query: UsageQuery,
-  { now, keptDays }: { now: number; keptDays: number },
+  { now, retentionDays }: { now: number; retentionDays: number },
 ): Promise<UsageRow[]> {
   const today = windowStart("daily", now)
-  const oldest = today - keptDays * DAY_MS
+  const oldest = today - retentionDays * DAY_MS
   const startOfDay = (ms: number) => ms - (ms % DAY_MS)
   const isPart = (ms: number) => ms % DAY_MS !== 0 && startOfDay(ms) >= oldest
   const firstWhole = isPart(query.from) ? startOfDay(query.from) + DAY_MS : startOfDay(query.from)

@@ -68,7 +68,7 @@ export const AnalyticsMeta = z
   })
   .meta({ id: "AnalyticsMeta" })
 
-export const AnalyticsAnswer = z
+export const AnalyticsResponse = z
   .object({
     data: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
     metadata: z.object({
@@ -78,4 +78,4 @@ export const AnalyticsAnswer = z
     }),
     warnings: z.array(z.string()).optional(),
   })
-  .meta({ id: "AnalyticsAnswer" })
+  .meta({ id: "AnalyticsResponse" })

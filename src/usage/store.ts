@@ -45,7 +45,7 @@ function sumDayStatements(db: D1Database, organizationId: string, day: string): 
   ]
 }
 
-const DAYS_A_RUN = 500
+const DAYS_PER_RUN = 500
 
 /** Sums past days with generations that are in no sum, of one organization or of all. Returns how many. */
 export async function sumDays(db: D1Database, now: number, organizationId: string | null = null): Promise<number> {
@@ -53,7 +53,7 @@ export async function sumDays(db: D1Database, now: number, organizationId: strin
     .prepare(
       "SELECT organization_id, day FROM unsummed_days WHERE day < ?1 AND (?2 IS NULL OR organization_id = ?2) ORDER BY day LIMIT ?3",
     )
-    .bind(dayOf(now), organizationId, DAYS_A_RUN)
+    .bind(dayOf(now), organizationId, DAYS_PER_RUN)
     .all<{ organization_id: string; day: string }>()
   for (const one of results) await db.batch(sumDayStatements(db, one.organization_id, one.day))
   return results.length
@@ -64,8 +64,8 @@ const PRUNE_BATCH = 500
 const PRUNE_BATCHES = 200
 
 /** Deletes generations that are past their retention and whose day is summed. Returns how many. */
-export async function pruneGenerations(db: D1Database, now: number, keptDays: number): Promise<number> {
-  const before = windowStart("daily", now) - keptDays * DAY_MS
+export async function pruneGenerations(db: D1Database, now: number, retentionDays: number): Promise<number> {
+  const before = windowStart("daily", now) - retentionDays * DAY_MS
   let removed = 0
   for (let batch = 0; batch < PRUNE_BATCHES; batch += 1) {
     const { meta } = await db

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { openText } from "../secrets/seal.ts"
 import { sealSecret, type VaultKeys } from "./sealing.ts"
-import { aboutSecret, toHosts, type SecretSummaryRow, type Vault } from "./secret.ts"
+import { secretAad, toHosts, type SecretSummaryRow, type Vault } from "./secret.ts"
 import { findSecrets, putSecrets } from "./store.ts"
 import type { SecretRow } from "./table.ts"
 
@@ -72,7 +72,7 @@ type Resealing = {
 }
 
 async function reseal(row: SecretRow, { from, into, target, by }: Resealing): Promise<SecretRow> {
-  const value = await openText(from.sealing, aboutSecret(row), row.sealed)
+  const value = await openText(from.sealing, secretAad(row), row.sealed)
   if (value === undefined) throw new Error("A secret could not be decrypted with the data key of its vault.")
   return sealSecret(into, target, { name: row.name, hosts: toHosts(row.hosts) ?? [], value }, by)
 }

@@ -1,7 +1,7 @@
 import { type Network, unresolvable } from "../outbound/resolve.ts"
 import { toBoundHost } from "./hosts.ts"
 import { boundTo, decideEgress } from "./egress.ts"
-import { type Hiding, hiding } from "../outbound/hiding.ts"
+import { type Redactor, redactorFor } from "../outbound/redactor.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
@@ -27,11 +27,11 @@ export type EgressResponse = {
   statusText: string
   headers: [string, string][]
   body: ReadableStream<Uint8Array> | null
-  hidden: Hiding
+  hidden: Redactor
   url: string
 }
 
-export type Sent =
+export type EgressResult =
   | { ok: true; response: EgressResponse }
   /** `unbound`: no secret is bound to the host. `failed`: the host was unreachable or its response unreadable. */
   | { ok: false; reason: string; why: "refused" | "unbound" | "misdirected" | "failed" }
@@ -41,7 +41,7 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 /** Browsers do not send these to another origin either. */
 const OF_AN_ORIGIN = new Set(["authorization", "cookie", "proxy-authorization"])
 /** Removed together with the body. */
-const OF_A_BODY = /^(content-|transfer-encoding$)/i
+const BODY_HEADERS = /^(content-|transfer-encoding$)/i
 const HOP_BY_HOP =
   /^(connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|accept-encoding)$/i
 /** TRACE echoes the request, and API clients do not use the others. */
@@ -62,7 +62,7 @@ export async function egressFetch(
   request: EgressRequest,
   deps: EgressDeps,
   { followRedirects }: { followRedirects: boolean } = { followRedirects: true },
-): Promise<Sent> {
+): Promise<EgressResult> {
   const secrets = await deps.secrets()
   const released: [string, string][] = []
   let requested = request
@@ -78,7 +78,7 @@ export async function egressFetch(
 }
 
 /** For a daemon: only to hosts of secrets. A redirect is returned: the agent's client may follow it. */
-export async function egressToBound(request: EgressRequest, deps: EgressDeps): Promise<Sent> {
+export async function egressToBound(request: EgressRequest, deps: EgressDeps): Promise<EgressResult> {
   const secrets = await deps.secrets()
   const url = URL.parse(request.url)
   if (!url || boundTo(url, secrets).length === 0) {
@@ -92,7 +92,7 @@ async function exchange(
   secrets: readonly ReleasedSecret[],
   released: [string, string][],
   deps: EgressDeps,
-): Promise<Sent> {
+): Promise<EgressResult> {
   const url = URL.parse(requested.url)
   if (!url) return refuse("It is not a valid URL.")
   if (url.username !== "" || url.password !== "") {
@@ -129,10 +129,10 @@ async function exchange(
       why: "failed",
     }
   }
-  return { ok: true, response: withoutValues(response, url, isReadable, hiding({ released, secrets })) }
+  return { ok: true, response: withoutValues(response, url, isReadable, redactorFor({ released, secrets })) }
 }
 
-function refuse(reason: string): Sent {
+function refuse(reason: string): EgressResult {
   return { ok: false, reason, why: "refused" }
 }
 
@@ -150,7 +150,8 @@ async function send(
 ): Promise<Response | string> {
   try {
     const current = new Headers()
-    for (const [name, value] of headers) if (!HOP_BY_HOP.test(name) || isOwn(name, isBound)) current.append(name, value)
+    for (const [name, value] of headers)
+      if (!HOP_BY_HOP.test(name) || isStandard(name, isBound)) current.append(name, value)
     if (isBound) current.set("accept-encoding", "identity")
     return await send(url.href, {
       method,
@@ -169,9 +170,9 @@ async function send(
 }
 
 /** Without secrets to redact, accept-encoding passes unchanged. */
-const isOwn = (name: string, isBound: boolean) => !isBound && name.toLowerCase() === "accept-encoding"
+const isStandard = (name: string, isBound: boolean) => !isBound && name.toLowerCase() === "accept-encoding"
 
-function withoutValues(response: Response, url: URL, isReadable: boolean, hidden: Hiding): EgressResponse {
+function withoutValues(response: Response, url: URL, isReadable: boolean, hidden: Redactor): EgressResponse {
   const dropped = isReadable ? /^(content-encoding)$/i : /^$/
   const headers = [...response.headers]
     .filter(([name]) => (!HOP_BY_HOP.test(name) || isLength(name, response)) && !dropped.test(name))
@@ -196,5 +197,5 @@ function redirected(requested: EgressRequest, { status, headers, url }: EgressRe
   const { method } = requested
   const becomesGet = (status === 303 && method !== "GET" && method !== "HEAD") || (status < 303 && method === "POST")
   if (!becomesGet) return { ...requested, url: to.href, headers: kept }
-  return { method: "GET", url: to.href, headers: kept.filter(([name]) => !OF_A_BODY.test(name)) }
+  return { method: "GET", url: to.href, headers: kept.filter(([name]) => !BODY_HEADERS.test(name)) }
 }

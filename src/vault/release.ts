@@ -1,8 +1,8 @@
 import type { Env } from "../config/env.ts"
 import { openSigningKey } from "../secrets/data-key.ts"
-import { mastersOf } from "../secrets/master-key.ts"
+import { masterKeysOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
-import { aboutSecret, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
+import { secretAad, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
 import { findGivenSecrets, type SealedSecret } from "./store.ts"
 
 /**
@@ -23,9 +23,9 @@ async function release(env: Env, secret: SealedSecret): Promise<ReleasedSecret |
   const { name, sealed, vaultId: id, workspaceId, masterId, wrapped } = secret
   const hosts = toHosts(secret.hosts)
   if (hosts === null) return undefined
-  const masters = mastersOf(env)
+  const masters = masterKeysOf(env)
   const dataKey = { id, workspaceId, masterId, wrapped }
-  const value = await openSealed({ about: aboutSecret(secret), sealed, dataKey }, masters)
+  const value = await openSealed({ aad: secretAad(secret), sealed, dataKey }, masters)
   const placeholders = await openSigningKey(dataKey, "vault-placeholders", masters)
   if (value === undefined || !placeholders) return undefined
   return { name, hosts, placeholder: await placeholderOf(placeholders, name), value }

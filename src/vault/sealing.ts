@@ -1,15 +1,15 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { openDataKey, openSigningKey, type WrappedKey } from "../secrets/data-key.ts"
-import type { Masters } from "../secrets/master-key.ts"
+import type { MasterKeys } from "../secrets/master-key.ts"
 import { sealText } from "../secrets/seal.ts"
 import { newId } from "../support/ids.ts"
-import { aboutSecret, fingerprintOf, type Vault } from "./secret.ts"
+import { secretAad, fingerprintOf, type Vault } from "./secret.ts"
 import type { SecretRow } from "./table.ts"
 
 /** Keys of one vault: for the values and for their fingerprints. */
 export type VaultKeys = { sealing: CryptoKey; fingerprints: CryptoKey }
 
-export async function openVault(dataKey: WrappedKey, masters: Masters): Promise<VaultKeys> {
+export async function openVault(dataKey: WrappedKey, masters: MasterKeys): Promise<VaultKeys> {
   const sealing = await openDataKey(dataKey, masters)
   const fingerprints = await openSigningKey(dataKey, "vault-fingerprints", masters)
   if (!sealing || !fingerprints) {
@@ -25,13 +25,13 @@ export async function sealSecret(
   secret: { name: string; hosts: readonly string[]; value: string },
   by: Pick<AuditEntry, "keyHash" | "creatorUserId" | "createdAt">,
 ): Promise<SecretRow> {
-  const about = { vaultId, workspaceId, name: secret.name, version: newId() }
+  const aad = { vaultId, workspaceId, name: secret.name, version: newId() }
   return {
-    ...about,
+    ...aad,
     organizationId,
     hosts: JSON.stringify(secret.hosts),
     fingerprint: await fingerprintOf(fingerprints, secret.value),
-    sealed: await sealText(sealing, aboutSecret(about), secret.value),
+    sealed: await sealText(sealing, secretAad(aad), secret.value),
     createdByKey: by.keyHash,
     creatorUserId: by.creatorUserId,
     createdAt: by.createdAt,

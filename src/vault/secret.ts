@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import type { About } from "../secrets/seal.ts"
+import type { AssociatedData } from "../secrets/seal.ts"
 import { toHex } from "../support/encoding.ts"
 import { derivedId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time.ts"
@@ -31,7 +31,7 @@ export function internVault(row: { id: string; organizationId: string; workspace
 type AboutSecret = Pick<SecretRow, "vaultId" | "workspaceId" | "name" | "version">
 
 /** Authenticated context of a sealed secret. */
-export function aboutSecret({ vaultId, workspaceId, name, version }: AboutSecret): About {
+export function secretAad({ vaultId, workspaceId, name, version }: AboutSecret): AssociatedData {
   return { kind: "vault-secret", ownerId: vaultId, workspaceId, name, version }
 }
 

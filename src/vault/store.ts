@@ -20,9 +20,9 @@ const reported = {
   createdAt: vaultSecrets.createdAt,
 }
 
-type Place = Pick<Vault, "organizationId" | "workspaceId" | "vaultId">
+type VaultScope = Pick<Vault, "organizationId" | "workspaceId" | "vaultId">
 
-const inVault = ({ organizationId, workspaceId, vaultId }: Place) =>
+const inVault = ({ organizationId, workspaceId, vaultId }: VaultScope) =>
   and(
     eq(vaultSecrets.organizationId, organizationId),
     eq(vaultSecrets.workspaceId, workspaceId),

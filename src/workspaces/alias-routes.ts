@@ -11,7 +11,7 @@ import { loadReachableCatalogue } from "../models/compile.ts"
 import { spellModels } from "../models/known-names.ts"
 import { type Alias, type AliasArm, findAlias } from "./alias.ts"
 import {
-  AliasAnswer,
+  AliasResponse,
   AliasDeleted,
   AliasInput,
   AliasList,
@@ -44,7 +44,7 @@ const get = createRoute({
   operationId: "getAlias",
   summary: "Get a model alias",
   request: { params: AliasPath },
-  responses: { 200: ok(AliasAnswer, "The alias."), ...FAILURES },
+  responses: { 200: ok(AliasResponse, "The alias."), ...FAILURES },
 })
 
 const put = createRoute({
@@ -57,7 +57,7 @@ const put = createRoute({
     "Keys of the workspace call the alias like a model. One of its arms is chosen by weight among those whose conditions hold; calls of one session keep their arm.",
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { params: AliasPath, body: jsonBody(AliasInput) },
-  responses: { 200: ok(AliasAnswer, "The alias."), ...FAILURES },
+  responses: { 200: ok(AliasResponse, "The alias."), ...FAILURES },
 })
 
 const remove = createRoute({

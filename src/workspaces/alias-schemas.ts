@@ -84,6 +84,6 @@ export const AliasInput = z
 const Alias = z
   .object({ name: z.string(), workspace_id: z.uuid(), description: z.string().nullable(), arms: z.array(arm) })
   .meta({ id: "Alias" })
-export const AliasAnswer = z.object({ data: Alias }).meta({ id: "AliasAnswer" })
+export const AliasResponse = z.object({ data: Alias }).meta({ id: "AliasResponse" })
 export const AliasList = z.object({ data: z.array(Alias) }).meta({ id: "AliasList" })
 export const AliasDeleted = z.object({ deleted: z.literal(true) }).meta({ id: "AliasDeleted" })

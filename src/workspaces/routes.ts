@@ -16,7 +16,7 @@ import { aliasesOf, SETTING_NAMES } from "./settings.ts"
 import { deleteWorkspace, findWorkspaceRow, insertWorkspace, listWorkspaces, updateWorkspace } from "./store.ts"
 import type { WorkspaceRow } from "./table.ts"
 import { toWorkspace } from "./workspace.ts"
-import { isTaken } from "../support/rows.ts"
+import { isUniqueViolation } from "../support/rows.ts"
 
 const MAX_BODY_BYTES = 65_536
 const PATH = "/workspaces/{workspaceRef}"
@@ -104,7 +104,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
       const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
-      const row = await insertWorkspace(c.env.DB, made, input, entry).catch(refuseTakenSlug)
+      const row = await insertWorkspace(c.env.DB, made, input, entry).catch(rejectDuplicateSlug)
       return c.json({ data: toWorkspace(required(row)) }, 201)
     })
     .openapi(get, async (c) => {
@@ -121,7 +121,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.update", resourceId: id, workspaceId: id, changed })
       const row = await updateWorkspace(c.env.DB, { organizationId, id, change: input, now: Date.now(), entry }).catch(
-        refuseTakenSlug,
+        rejectDuplicateSlug,
       )
       invalidateWorkspace(id)
       return c.json({ data: toWorkspace(required(row)) }, 200)
@@ -155,8 +155,8 @@ function required(row: WorkspaceRow | undefined): WorkspaceRow {
   return row
 }
 
-function refuseTakenSlug(cause: unknown): never {
-  if (!isTaken(cause)) throw cause
+function rejectDuplicateSlug(cause: unknown): never {
+  if (!isUniqueViolation(cause)) throw cause
   throw new GatewayError("invalid_request", "slug: is taken by another workspace of the organization.")
 }
 

@@ -112,7 +112,7 @@ export function keyNumber(hash: string): number {
 }
 
 /** Whether the content of a call is stored. Deterministic for an id: its last 32 bits are random. */
-export function keepsContent(
+export function storesContent(
   { contentLogging: logging }: CallDefaults,
   keyHash: string,
   generationId: string,

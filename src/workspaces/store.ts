@@ -69,12 +69,12 @@ export async function listWorkspaces(
   )
 }
 
-type Made = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
+type CreatedWorkspace = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy" | "createdAt">
 
 /** Throws D1's constraint error if the slug is taken. */
 export async function insertWorkspace(
   binding: D1Database,
-  made: Made,
+  made: CreatedWorkspace,
   input: NewWorkspace,
   entry: AuditEntry,
 ): Promise<WorkspaceRow | undefined> {

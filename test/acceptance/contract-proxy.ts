@@ -53,13 +53,13 @@ type Passing = { target: Target; onAnswer: (answer: Answer) => void }
 
 function pass(request: http.IncomingMessage, response: http.ServerResponse, { target, onAnswer }: Passing): void {
   const { method = "GET", url: path = "/", rawHeaders } = request
-  const onward = http.request({ ...target, method, path, headers: rawHeaders })
+  const withoutHopByHop = http.request({ ...target, method, path, headers: rawHeaders })
   // Neither end outlives the other.
-  response.on("close", () => onward.destroy())
+  response.on("close", () => withoutHopByHop.destroy())
   response.on("error", () => undefined)
   // A gateway that responds before it has read the body may close the connection.
-  onward.on("error", () => (response.headersSent ? request.resume() : response.destroy()))
-  onward.on("response", (answer) => {
+  withoutHopByHop.on("error", () => (response.headersSent ? request.resume() : response.destroy()))
+  withoutHopByHop.on("response", (answer) => {
     const { statusCode: status = 0, statusMessage, headers } = answer
     response.writeHead(status, statusMessage, answer.rawHeaders)
     response.flushHeaders()
@@ -76,24 +76,24 @@ function pass(request: http.IncomingMessage, response: http.ServerResponse, { ta
     })
     answer.pipe(response)
   })
-  request.on("error", () => onward.destroy())
-  request.pipe(onward)
+  request.on("error", () => withoutHopByHop.destroy())
+  request.pipe(withoutHopByHop)
 }
 
 type Tunnel = { client: net.Socket; head: Buffer; target: Target }
 
 /** Tunnels a WebSocket: the document does not describe frames. */
 function tunnel({ method, url, rawHeaders }: http.IncomingMessage, { client, head, target }: Tunnel): void {
-  const onward = net.connect(target.port, target.hostname, () => {
+  const withoutHopByHop = net.connect(target.port, target.hostname, () => {
     const lines = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []))
-    onward.write([`${method} ${url} HTTP/1.1`, ...lines, "", ""].join("\r\n"))
-    onward.write(head)
-    onward.pipe(client)
-    client.pipe(onward)
+    withoutHopByHop.write([`${method} ${url} HTTP/1.1`, ...lines, "", ""].join("\r\n"))
+    withoutHopByHop.write(head)
+    withoutHopByHop.pipe(client)
+    client.pipe(withoutHopByHop)
   })
   for (const [socket, other] of [
-    [client, onward],
-    [onward, client],
+    [client, withoutHopByHop],
+    [withoutHopByHop, client],
   ] as const) {
     socket.on("error", () => other.destroy())
     socket.on("close", () => other.destroy())

@@ -34,7 +34,7 @@ function newServer(): McpServer {
     return textOf("done")
   })
   server.registerTool("hang", {}, () => new Promise(() => {}))
-  server.registerTool("greet", {}, ({ mcpReq: { inputResponses } }) => {
+  server.registerTool("startMessage", {}, ({ mcpReq: { inputResponses } }) => {
     if (inputResponses?.["name"] !== undefined) return textOf(JSON.stringify(inputResponses["name"]))
     const requestedSchema = { type: "object" as const, properties: { name: { type: "string" as const } } }
     const name = inputRequired.elicit({ message: "Your name?", requestedSchema })
@@ -208,7 +208,7 @@ describe.each(["stateless", "sessions"])("the MCP client with a server that is %
 
 test("a tool requests input from the client, and both rounds cost one price", async () => {
   const { client, apiKey } = await connected("stateless", PINNED, ["stateless/*"])
-  const { content } = await client.callTool({ name: "greet" })
+  const { content } = await client.callTool({ name: "startMessage" })
   expect(JSON.stringify(content)).toContain("Ada")
   await eventually(async () => expect(await spentBy(apiKey)).toBe(PRICE))
   await client.close()

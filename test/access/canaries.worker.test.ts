@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, expect, test, vi } from "vitest"
 import { insertIntern } from "../support/interns.ts"
 import { mockProvider } from "../support/mock-provider.ts"
-import { sortCalls } from "../../src/observability/delivery/sort.ts"
+import { distributeCalls } from "../../src/observability/delivery/distribute.ts"
 import {
   client,
   newKey,
@@ -121,7 +121,7 @@ async function brokenDeliveries(
     await env.DB.prepare("UPDATE destinations SET failures = 0, paused_until = 0 WHERE workspace_id = ?")
       .bind(workspaceId)
       .run()
-    await sortCalls(calls, { ...env, BROADCAST } as never, Date.now() + 60_000)
+    await distributeCalls(calls, { ...env, BROADCAST } as never, Date.now() + 60_000)
     for (const id of ids) await deliver(workspace.manage.post(`/observability/destinations/${id}/test`, undefined))
     spy.mockRestore()
   }

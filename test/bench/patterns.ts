@@ -4,7 +4,7 @@
  */
 import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/pattern.ts"
 import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
-import { findFirstEnd, findStretches, searcherOf } from "../../src/guardrails/content/search.ts"
+import { findFirstEnd, findRanges, searcherOf } from "../../src/guardrails/content/search.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 
 const [patterns = 1_000, length = 1_048_576] = process.argv.slice(2).map(Number)
@@ -37,11 +37,11 @@ for (let taken = 0; taken < patterns;) {
     try {
       const [ms] = cpuMs(() => {
         atOnce(findFirstEnd(searcher, text, meter))
-        atOnce(findStretches(searcher, text, meter))
+        atOnce(findRanges(searcher, text, meter))
       })
       cold.push({ pattern, units: meter.spent, ms })
       if (meter.spent > SCAN_BUDGET) overBudget++
-      const warm = Array.from({ length: 3 }, () => cpuMs(() => atOnce(findStretches(searcher, text, meter)))[0])
+      const warm = Array.from({ length: 3 }, () => cpuMs(() => atOnce(findRanges(searcher, text, meter)))[0])
       speeds.push({ pattern, mbps: length / 1e3 / Math.max(0.1, Math.min(...warm)) })
     } catch (thrown) {
       if (!(thrown instanceof BudgetExceeded)) throw thrown

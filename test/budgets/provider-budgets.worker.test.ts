@@ -237,7 +237,7 @@ describe("the ledger", () => {
     return { scope: providerScope(provider), limitNano, interval: "daily" as const, includeByok: false }
   }
   const heldAt = async (workspace: Workspace, provider: string) => {
-    const [, standing] = await workspace.ledger.standings([limitOf(provider, 0)])
+    const [, standing] = await workspace.ledger.limitStatuses([limitOf(provider, 0)])
     return standing
   }
 
@@ -252,7 +252,7 @@ describe("the ledger", () => {
     })
     const verdict = await workspace.ledger.hold({
       draft,
-      wanted: { leastNano: 100, mostNano: 900 },
+      wanted: { minNano: 100, maxNano: 900 },
       chargesAccount: true,
       limits: [],
       providers: {
@@ -261,16 +261,16 @@ describe("the ledger", () => {
             provider: "twin-a",
             isByok: false,
             limits: [limitOf("twin-a", 200)],
-            wanted: { leastNano: 100, mostNano: 900 },
+            wanted: { minNano: 100, maxNano: 900 },
           },
           {
             provider: "twin-b",
             isByok: false,
             limits: [limitOf("twin-b", 50)],
-            wanted: { leastNano: 100, mostNano: 900 },
+            wanted: { minNano: 100, maxNano: 900 },
           },
         ],
-        others: { leastNano: 50, mostNano: 700 },
+        others: { minNano: 50, maxNano: 700 },
       },
       estimateNano: 500,
       ttlMs: 1,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { parse as parseToml } from "smol-toml"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { checkClients, checkClock, judgeStream } from "../../src/dev/connect/check.ts"
+import { checkClients, checkClock, streamCheckOf } from "../../src/dev/connect/check.ts"
 import type { ClientName } from "../../src/connect/clients.ts"
 import { diffLines } from "../../src/dev/connect/diff.ts"
 import { editFiles } from "../../src/dev/connect/edits.ts"
@@ -239,8 +239,11 @@ test("a diff shows added and removed lines", () => {
 
 test("a stream in one chunk is reported if the model was slow enough to send several", () => {
   const one = { pieces: 1, hasLength: false }
-  expect(judgeStream({ ...one, ms: 5_000 })).toMatchObject({ is: "broken", message: expect.stringContaining("proxy") })
-  expect(judgeStream({ ...one, ms: 20 })).toMatchObject({ is: "absent", message: expect.stringContaining("slower") })
-  expect(judgeStream({ ...one, hasLength: true, ms: 20 }).is).toBe("broken")
-  expect(judgeStream({ pieces: 4, hasLength: false, ms: 20 }).is).toBe("good")
+  expect(streamCheckOf({ ...one, ms: 5_000 })).toMatchObject({
+    is: "broken",
+    message: expect.stringContaining("proxy"),
+  })
+  expect(streamCheckOf({ ...one, ms: 20 })).toMatchObject({ is: "absent", message: expect.stringContaining("slower") })
+  expect(streamCheckOf({ ...one, hasLength: true, ms: 20 }).is).toBe("broken")
+  expect(streamCheckOf({ pieces: 4, hasLength: false, ms: 20 }).is).toBe("good")
 })

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
 import { environmentOf, setupOf } from "../../src/daemon/agents.ts"
-import { fit } from "../../src/daemon/frames.ts"
+import { toFrames } from "../../src/daemon/to-frames.ts"
 import { MAX_FRAME_BYTES } from "../../src/interns/hosts/daemon-protocol.ts"
 import { readOptions } from "../../src/daemon/options.ts"
 import { AGENT_CONFIG } from "../support/agent-config.ts"
@@ -80,7 +80,7 @@ test("no secret overrides a variable that the agent needs", () => {
 test("a long text is split between characters into frames", () => {
   const text = `a${"😀".repeat(400_000)}`
   const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } }
-  const { send } = fit({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } })
+  const { send } = toFrames({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } })
   const texts = send.map((one) => (one as { params: { update: typeof update } }).params.update.content.text)
   expect(texts.join("")).toBe(text)
   expect(texts.every((piece) => piece.isWellFormed())).toBe(true)
@@ -89,10 +89,10 @@ test("a long text is split between characters into frames", () => {
 
 test("a response that is too large becomes an error, and a notification is dropped", () => {
   const large = "x".repeat(MAX_FRAME_BYTES)
-  expect(fit({ jsonrpc: "2.0", id: 1, result: { large } })).toMatchObject({
+  expect(toFrames({ jsonrpc: "2.0", id: 1, result: { large } })).toMatchObject({
     send: [{ id: 1, error: { code: -32_603 } }],
   })
-  expect(fit({ jsonrpc: "2.0", method: "session/update", params: { update: { large } } })).toEqual({ send: [] })
+  expect(toFrames({ jsonrpc: "2.0", method: "session/update", params: { update: { large } } })).toEqual({ send: [] })
 })
 
 describe("the command line", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterEach, expect, test } from "vitest"
 import { folderIn } from "../../src/daemon/folder.ts"
-import { furnish } from "../../src/daemon/initial-files.ts"
+import { storeInitialFiles } from "../../src/daemon/initial-files.ts"
 import { FakeGateway, INTERN, JOIN_TOKEN } from "./gateway.ts"
 import { runDaemon } from "./run-daemon.ts"
 
@@ -56,10 +56,10 @@ test("a daemon writes the files of its intern once, before the agent first start
 test("a folder is created completely or not at all", async () => {
   const { gateway, folder, source } = await begin()
   gateway.status = 401
-  await expect(furnish(folder, source)).rejects.toThrow("401")
+  await expect(storeInitialFiles(folder, source)).rejects.toThrow("401")
   expect(readdirSync(folder.dir)).toEqual([])
   gateway.status = 101
-  await furnish(folder, source)
+  await storeInitialFiles(folder, source)
   expect(readdirSync(folder.work).toSorted()).toEqual(["run.sh", "skills"])
 })
 
@@ -67,7 +67,7 @@ test("a path outside the folder is skipped, and the other files are written", as
   const { gateway, root, folder, source, logged } = await begin()
   gateway.files.unshift({ path: "../../outside", content: base64url("x"), mode: 0o644 })
   gateway.files.unshift({ path: "run.sh/below", content: base64url("x"), mode: 0o644 })
-  await furnish(folder, source)
+  await storeInitialFiles(folder, source)
   expect(readdirSync(root)).toEqual(["intern"])
   expect(logged.join("\n")).toContain("../../outside: is not below")
   expect(existsSync(path.join(folder.work, "skills/release/SKILL.md"))).toBe(true)
@@ -77,12 +77,12 @@ test.skipIf(process.getuid?.() !== 0)(
   "a folder of the agent's user gets no files, since its links could lead elsewhere",
   async () => {
     const { folder, source } = await begin()
-    await furnish(folder, { ...source, owner: 12_345 })
+    await storeInitialFiles(folder, { ...source, owner: 12_345 })
     expect(statSync(path.join(folder.work, "skills/release/SKILL.md")).uid).toBe(12_345)
     rmSync(folder.work, { recursive: true })
     mkdirSync(folder.dir, { recursive: true })
     chownSync(folder.dir, 12_345, 12_345)
-    await furnish(folder, { ...source, owner: 12_345 })
+    await storeInitialFiles(folder, { ...source, owner: 12_345 })
     expect(existsSync(folder.work)).toBe(false)
   },
 )

@@ -1,7 +1,7 @@
 import type { AnyMessage } from "@agentclientprotocol/sdk"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { Link, MAX_KEPT_BYTES } from "../../src/daemon/link.ts"
+import { Link, MAX_BUFFERED_BYTES } from "../../src/daemon/link.ts"
 import { runs } from "../support/runs.ts"
 
 type Frame = { seq: number; msg: { params: unknown } }
@@ -96,7 +96,7 @@ test("frames dropped to keep within the ring are detected, and nothing is skippe
       connect(...ends)
       ends[1].receive(ends[0], false)
       for (const size of all) ends[0].send(false, "x".repeat(size))
-      const isKept = all.reduce((sum, size) => sum + size + 100, 200) <= MAX_KEPT_BYTES
+      const isKept = all.reduce((sum, size) => sum + size + 100, 200) <= MAX_BUFFERED_BYTES
       const isResumed = connect(...ends)
       if (isKept) expect(isResumed).toBe(true)
       if (!isResumed) return

@@ -38,20 +38,20 @@ function windowsOf(text: string, more = 0): Window[] {
   return sentences.flatMap((sentence, first) => {
     let [wordTo, conceptTo, isForeign] = [wordFrom, conceptFrom, false]
     const windows = sentences.slice(first, first + WINDOW).map((next) => {
-      const { count, metCount } = next
+      const { count, matchedCount } = next
       isForeign ||= next.isForeign
       wordTo += count
-      conceptTo += metCount
+      conceptTo += matchedCount
       return {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
         isForeign,
         more,
-        share: shareOf({ count: wordTo - wordFrom, metCount: conceptTo - conceptFrom }),
+        share: shareOf({ count: wordTo - wordFrom, matchedCount: conceptTo - conceptFrom }),
       }
     })
     wordFrom += sentence.count
-    conceptFrom += sentence.metCount
+    conceptFrom += sentence.matchedCount
     return windows
   })
 }

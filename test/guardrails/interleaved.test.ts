@@ -20,7 +20,7 @@ function filterFor(action: "redact" | "block") {
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
   const screening = screeningOf(toCallerGuardrails([applied]), false)
   if (!screening) throw new Error("no content rules")
-  return screening.answerFilter()
+  return screening.responseFilter()
 }
 
 const chunkOf = (delta: Json, finish: string | null = null): Json => ({

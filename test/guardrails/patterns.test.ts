@@ -5,7 +5,7 @@ import { addPattern, NO_SIZES, problemOf, programOf } from "../../src/guardrails
 import { compileProgram } from "../../src/guardrails/content/program.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
-import { findFirstEnd, findStretches, Searcher, searcherOf } from "../../src/guardrails/content/search.ts"
+import { findFirstEnd, findRanges, Searcher, searcherOf } from "../../src/guardrails/content/search.ts"
 import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
@@ -50,7 +50,7 @@ describe("a search by tables", () => {
       fc.property(fc.constantFrom(...PATTERNS), fc.string({ unit, maxLength: 40 }), (pattern, text) => {
         const searcher = searcherOf(programOf(pattern))
         const expected = byThreads(pattern, text)
-        expect(atOnce(findStretches(searcher, text, new Meter())).toSpans()).toEqual(expected)
+        expect(atOnce(findRanges(searcher, text, new Meter())).toSpans()).toEqual(expected)
         expect(atOnce(findFirstEnd(searcher, text, new Meter())) !== undefined).toBe(expected.length > 0)
       }),
       { numRuns: runs(4) },
@@ -64,7 +64,7 @@ describe("a search by tables", () => {
       const far = `${"z".repeat(2_047)}${text.slice(0, 30)}${"z".repeat(4_090)}${text.slice(0, 900)}`
       const searcher = new Searcher(compileProgram(pattern))
       for (const one of [text, far]) {
-        const steps = findStretches(searcher, one, new Meter())
+        const steps = findRanges(searcher, one, new Meter())
         // Another search may evict the tables between any two steps of this one.
         for (;;) {
           searcher.forward.forget()
@@ -130,10 +130,10 @@ describe("a pattern", () => {
       for (const text of adversarialTexts(pattern, 2_048, random)) {
         const meter = new Meter()
         atOnce(findFirstEnd(searcher, text, meter))
-        atOnce(findStretches(searcher, text, meter))
+        atOnce(findRanges(searcher, text, meter))
         const warm = new Meter()
         atOnce(findFirstEnd(searcher, text, warm))
-        atOnce(findStretches(searcher, text, warm))
+        atOnce(findRanges(searcher, text, warm))
         // 7 steps a character with cached tables, 60 if each character is a match.
         expect(warm.spent, pattern).toBeLessThan(text.length * 100)
         expect(meter.spent, pattern).toBeLessThan(added.work + text.length * 1000)
@@ -199,8 +199,8 @@ describe("the scan budget", () => {
 
   test("ends a response that could not be scanned with guardrail_unchecked", async () => {
     const answer = { choices: [{ index: 0, message: { role: "assistant", content: HOSTILE } }] }
-    await expect(screening()?.answer(answer)).rejects.toMatchObject({ metadata: { reason: "guardrail_unchecked" } })
-    const filter = screening()?.answerFilter()
+    await expect(screening()?.response(answer)).rejects.toMatchObject({ metadata: { reason: "guardrail_unchecked" } })
+    const filter = screening()?.responseFilter()
     const reported: unknown[] = []
     for (let at = 0; at < HOSTILE.length && !filter?.isBlocked; at += 1_000) {
       const delta = { content: HOSTILE.slice(at, at + 1_000).replaceAll("x", "y") }

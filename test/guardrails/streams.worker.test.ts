@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
-import { AnswerFilter } from "../../src/guardrails/content/answer-filter.ts"
+import { ResponseFilter } from "../../src/guardrails/content/response-filter.ts"
 import { jsonUnits } from "../../src/guardrails/content/json-units.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
@@ -192,7 +192,7 @@ function gathered(chunks: readonly Json[]) {
   return reported
 }
 
-function filterOf(action: "redact" | "block"): AnswerFilter {
+function filterOf(action: "redact" | "block"): ResponseFilter {
   const row = {
     id: "g",
     name: "Rail",
@@ -203,7 +203,7 @@ function filterOf(action: "redact" | "block"): AnswerFilter {
   }
   const of = { byKey: true, byMember: false, keyHash: "k", userId: null }
   const guardrails = toCallerGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
-  return screeningOf(guardrails, false)?.answerFilter() as AnswerFilter
+  return screeningOf(guardrails, false)?.responseFilter() as ResponseFilter
 }
 
 const delta = (output: Json, end: string | null = null): Json => ({

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { CallSieve } from "../../src/inference/agent/calls.ts"
-import { type GrowingChoice, mergeChoice } from "../../src/formats/chat/to-result.ts"
+import { ToolCallFilter } from "../../src/inference/agent/tool-calls.ts"
+import { type PartialChoice, mergeChoice } from "../../src/formats/chat/to-result.ts"
 import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson } from "../support/world.ts"
 
@@ -118,15 +118,15 @@ describe("the tool loop", () => {
   const rest = { index: 0, function: { arguments: "1}" } }
 
   test("separates tool calls like the streams do", () => {
-    const choices = new Map<number, GrowingChoice>()
-    const sieve = new CallSieve(["datetime"], 0)
+    const choices = new Map<number, PartialChoice>()
+    const callFilter = new ToolCallFilter(["datetime"], 0)
     const returned = [serverCall, mine, rest].flatMap((delta) => {
       const places = mergeChoice(choices, { index: 0, delta: { tool_calls: [delta] } })
       const message = choices.get(0)?.choice.message ?? {}
-      return sieve.take([delta], places, message["tool_calls"] as unknown[], false)
+      return callFilter.take([delta], places, message["tool_calls"] as unknown[], false)
     })
     expect(returned).toEqual([mine, rest])
-    expect(sieve.rest(choices.get(0)?.choice.message["tool_calls"] as unknown[])).toEqual([])
+    expect(callFilter.rest(choices.get(0)?.choice.message["tool_calls"] as unknown[])).toEqual([])
   })
 
   test("runs its call of two with the same index, and passes the other on", async () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseAcp, type AcpMessage } from "../../src/interns/run/acp.ts"
 import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
-import { ToolCallNews, ToolCalls } from "../../src/interns/run/tool-calls.ts"
+import { ToolCallChanges, ToolCalls } from "../../src/interns/run/tool-calls.ts"
 
 const permission = (toolCall: unknown, more: object = {}): AcpMessage => {
   const params = { sessionId: "s", toolCall, options: [{ optionId: "a", kind: "allow_once" }], ...more }
@@ -106,7 +106,7 @@ describe("the transcript of a tool call", () => {
   const later = (fields: object) => newsOf({ sessionUpdate: "tool_call_update", ...fields })
 
   test("has its exact command, URL, files or input, also when they arrive after its title", () => {
-    const news = new ToolCallNews()
+    const news = new ToolCallChanges()
     expect(news.entry(call({ title: "Bash", status: "pending", rawInput: {} }))).toEqual({
       kind: "tool_call",
       id: "c",
@@ -131,7 +131,7 @@ describe("the transcript of a tool call", () => {
   })
 
   test("has one entry however often the agent repeats the call with its output", () => {
-    const news = new ToolCallNews()
+    const news = new ToolCallChanges()
     const fields = { title: "bash", status: "in_progress", rawInput: { command: "make" } }
     expect(news.entry(call(fields))).toMatchObject({ command: "make" })
     const content = [{ type: "content", content: { type: "text", text: "output" } }]
@@ -159,7 +159,7 @@ describe("the transcript of a tool call", () => {
     )
     fc.assert(
       fc.property(fc.array(updates, { minLength: 1, maxLength: 8 }), (all) => {
-        const news = new ToolCallNews()
+        const news = new ToolCallChanges()
         const entries = all.flatMap((fields) => news.entry(call(fields)) ?? [])
         const merged: Record<string, unknown> = Object.assign({}, ...entries)
         const command = all.findLast(({ rawInput }) => rawInput !== undefined)?.rawInput?.command

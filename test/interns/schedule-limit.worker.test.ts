@@ -80,7 +80,7 @@ function schedulesOf({ as, ledger }: Workspace, id: string) {
         interval: "daily",
         includeByok: false,
       } as const
-      return (await ledger.standings([limit])).at(-1)?.spentNano
+      return (await ledger.limitStatuses([limit])).at(-1)?.spentNano
     },
   }
 }

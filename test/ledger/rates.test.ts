@@ -3,16 +3,16 @@ import { expect, test } from "vitest"
 import {
   currentCount,
   currentSlice,
-  giveBack,
+  releaseRate,
   MINUTE_MS,
   minuteOf,
   type RateCount,
   rateShareOf,
   type RateSlice,
-  type RateTaken,
+  type ReservedRate,
   refillSlice,
   refusalOf,
-  takeOf,
+  reserveRate,
 } from "../../src/ledger/rates.ts"
 import { runs } from "../support/runs.ts"
 
@@ -23,7 +23,7 @@ const LIMITS = [
   { scope: "key:k", requestsPerMinute: 9_000, tokensPerMinute: 90_000, concurrentRequests: 150 },
 ]
 
-type Call = { taken: RateTaken; used: number | undefined; isolate: number }
+type Call = { taken: ReservedRate; used: number | undefined; isolate: number }
 
 /** Isolates that admit calls from leases, with a ledger that counts the leases. */
 class Fleet {
@@ -51,7 +51,7 @@ class Fleet {
 
   open(isolate: number, tokens: number): void {
     const slice = this.slices[isolate]
-    const left = slice && takeOf(slice, tokens, this.now)
+    const left = slice && reserveRate(slice, tokens, this.now)
     if (!left) return
     expect(Math.min(left.tokens, left.requests, left.slots)).toBeGreaterThanOrEqual(0)
     this.slices[isolate] = left
@@ -64,7 +64,7 @@ class Fleet {
     const slice = call && this.slices[call.isolate]
     if (!slice) return
     call.used = used
-    this.slices[call.isolate] = giveBack(currentSlice(slice, this.now), call.taken, used)
+    this.slices[call.isolate] = releaseRate(currentSlice(slice, this.now), call.taken, used)
   }
 
   check(): void {
@@ -138,7 +138,7 @@ test("near a limit nothing is leased", () => {
 
 test("tokens beyond the estimate count against the next minute", () => {
   const slice = { minute: 0, requests: 5, tokens: 10, slots: 5 }
-  const left = takeOf(slice, 10, 0) ?? slice
-  const after = currentSlice(giveBack(left, { minute: 0, tokens: 10 }, 25), MINUTE_MS)
+  const left = reserveRate(slice, 10, 0) ?? slice
+  const after = currentSlice(releaseRate(left, { minute: 0, tokens: 10 }, 25), MINUTE_MS)
   expect(after).toEqual({ minute: MINUTE_MS, requests: 0, tokens: -15, slots: 5 })
 })

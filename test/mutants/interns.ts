@@ -4,7 +4,7 @@ const MODEL = "test/interns/model.worker.test.ts"
 const TURNS = "durable-objects/intern/turns.ts"
 const SCHEDULES = "durable-objects/intern/schedules.ts"
 const CLIENTS = "durable-objects/intern/clients.ts"
-const DOOR = "durable-objects/intern/client-door.ts"
+const DOOR = "durable-objects/intern/client-session-access.ts"
 const LIMIT = "test/interns/schedule-limit.worker.test.ts"
 
 /** Faults in the runs of interns that their model test must find: one invariant each. */
@@ -201,7 +201,7 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "an editor keeps the sessions of an agent that was started anew",
     file: CLIENTS,
-    from: `this.#store.forgetSessions()`,
+    from: `this.#store.deleteSessions()`,
     to: "",
     test: MODEL,
   },

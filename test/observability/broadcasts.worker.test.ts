@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { Outbox } from "../../durable-objects/ledger/outbox.ts"
-import { type BroadcastMessage, CALLS_OF_A_MESSAGE, CONTENT_OF_A_MESSAGE } from "../../src/config/messages.ts"
+import { type BroadcastMessage, MAX_CALLS_PER_MESSAGE, MAX_CONTENT_PER_MESSAGE } from "../../src/config/messages.ts"
 import type { Settled } from "../../src/ledger/generation.ts"
 import { env } from "cloudflare:workers"
 import { newWorkspace } from "../support/world.ts"
@@ -48,9 +48,9 @@ function newOutbox(sql: SqlStorage, organizationId: string) {
 
 test("a message has a bounded number of calls and size of content, with external content counted as 40,000", () =>
   withOutbox(async ({ add, publish }) => {
-    const ids = await add("short", Array<string>(CALLS_OF_A_MESSAGE + 1).fill("{}"))
-    expect((await publish(0)).messages).toEqual([ids.slice(0, CALLS_OF_A_MESSAGE), ids.slice(CALLS_OF_A_MESSAGE)])
-    const third = "x".repeat(CONTENT_OF_A_MESSAGE / 3)
+    const ids = await add("short", Array<string>(MAX_CALLS_PER_MESSAGE + 1).fill("{}"))
+    expect((await publish(0)).messages).toEqual([ids.slice(0, MAX_CALLS_PER_MESSAGE), ids.slice(MAX_CALLS_PER_MESSAGE)])
+    const third = "x".repeat(MAX_CONTENT_PER_MESSAGE / 3)
     const long = await add("long", [third, third, third, third])
     expect((await publish(0)).messages).toEqual([long.slice(0, 3), long.slice(3)])
     const elsewhere = await add("elsewhere", Array<undefined>(26).fill(undefined))
@@ -75,16 +75,16 @@ test("a workspace with failing destinations pauses without delaying others, unti
   withOutbox(async ({ add, broadcasts, publish }) => {
     const [tried = ""] = await add("failing", ["{}"])
     await publish(0)
-    broadcasts.confirm([tried], 1_000, { workspaceId: "failing", restMs: 5_000 })
+    broadcasts.confirm([tried], 1_000, { workspaceId: "failing", pauseMs: 5_000 })
     const waiting = await add("failing", Array<string>(150).fill("{}"))
     const others = await add("well", ["{}"])
     expect(await publish(1_001)).toEqual({ messages: [others], waitMs: 4_999 })
-    broadcasts.confirm(others, 1_002, { workspaceId: "well", restMs: 0 })
+    broadcasts.confirm(others, 1_002, { workspaceId: "well", pauseMs: 0 })
     // All of them at once, then it pauses again: there was no confirmation yet.
     expect((await publish(6_000)).messages).toEqual([waiting.slice(0, 100), waiting.slice(100)])
     const [next = ""] = await add("failing", ["{}"])
     expect((await publish(10_999)).messages).toEqual([])
-    broadcasts.confirm(waiting, 11_000, { workspaceId: "failing", restMs: 0 })
+    broadcasts.confirm(waiting, 11_000, { workspaceId: "failing", pauseMs: 0 })
     expect((await publish(11_000)).messages).toEqual([[next]])
   }))
 

@@ -6,8 +6,8 @@ import { Outbox } from "../../durable-objects/ledger/outbox.ts"
 import { unsettledGeneration } from "../../src/ledger/generation.ts"
 import { drainDestination, sweepBatches } from "../../src/observability/delivery/backlog.ts"
 import type { BroadcastMessage } from "../../src/config/messages.ts"
-import { pauseMs, TRIED_FOR_MS, waitMs } from "../../src/observability/delivery/retry.ts"
-import { sortCalls } from "../../src/observability/delivery/sort.ts"
+import { pauseMs, RETRY_WINDOW_MS, waitMs } from "../../src/observability/delivery/retry.ts"
+import { distributeCalls } from "../../src/observability/delivery/distribute.ts"
 import { findCallContentBatch } from "../../src/observability/call-content.ts"
 import { BOOTSTRAP, client, newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
 import {
@@ -343,9 +343,9 @@ describe("a failing destination", () => {
 
   test("has its batches dead-lettered after a day, and redeliver sends them", async () => {
     const { workspace, receiver, id, drainAt, since } = await waiting()
-    expect(await drainAt(since + TRIED_FOR_MS - 1)).toBeGreaterThan(0)
+    expect(await drainAt(since + RETRY_WINDOW_MS - 1)).toBeGreaterThan(0)
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 1, dead_letters: 0 })
-    expect(await drainAt(since + TRIED_FOR_MS + LATER_MS)).toBeNull()
+    expect(await drainAt(since + RETRY_WINDOW_MS + LATER_MS)).toBeNull()
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
     receiver.turn(() => new Response("fine"))
     const before = receiver.got.length
@@ -363,7 +363,7 @@ describe("a failing destination", () => {
     await expectJson(200, workspace.manage.patch(`/observability/destinations/${id}`, { enabled: false }))
     const before = receiver.got.length
     expect(await drainAt(since + LATER_MS)).toBeGreaterThan(since + LATER_MS)
-    expect(await drainAt(since + TRIED_FOR_MS + LATER_MS)).toBeNull()
+    expect(await drainAt(since + RETRY_WINDOW_MS + LATER_MS)).toBeNull()
     expect(receiver.got.length).toBe(before)
     expect(await destinationOf(workspace, id)).toMatchObject({ backlog: 0, dead_letters: 1 })
   })
@@ -460,7 +460,7 @@ describe("exported content", () => {
       generationIds: [id],
       since: 0,
     }
-    await sortCalls(message, env, Date.now())
+    await distributeCalls(message, env, Date.now())
     const [first, second] = got
     expect(second?.headers.get("webhook-id")).toBe(first?.headers.get("webhook-id"))
     expect(spansIn(got).map(({ spanId }) => spanId)[1]).toBe(spansIn(got)[0]?.spanId)
@@ -473,7 +473,11 @@ describe("exported content", () => {
     const id = await call(mine.as.chat("sim/echo", "Mine"))
     await flush(mine)
     const { organizationId, workspaceId } = theirs
-    await sortCalls({ kind: "calls", organizationId, workspaceId, generationIds: [id], since: 0 }, env, Date.now())
+    await distributeCalls(
+      { kind: "calls", organizationId, workspaceId, generationIds: [id], since: 0 },
+      env,
+      Date.now(),
+    )
     expect(got).toEqual([])
   })
 })
@@ -574,13 +578,13 @@ describe("rotating the master key", () => {
     const scoped = env.MASTER_KEY ?? ""
     const turned = await rotate(OTHER, scoped)
     try {
-      await sortCalls(message, { ...turned, MASTER_KEY_PREVIOUS: undefined } as never, Date.now())
+      await distributeCalls(message, { ...turned, MASTER_KEY_PREVIOUS: undefined } as never, Date.now())
       expect(got.at(-1)?.headers.get("x-key")).toBe("a-secret-header-0123456789")
       expect(got.length).toBe(2)
     } finally {
       await rotate(scoped, OTHER)
     }
-    await sortCalls(message, env, Date.now())
+    await distributeCalls(message, env, Date.now())
     expect(got.length).toBe(3)
   })
 })

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Outcome } from "../../src/observability/delivery/deliver.ts"
 import { type BacklogPorts, drain } from "../../src/observability/delivery/drain.ts"
-import { TRIED_FOR_MS } from "../../src/observability/delivery/retry.ts"
+import { RETRY_WINDOW_MS } from "../../src/observability/delivery/retry.ts"
 import type { BatchRow } from "../../src/observability/delivery/store.ts"
 
 /** A destination and its backlog in memory: the receiver follows a script, and the process may crash at any step. */
@@ -161,7 +161,7 @@ test("batches become dead letters after 24 hours and not before", async () => {
   for (let at = 0; at < 700; at++) rows.set(`batch-${at}`, newRow(`batch-${at}`, at * MINUTE_MS))
   for (let next = await wake(); next !== null; next = await wake()) {
     for (const row of rows.values())
-      if (row.state === "dead") expect(simulation.now - row.since).toBeGreaterThanOrEqual(TRIED_FOR_MS)
+      if (row.state === "dead") expect(simulation.now - row.since).toBeGreaterThanOrEqual(RETRY_WINDOW_MS)
     simulation.now = Math.max(simulation.now + 1, next)
   }
   expect(pending()).toEqual([])

@@ -8,7 +8,7 @@ import type { BroadcastMessage } from "../../src/config/messages.ts"
 import type { BroadcastPace } from "../../src/ledger/protocol.ts"
 import { saveCallContent, toCallContent } from "../../src/observability/call-content.ts"
 import { drainDestination } from "../../src/observability/delivery/backlog.ts"
-import { sortCalls } from "../../src/observability/delivery/sort.ts"
+import { distributeCalls } from "../../src/observability/delivery/distribute.ts"
 import { uuidOf } from "../../src/support/ids.ts"
 import { runs } from "../support/runs.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
@@ -140,7 +140,7 @@ async function sort(simulation: Simulation, fuse: Fuse, isKept: boolean): Promis
   if (!message) return
   let isDone = false
   const isComplete = await attempt(simulation, fuse, async (here) => {
-    isDone = (await sortCalls(message, here, simulation.now)).waitMs === null
+    isDone = (await distributeCalls(message, here, simulation.now)).waitMs === null
   })
   // Long content that it would have removed.
   if (!isComplete) for (const id of message.generationIds) simulation.abandoned.add(uuidOf(id))

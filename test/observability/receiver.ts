@@ -4,9 +4,9 @@ import { expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
 export type Received = { method: string; url: URL; headers: Headers; body: string }
-type Receiver = { got: Received[]; answer: (received: Received) => Response | Promise<Response> }
+type ReceivingDestination = { got: Received[]; answer: (received: Received) => Response | Promise<Response> }
 
-const receivers = new Map<string, Receiver>()
+const receivers = new Map<string, ReceivingDestination>()
 const network = globalThis.fetch
 const isDown = () => new Response("down", { status: 503 })
 /** The response of the providers with a .test hostname. */
@@ -42,11 +42,15 @@ export function mockReceivers(): void {
 }
 
 /** A receiver at an address that the test configuration allows. */
-export function newReceiver(answer: Receiver["answer"] = () => new Response("fine")) {
+export function newReceiver(answer: ReceivingDestination["answer"] = () => new Response("fine")) {
   const id = crypto.randomUUID()
-  const receiver: Receiver = { got: [], answer }
+  const receiver: ReceivingDestination = { got: [], answer }
   receivers.set(id, receiver)
-  return { ...receiver, url: `http://127.0.0.1:9/${id}`, turn: (next: Receiver["answer"]) => (receiver.answer = next) }
+  return {
+    ...receiver,
+    url: `http://127.0.0.1:9/${id}`,
+    turn: (next: ReceivingDestination["answer"]) => (receiver.answer = next),
+  }
 }
 
 export type Destination = {

@@ -6,7 +6,7 @@ import {
   type Facts,
   looksLikeCode,
   tierFor,
-  type Wishes,
+  type AutoRouterPreferences,
 } from "../../src/plugins/auto-router.ts"
 import { matcher } from "../../src/support/wildcard.ts"
 import { runs } from "../support/runs.ts"
@@ -36,7 +36,7 @@ function model(id: string, price: number, more: Partial<Candidate> = {}): Candid
 /** a/m0 to a/m10 by ascending price: percentiles 0, 10, … 100. */
 const eleven = Array.from({ length: 11 }, (_, index) => model(`a/m${index}`, (index + 1) / 1e6))
 const ids = (...numbers: number[]) => numbers.map((number) => `a/m${number}`)
-const choose = (wishes: Wishes = {}, facts: Partial<Facts> = {}, candidates = eleven) =>
+const choose = (wishes: AutoRouterPreferences = {}, facts: Partial<Facts> = {}, candidates = eleven) =>
   chooseModels(candidates, wishes, { ...FACTS, ...facts })
 
 describe("the models of a tier", () => {
@@ -52,7 +52,7 @@ describe("the models of a tier", () => {
 
   test("are the nearest ones when the band is empty", () => {
     const two = [model("a/cheap", 1), model("a/dear", 9)]
-    const first = (cost_tier: Wishes["cost_tier"]) => choose({ cost_tier }, {}, two)
+    const first = (cost_tier: AutoRouterPreferences["cost_tier"]) => choose({ cost_tier }, {}, two)
     expect(["low", "medium", "high", "xhigh", "max"].map((tier) => first(tier as "low"))).toEqual([
       ["a/cheap"],
       ["a/cheap"],
@@ -138,7 +138,7 @@ describe("model requirements", () => {
 
 describe("allowed and excluded models", () => {
   const models = ["a/x", "a/y:free", "b/x", "b/y:free"].map((id) => model(id, 1))
-  test.each<[Wishes, string[]]>([
+  test.each<[AutoRouterPreferences, string[]]>([
     [{ allowed_models: ["a/*"] }, ["a/x", "a/y:free"]],
     [{ allowed_models: ["*:free"] }, ["a/y:free", "b/y:free"]],
     [{ allowed_models: [] }, ["a/x", "a/y:free", "b/x", "b/y:free"]],

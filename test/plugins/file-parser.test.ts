@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { parseFiles } from "../../src/plugins/file-parser.ts"
-import type { Fetched } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
+import type { FetchResult } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
 import { pdf, refusalOf } from "../server-tools/mock-network.ts"
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
@@ -13,7 +13,7 @@ const file = (file_data: string, filename?: string) => ({
 const never = () => Promise.reject(new Error("was fetched"))
 const local = { engine: "cloudflare-ai" } as const
 
-async function parse(part: object, fetchFile: (url: string) => Promise<Fetched> = never): Promise<unknown> {
+async function parse(part: object, fetchFile: (url: string) => Promise<FetchResult> = never): Promise<unknown> {
   const [message] = await parseFiles([{ role: "user", content: [{ type: "text", text: "Read:" }, part] }], local, {
     fetchFile,
   })
@@ -132,7 +132,7 @@ describe("a file in a message", () => {
 })
 
 describe("a file URL", () => {
-  const page = (body: Uint8Array, contentType: string, isCut = false): Fetched => ({
+  const page = (body: Uint8Array, contentType: string, isCut = false): FetchResult => ({
     ok: true,
     page: { url: "https://example.com/x", status: 200, contentType, bytes: body, isCut },
   })
@@ -150,7 +150,7 @@ describe("a file URL", () => {
   })
 
   test("is rejected with the reason of the fetch, or if the file is too large", async () => {
-    const refused = async (): Promise<Fetched> => ({ ok: false, reason: "the address is not a public one" })
+    const refused = async (): Promise<FetchResult> => ({ ok: false, reason: "the address is not a public one" })
     const position = "messages[0].content[1].file.file_data"
     expect(await refusalOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(
       `${position}: the file was not fetched: the address is not a public one.`,

@@ -10,7 +10,7 @@ const setup = useSetup({})
 const PIECES = Array.from({ length: 3_000 }, (_, at) => `${String(at).padStart(6, "0")} ${"é".repeat(5_000)} `)
 /** Bytes that the reader takes before it pauses again. */
 const SIP = 2 * 1024 * 1024
-const REST_MS = 10
+const OUTAGE_INTERVAL_MS = 10
 
 async function readSlowly(model: string): Promise<void> {
   const organization = await setup.gateway.newOrganization()
@@ -19,7 +19,7 @@ async function readSlowly(model: string): Promise<void> {
     if (rests > reader.received() / SIP) return
     rests += 1
     reader.socket.pause()
-    if (rests > 1) setTimeout(() => reader.socket.resume(), REST_MS)
+    if (rests > 1) setTimeout(() => reader.socket.resume(), OUTAGE_INTERVAL_MS)
   }
   const { exchange, client } = call(setup, organization, model, { pieces: PIECES, reportsUsage: true }, rest)
 

@@ -1,6 +1,6 @@
 import { sliceOf } from "../../src/ledger/lease.ts"
 import { ACCOUNT, decideHold, type Limit, newCounters } from "../../src/ledger/limits.ts"
-import type { FlushRequest, FlushResult, HoldAnswer, HoldRequest } from "../../src/ledger/protocol.ts"
+import type { FlushRequest, FlushResult, HoldResponse, HoldRequest } from "../../src/ledger/protocol.ts"
 
 /** What the one ledger of an organization received. */
 export type Load = {
@@ -27,16 +27,16 @@ export class SimulatedLedger {
     this.#limits = [{ scope: ACCOUNT, limitNano: balanceNano, interval: null, includeByok: false }]
   }
 
-  hold({ wanted, lease, draft }: HoldRequest, report?: FlushRequest): HoldAnswer {
+  hold({ wanted, lease, draft }: HoldRequest, report?: FlushRequest): HoldResponse {
     this.load.holds++
     const received = report ? this.#take(report) : { charged: [], alive: [] }
     const state = { countersOf: () => this.#counters, heldOf: () => this.#heldNano }
-    const leasedNano = lease ? sliceOf(wanted, lease.wantNano, this.#limits, state) : 0
+    const leasedNano = lease ? sliceOf(wanted, lease.refillNano, this.#limits, state) : 0
     if (lease && leasedNano > 0) {
       this.load.grants++
       this.#leases.add(lease.id)
       this.#heldNano += leasedNano
-      return { verdict: { ok: true, grantedNano: wanted.mostNano, leasedNano }, ...received }
+      return { verdict: { ok: true, grantedNano: wanted.maxNano, leasedNano }, ...received }
     }
     const verdict = decideHold(wanted, this.#limits, state.countersOf, state.heldOf)
     if (verdict.ok) this.#open.set(draft.id, verdict.grantedNano)

@@ -85,7 +85,7 @@ describe("the pseudonym of a user", () => {
 })
 
 describe("the id of a video job", () => {
-  const order = { provider: "sim", upstreamId: "v-1", workspaceId: "w-1", ownKeyId: null }
+  const order = { provider: "sim", upstreamId: "v-1", workspaceId: "w-1", credentialId: null }
   const masters = { current: MASTER, previous: undefined }
 
   test("is valid only in its workspace, also after a rotation of the master key", async () => {

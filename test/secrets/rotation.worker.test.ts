@@ -2,9 +2,9 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { app } from "../../src/app/app.ts"
-import { aboutKey } from "../../src/byok/credential.ts"
+import { keyAad } from "../../src/byok/credential.ts"
 import { openDataKey } from "../../src/secrets/data-key.ts"
-import { masterIdOf, type Masters, mastersOf } from "../../src/secrets/master-key.ts"
+import { masterIdOf, type MasterKeys, masterKeysOf } from "../../src/secrets/master-key.ts"
 import { openText } from "../../src/secrets/seal.ts"
 import { BOOTSTRAP, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
@@ -57,7 +57,7 @@ async function newCredential(): Promise<{ workspace: Workspace; id: string }> {
 }
 
 /** The stored credential, opened with these master keys. */
-async function opened(id: string, masters: Masters): Promise<string | undefined> {
+async function opened(id: string, masters: MasterKeys): Promise<string | undefined> {
   type Row = Record<"workspace_id" | "provider" | "version" | "sealed" | "master_id" | "wrapped", string>
   const row = await env.DB.prepare(
     `SELECT b.workspace_id, b.provider, b.version, b.sealed, d.wrapped, d.master_id
@@ -68,7 +68,7 @@ async function opened(id: string, masters: Masters): Promise<string | undefined>
   if (!row) throw new Error("The credential is gone.")
   const { workspace_id: workspaceId, master_id: masterId, wrapped, provider, version } = row
   const key = await openDataKey({ id: workspaceId, workspaceId, masterId, wrapped }, masters)
-  return key && openText(key, aboutKey({ id, workspaceId, provider, version }), row.sealed)
+  return key && openText(key, keyAad({ id, workspaceId, provider, version }), row.sealed)
 }
 
 const back = async () => {
@@ -78,7 +78,7 @@ const back = async () => {
 describe("a rotation of the master key that crashes", () => {
   test.each(["before", "after"] as const)("%s the commit leaves every value readable, and is resumed", async (when) => {
     const made = await Promise.all(Array.from({ length: 6 }, newCredential))
-    const readable = async (masters: Masters) => {
+    const readable = async (masters: MasterKeys) => {
       for (const { id } of made) expect(await opened(id, masters)).toBe(CREDENTIAL)
     }
     try {
@@ -101,7 +101,7 @@ describe("a rotation of the master key that crashes", () => {
       vi.restoreAllMocks()
       await back()
     }
-    await readable(mastersOf(env))
+    await readable(masterKeysOf(env))
   })
 
   test("a data key that the previous master key cannot open is counted as unreadable, and the others are wrapped", async () => {
@@ -133,7 +133,7 @@ describe("a rotation of the master key that crashes", () => {
       await write(first, wrapped)
       await back()
     }
-    for (const { id } of made) expect(await opened(id, mastersOf(env))).toBe(CREDENTIAL)
+    for (const { id } of made) expect(await opened(id, masterKeysOf(env))).toBe(CREDENTIAL)
   })
 
   test("concurrent rotations wrap each data key once", async () => {
@@ -162,11 +162,11 @@ describe("a moved sealed row", () => {
     )
       .bind(mine.id, theirs.id)
       .run()
-    expect(await opened(theirs.id, mastersOf(env))).toBeUndefined()
+    expect(await opened(theirs.id, masterKeysOf(env))).toBeUndefined()
     await env.DB.prepare(`UPDATE data_keys SET wrapped = (SELECT wrapped FROM data_keys WHERE id = ?1) WHERE id = ?2`)
       .bind(mine.workspace.workspaceId, theirs.workspace.workspaceId)
       .run()
-    expect(await opened(theirs.id, mastersOf(env))).toBeUndefined()
-    expect(await opened(mine.id, mastersOf(env))).toBe(CREDENTIAL)
+    expect(await opened(theirs.id, masterKeysOf(env))).toBeUndefined()
+    expect(await opened(mine.id, masterKeysOf(env))).toBe(CREDENTIAL)
   })
 })

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { newDataKey, openDataKey, rewrap } from "../../src/secrets/data-key.ts"
-import { type About, open, openText, seal, sealText } from "../../src/secrets/seal.ts"
+import { type AssociatedData, open, openText, seal, sealText } from "../../src/secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../../src/support/encoding.ts"
 import { runs } from "../support/runs.ts"
 
@@ -14,7 +14,7 @@ function masterOf(byte: number): string {
 
 const nonceOf = (sealed: string) => sealed.slice(0, 16)
 const newKey = () => crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
-const about = fc.record({
+const aad = fc.record({
   kind: fc.string(),
   ownerId: fc.string(),
   workspaceId: fc.string(),
@@ -27,7 +27,7 @@ describe("a sealed value", () => {
   test("opens to the original value", async () => {
     const key = (await newKey()) as CryptoKey
     await fc.assert(
-      fc.asyncProperty(about, bytes, async (of, plain) => {
+      fc.asyncProperty(aad, bytes, async (of, plain) => {
         expect(await open(key, of, await seal(key, of, plain))).toEqual(plain)
       }),
     )
@@ -53,12 +53,12 @@ describe("a sealed value", () => {
   test("cannot be opened for another owner or with another key", async () => {
     const key = (await newKey()) as CryptoKey
     await fc.assert(
-      fc.asyncProperty(about, about, async (of, other) => {
+      fc.asyncProperty(aad, aad, async (of, other) => {
         fc.pre(JSON.stringify(of) !== JSON.stringify(other))
         expect(await openText(key, other, await sealText(key, of, "secret"))).toBeUndefined()
       }),
     )
-    for (const field of Object.keys(ABOUT) as (keyof About)[]) {
+    for (const field of Object.keys(ABOUT) as (keyof AssociatedData)[]) {
       const sealed = await sealText(key, ABOUT, "secret")
       expect(await openText(key, { ...ABOUT, [field]: `${ABOUT[field]}x` }, sealed)).toBeUndefined()
     }
@@ -144,4 +144,4 @@ describe("a data key", () => {
   })
 })
 
-const ABOUT: About = { kind: "byok", ownerId: "o", workspaceId: "w", name: "openai", version: "1" }
+const ABOUT: AssociatedData = { kind: "byok", ownerId: "o", workspaceId: "w", name: "openai", version: "1" }

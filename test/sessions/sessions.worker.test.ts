@@ -5,7 +5,7 @@ import { api } from "../../src/app/app.ts"
 import { authenticate } from "../../src/app/mount.ts"
 import { rightOf } from "../../src/app/rights.ts"
 import { sealSession, openSession } from "../../src/sessions/cookie.ts"
-import { mastersOf } from "../../src/secrets/master-key.ts"
+import { masterKeysOf } from "../../src/secrets/master-key.ts"
 import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { BOOTSTRAP, client, expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { FROM_CONSOLE, send, type SessionData, signIn } from "./console.ts"
@@ -191,7 +191,7 @@ describe("a session", () => {
 
 describe("a session cookie", () => {
   test("that was modified is rejected", async () => {
-    const masters = mastersOf(env)
+    const masters = masterKeysOf(env)
     const now = Date.now()
     const sealed = await sealSession({ keyHash: "a".repeat(64), expiresAt: now + 60_000 }, masters)
     expect(await openSession(sealed, masters, now)).toMatchObject({ keyHash: "a".repeat(64) })
@@ -211,7 +211,7 @@ describe("a session cookie", () => {
   })
 
   test("of another deployment or after its expiry is rejected, and one of the previous master key is accepted", async () => {
-    const { current } = mastersOf(env)
+    const { current } = masterKeysOf(env)
     const other = btoa("0123456789abcdef0123456789abcdef")
     const now = Date.now()
     const session = { keyHash: "b".repeat(64), expiresAt: now + 60_000 }

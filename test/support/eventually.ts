@@ -1,12 +1,12 @@
 /** Not a requirement of the product, and longer than any machine takes. */
 const TIMEOUT_MS = 30_000
-const FIRST_PAUSE_MS = 1
-const LONGEST_PAUSE_MS = 25
+const INITIAL_DELAY_MS = 1
+const MAX_DELAY_MS = 25
 
 /** The result of the check once it no longer throws; its last error after `patienceMs`. */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
   const deadline = Date.now() + timeoutMs
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  for (let pause = INITIAL_DELAY_MS; ; pause = Math.min(pause * 2, MAX_DELAY_MS)) {
     try {
       return await check()
     } catch (failure) {

@@ -1,16 +1,16 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Hiding, hiding } from "../../src/outbound/hiding.ts"
+import { type Redactor, redactorFor } from "../../src/outbound/redactor.ts"
 import { runs } from "../support/runs.ts"
 
 const HELD = "vault-token-0123456789abcdef"
 const VALUE = 'p&ss/wörd "with" <every> kind+of=sign?'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const base64 = (text: string) => btoa(String.fromCharCode(...bytesOf(text)))
-const hidden = hiding({ released: [], secrets: [{ value: VALUE, placeholder: HELD }] })
+const hidden = redactorFor({ released: [], secrets: [{ value: VALUE, placeholder: HELD }] })
 const read = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-async function streamed(by: Hiding, chunks: readonly Uint8Array[]): Promise<string> {
+async function streamed(by: Redactor, chunks: readonly Uint8Array[]): Promise<string> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk)
@@ -85,7 +85,7 @@ describe("hiding a value", () => {
   })
 
   test("prefers a longer value to its prefix", async () => {
-    const both = hiding({
+    const both = redactorFor({
       released: [],
       secrets: [
         { value: "the-same-beginning", placeholder: "short" },
@@ -108,7 +108,7 @@ test("overlapping values are hidden together for any chunking", async () => {
     { value: "12345678the", placeholder: "own" },
     { value: "the-secret-value", placeholder: "theirs" },
   ]
-  const by = hiding({ released: [], secrets })
+  const by = redactorFor({ released: [], secrets })
   const text = "c=12345678the-secret-value;"
   for (let at = 0; at <= text.length; at++) {
     expect(await streamed(by, [bytesOf(text.slice(0, at)), bytesOf(text.slice(at))])).toBe("c=own;")
@@ -116,7 +116,7 @@ test("overlapping values are hidden together for any chunking", async () => {
 })
 
 test("a value with surrounding spaces is hidden without them, as in a header", () => {
-  const by = hiding({ released: [], secrets: [{ value: " the secret value  ", placeholder: HELD }] })
+  const by = redactorFor({ released: [], secrets: [{ value: " the secret value  ", placeholder: HELD }] })
   expect(by.text("x: the secret value;")).toBe(`x: ${HELD};`)
 })
 
@@ -140,7 +140,7 @@ test("bytes without a value are unchanged", () => {
 
 test("a short value is hidden only if this request sent it", () => {
   const secrets = [{ value: "2026", placeholder: HELD }]
-  expect(hiding({ released: [], secrets }).text("in 2026")).toBe("in 2026")
+  expect(redactorFor({ released: [], secrets }).text("in 2026")).toBe("in 2026")
   const released = [["Bearer 2026", `Bearer ${HELD}`]] as const
-  expect(hiding({ released, secrets }).text("key 2026, Bearer 2026")).toBe(`key ${HELD}, Bearer ${HELD}`)
+  expect(redactorFor({ released, secrets }).text("key 2026, Bearer 2026")).toBe(`key ${HELD}, Bearer ${HELD}`)
 })

@@ -2,7 +2,7 @@ import type * as z from "zod"
 import type { AuditRecord as AuditSchema } from "../../audit/schemas.ts"
 import type { PermissionDetails } from "../../interns/run/permission-details.ts"
 import type {
-  ContentTestAnswer,
+  ContentTestResponse,
   Guardrail as GuardrailSchema,
   KeyAssignment as KeyAssignmentSchema,
   MemberAssignment as MemberAssignmentSchema,
@@ -12,7 +12,7 @@ import type { DesignatedPreset, Preset as PresetSchema, PresetVersion as Version
 
 /** Shapes of the API, derived from the schemas that validate its answers. */
 export type Guardrail = z.infer<typeof GuardrailSchema>
-export type ContentTest = z.infer<typeof ContentTestAnswer>["data"]
+export type ContentTest = z.infer<typeof ContentTestResponse>["data"]
 export type KeyAssignment = z.infer<typeof KeyAssignmentSchema>
 export type MemberAssignment = z.infer<typeof MemberAssignmentSchema>
 export type Preset = z.infer<typeof PresetSchema>

@@ -50,17 +50,17 @@ export async function readByCursor<T>(path: string, most: number, read: Read = a
 
 /** A list with cursors and server-side search, which loads more when its end is visible. */
 export function useCursorList<T>(path: string, text: string): Query<CursorList<T>> & { onEnd: () => void } {
-  const searched = withParams(path, { q: useTyped(text.trim()) })
+  const searched = withParams(path, { q: useDebounced(text.trim()) })
   const [read, setRead] = useState({ searched, rows: PAGE })
   const rows = read.searched === searched ? read.rows : PAGE
   const query = useQuery(`${searched}#${rows}`, () => readByCursor<T>(searched, rows))
   const onEnd = () => {
     if (query.data?.has_more && rows < MAX_ROWS) setRead({ searched, rows: rows * 2 })
   }
-  return { ...useKept(path, query), onEnd }
+  return { ...useLastData(path, query), onEnd }
 }
 
-export type Searched<T> = Query<List<T>> & {
+export type SearchQuery<T> = Query<List<T>> & {
   /** Total number with any text; undefined until it is known. */
   all: number | undefined
   /** Loads more, when the end of the list is visible. */
@@ -70,7 +70,7 @@ export type Searched<T> = Query<List<T>> & {
 const TYPING_MS = 150
 
 /** The text after a pause in typing. */
-export function useTyped(text: string): string {
+export function useDebounced(text: string): string {
   const [typed, setTyped] = useState(text)
   useEffect(() => {
     const timer = setTimeout(() => setTyped(text), text === "" ? 0 : TYPING_MS)
@@ -80,21 +80,21 @@ export function useTyped(text: string): string {
 }
 
 /** While the next text or rows load, the previous rows stay, so that the list does not flicker. */
-export function useKept<T>(path: string, query: Query<T>): Query<T> {
+export function useLastData<T>(path: string, query: Query<T>): Query<T> {
   const before = useRef<{ path: string; data: T } | undefined>(undefined)
   if (query.data !== undefined) before.current = { path, data: query.data }
   return { ...query, data: before.current?.path === path ? before.current.data : undefined }
 }
 
 /** A list with server-side search, loaded page by page while scrolling. */
-export function useSearched<T>(path: string, text: string): Searched<T> {
-  const q = useTyped(text.trim())
+export function useSearch<T>(path: string, text: string): SearchQuery<T> {
+  const q = useDebounced(text.trim())
   const searched = withParams(path, { q })
   const [read, setRead] = useState({ searched, rows: PAGE })
   const rows = read.searched === searched ? read.rows : PAGE
   const query = useQuery(`${searched}#${rows}`, () => readAll<T>(searched, api, rows))
   const count = useQuery(q === "" ? null : `${path}#count`, () => api<List<T>>(withParams(path, { limit: 1 })))
-  const kept = useKept(path, query)
+  const kept = useLastData(path, query)
   const total = kept.data?.total_count ?? 0
   return {
     ...kept,

@@ -5,7 +5,7 @@ import type {
   CallStory as CallStorySchema,
 } from "../../calls/schemas.ts"
 import type { ApiKey as ApiKeySchema, CurrentKey as CurrentKeySchema } from "../../keys/schemas.ts"
-import type { LimitInForce as LimitSchema } from "../../calls/ladder-schemas.ts"
+import type { LimitInForce as LimitSchema } from "../../calls/limit-schemas.ts"
 import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../../models/schemas.ts"
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
 import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"

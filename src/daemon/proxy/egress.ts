@@ -12,14 +12,14 @@ import {
 } from "../../vault/egress-envelope.ts"
 
 /** The response of a host, or of the gateway instead. */
-export type EgressAnswer =
+export type EgressResult =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
   | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
 
 /**
  * Sends a request with placeholders to the gateway, which inserts the values. `body`: streamed if the envelope says so.
  */
-export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressAnswer>
+export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressResult>
 
 /** Shorter than the idle timeout of the gateway. */
 const IDLE_MS = 3_000
@@ -68,7 +68,7 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
   }
 }
 
-async function toAnswer(response: IncomingMessage): Promise<EgressAnswer> {
+async function toAnswer(response: IncomingMessage): Promise<EgressResult> {
   const header = response.headers[EGRESS_RESPONSE_HEADER]
   const envelope = typeof header === "string" ? decodeResponse(header) : undefined
   if (envelope) return { is: "host", envelope, body: response }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 export type Pairs = [string, string][]
 
 /** Hop-by-hop headers of RFC 9110 and proxy headers. The proxy itself handles `Expect`. */
-const OF_A_HOP = new Set([
+const HOP_BY_HOP_HEADERS = new Set([
   "connection",
   "expect",
   "keep-alive",
@@ -24,13 +24,16 @@ export function pairsOf(raw: readonly string[]): Pairs {
 }
 
 /** Removes hop-by-hop headers. */
-export function onward(pairs: Pairs): Pairs {
+export function withoutHopByHop(pairs: Pairs): Pairs {
   const named = pairs
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.toLowerCase().split(","))
     .map((name) => name.trim())
   // content-length and host are not hop-by-hop headers, even if Connection lists them.
-  const dropped = new Set([...named.filter((name) => name !== "content-length" && name !== "host"), ...OF_A_HOP])
+  const dropped = new Set([
+    ...named.filter((name) => name !== "content-length" && name !== "host"),
+    ...HOP_BY_HOP_HEADERS,
+  ])
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase()))
 }
 
@@ -38,8 +41,8 @@ export function onward(pairs: Pairs): Pairs {
  * Headers of the forwarded request. They frame the body as received, against request smuggling: Node frames the body of
  * a GET only if a header says so.
  */
-export function framed(request: IncomingMessage): Pairs {
-  const pairs = onward(pairsOf(request.rawHeaders))
+export function withBodyHeaders(request: IncomingMessage): Pairs {
+  const pairs = withoutHopByHop(pairsOf(request.rawHeaders))
   const { headers } = request
   if (headers["transfer-encoding"] !== undefined) {
     return [...pairs.filter(([name]) => name.toLowerCase() !== "content-length"), ["Transfer-Encoding", "chunked"]]

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises"
 import type { TLSSocket } from "node:tls"
 import { isMisdirected, MISDIRECTED } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
-import { onward, pairsOf } from "./headers.ts"
+import { withoutHopByHop, pairsOf } from "./headers.ts"
 import type { ProxyDeps } from "./proxy.ts"
 import { answer } from "./replies.ts"
 
@@ -36,7 +36,7 @@ async function pass(
   host: URL,
   { egress, onUnbound }: ProxyDeps,
 ): Promise<void> {
-  const headers = onward(pairsOf(request.rawHeaders))
+  const headers = withoutHopByHop(pairsOf(request.rawHeaders))
   // A request line with another host than the tunnel's is rejected.
   if (!/^(\/|\*$)/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
   if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)

@@ -12,7 +12,7 @@ import type { GivenSecret } from "../../vault/secret.ts"
 import type { Authority } from "./authority.ts"
 import { type Connect, open, Refusal } from "./connect.ts"
 import type { Egress } from "./egress.ts"
-import { framed, onward, pairsOf } from "./headers.ts"
+import { withBodyHeaders, withoutHopByHop, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
 import { answer, refuse } from "./replies.ts"
 
@@ -75,9 +75,9 @@ async function plain(request: IncomingMessage, response: ServerResponse, { gatew
   const url = URL.parse(request.url ?? "")
   if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")
   const { method = "GET" } = request
-  const upstream = http.request(url, { method, headers: framed(request).flat() })
+  const upstream = http.request(url, { method, headers: withBodyHeaders(request).flat() })
   upstream.on("response", (answered) => {
-    response.writeHead(answered.statusCode ?? 502, onward(pairsOf(answered.rawHeaders)).flat())
+    response.writeHead(answered.statusCode ?? 502, withoutHopByHop(pairsOf(answered.rawHeaders)).flat())
     void pipeline(answered, response).catch(() => response.destroy())
   })
   upstream.on("error", () => answer(response, 502, "The gateway could not be reached."))

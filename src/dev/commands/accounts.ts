@@ -1,4 +1,4 @@
-import { type Command, given as withGiven, number, table, print, text, toNumber } from "./command.ts"
+import { type Command, input as withGiven, number, table, print, text, toNumber } from "./command.ts"
 
 type Key = {
   hash: string
@@ -21,17 +21,17 @@ export const keysList: Command = {
     workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
     all: { type: "boolean", description: "disabled ones, too" },
   },
-  async run(given) {
-    const workspace = text(given, "workspace")
+  async run(input) {
+    const workspace = text(input, "workspace")
     const query = new URLSearchParams({
       limit: String(PAGE),
-      include_disabled: String(given.values["all"] === true),
+      include_disabled: String(input.values["all"] === true),
       ...(workspace !== undefined && { workspace_id: workspace }),
     })
     const keys: Key[] = []
     for (;;) {
       query.set("offset", String(keys.length))
-      const page = await given.api.as<{ data: Key[]; total_count: number }>("manager", "GET", `/keys?${query}`)
+      const page = await input.api.as<{ data: Key[]; total_count: number }>("manager", "GET", `/keys?${query}`)
       keys.push(...page.data)
       if (page.data.length === 0 || keys.length >= page.total_count) break
     }
@@ -44,7 +44,7 @@ export const keysList: Command = {
       key.expires_at,
       key.hash,
     ])
-    print(given, keys, table(["NAME", "KEY", "KIND", "USED USD", "LIMIT USD", "EXPIRES", "HASH"], rows))
+    print(input, keys, table(["NAME", "KEY", "KIND", "USED USD", "LIMIT USD", "EXPIRES", "HASH"], rows))
   },
 }
 
@@ -62,20 +62,20 @@ export const keysCreate: Command = {
     expires: { type: "string", description: "an instant such as 2027-01-01T00:00:00Z" },
     workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
   },
-  async run(given) {
+  async run(input) {
     const body = withGiven({
-      name: given.positionals[0],
-      limit: number(given, "limit"),
-      limit_reset: text(given, "reset"),
-      requests_per_minute: number(given, "rpm"),
-      tokens_per_minute: number(given, "tpm"),
-      concurrent_requests: number(given, "concurrent"),
-      kind: text(given, "kind"),
-      expires_at: text(given, "expires"),
-      workspace_id: text(given, "workspace"),
+      name: input.positionals[0],
+      limit: number(input, "limit"),
+      limit_reset: text(input, "reset"),
+      requests_per_minute: number(input, "rpm"),
+      tokens_per_minute: number(input, "tpm"),
+      concurrent_requests: number(input, "concurrent"),
+      kind: text(input, "kind"),
+      expires_at: text(input, "expires"),
+      workspace_id: text(input, "workspace"),
     })
-    const made = await given.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
-    print(given, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
+    const made = await input.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
+    print(input, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
   },
 }
 
@@ -84,10 +84,10 @@ export const keysRevoke: Command = {
   summary: "Deletes a key, for good. Elsewhere it may work for 5 seconds more.",
   takes: ["HASH"],
   options: {},
-  async run(given) {
-    const hash = encodeURIComponent(given.positionals[0] ?? "")
-    const answer = await given.api.as("manager", "DELETE", `/keys/${hash}`)
-    print(given, answer, "The key is revoked.")
+  async run(input) {
+    const hash = encodeURIComponent(input.positionals[0] ?? "")
+    const answer = await input.api.as("manager", "DELETE", `/keys/${hash}`)
+    print(input, answer, "The key is revoked.")
   },
 }
 
@@ -100,15 +100,15 @@ export const creditsAdd: Command = {
     id: { type: "string", description: "a name of your own for this credit, such as invoice-17 (default: a new one)" },
     organization: { type: "string", description: "the id of an organization (default: the first one)" },
   },
-  async run(given) {
+  async run(input) {
     const body = withGiven({
-      amount_usd: toNumber(given.positionals[0] ?? "", "USD"),
-      id: text(given, "id") ?? `command-${crypto.randomUUID()}`,
-      organization_id: text(given, "organization"),
+      amount_usd: toNumber(input.positionals[0] ?? "", "USD"),
+      id: text(input, "id") ?? `command-${crypto.randomUUID()}`,
+      organization_id: text(input, "organization"),
     })
     type Credits = { data: { total_credits: number; total_usage: number } }
-    const answer = await given.api.as<Credits>("operator", "POST", "/credits", body)
+    const answer = await input.api.as<Credits>("operator", "POST", "/credits", body)
     const { total_credits: credited, total_usage: used } = answer.data
-    print(given, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
+    print(input, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
   },
 }

@@ -4,7 +4,7 @@ import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 
 type Options = NonNullable<ParseArgsConfig["options"]>
-export type Given = { values: Readonly<Record<string, unknown>>; positionals: string[]; api: Api }
+export type CommandInput = { values: Readonly<Record<string, unknown>>; positionals: string[]; api: Api }
 
 export type Command = {
   /** `keys create`. */
@@ -17,7 +17,7 @@ export type Command = {
   /** The exit code of every failure, if 2 has another meaning. */
   failureCode?: number
   /** Returns the exit code if it is not 0. */
-  run: (given: Given) => Promise<number | void>
+  run: (input: CommandInput) => Promise<number | void>
 }
 
 export const SHARED: Command["options"] = {
@@ -38,7 +38,7 @@ export function usageOf({ name, summary, takes, options }: Command): string {
 }
 
 /** Parses the arguments of a command. Throws its usage text if they are invalid. */
-export function readArguments(command: Command, argv: readonly string[]): Omit<Given, "api"> {
+export function readArguments(command: Command, argv: readonly string[]): Omit<CommandInput, "api"> {
   const all = Object.entries({ ...command.options, ...SHARED })
   const options: Options = Object.fromEntries(all.map(([name, { type }]) => [name, { type }]))
   try {
@@ -54,13 +54,13 @@ export function readArguments(command: Command, argv: readonly string[]): Omit<G
   }
 }
 
-export function text({ values }: Given, name: string): string | undefined {
+export function text({ values }: CommandInput, name: string): string | undefined {
   const value = values[name]
   return typeof value === "string" ? value : undefined
 }
 
-export function number(given: Given, name: string): number | undefined {
-  const value = text(given, name)
+export function number(input: CommandInput, name: string): number | undefined {
+  const value = text(input, name)
   return value === undefined ? undefined : toNumber(value, `--${name}`)
 }
 
@@ -71,7 +71,7 @@ export function toNumber(value: string, name: string): number {
 }
 
 /** Drops undefined fields of a body. */
-export function given(body: Record<string, unknown>): Record<string, unknown> {
+export function input(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
@@ -90,6 +90,6 @@ export function table(names: readonly string[], rows: readonly (readonly (string
 }
 
 /** Prints the response as JSON with `--json`, otherwise the text. */
-export function print({ values }: Given, response: unknown, text: string): void {
+export function print({ values }: CommandInput, response: unknown, text: string): void {
   console.log(values["json"] === true ? JSON.stringify(response, null, 2) : text)
 }

@@ -1,13 +1,13 @@
 import { homedir } from "node:os"
 import { readFileSync } from "node:fs"
 import { Failure } from "../failure.ts"
-import { type ClientName, CLIENTS, defaultModel, MOST_MODELS, setupOf } from "../../connect/clients.ts"
+import { type ClientName, CLIENTS, defaultModel, MAX_MODELS, setupOf } from "../../connect/clients.ts"
 import { modelsOf } from "../connect/check.ts"
 import { diffLines } from "../connect/diff.ts"
 import { editFiles } from "../connect/edits.ts"
 import { describeUndone, undo, writeFiles } from "../connect/files.ts"
 import { connectByLink, describeFiles, readLink } from "../connect/link.ts"
-import { type Command, type Given, print, text } from "./command.ts"
+import { type Command, type CommandInput, print, text } from "./command.ts"
 
 export const connect: Command = {
   name: "connect",
@@ -25,47 +25,47 @@ export const connect: Command = {
     undo: { type: "boolean", description: "restore what was there before" },
     force: { type: "boolean", description: "with --undo: also files that were changed since" },
   },
-  async run(given) {
-    const client = CLIENTS.find((name) => name === given.positionals[0])
+  async run(input) {
+    const client = CLIENTS.find((name) => name === input.positionals[0])
     if (!client) throw new Failure(`connect takes ${CLIENTS.join(", ")}.`, 2)
-    if (given.values["undo"] === true) {
-      const restored = undo(homedir(), client, given.values["force"] === true)
-      return print(given, restored, describeUndone(restored).join("\n"))
+    if (input.values["undo"] === true) {
+      const restored = undo(homedir(), client, input.values["force"] === true)
+      return print(input, restored, describeUndone(restored).join("\n"))
     }
-    const link = text(given, "link")
-    return link === undefined ? connectByKey(given, client) : redeem(given, client, link)
+    const link = text(input, "link")
+    return link === undefined ? connectByKey(input, client) : redeem(input, client, link)
   },
 }
 
-async function connectByKey(given: Given, client: ClientName): Promise<void> {
+async function connectByKey(input: CommandInput, client: ClientName): Promise<void> {
   const home = homedir()
-  const key = keyOf(given)
-  const models = await modelsOf(given.api, key)
-  const model = text(given, "model") ?? firstModel(client, models)
+  const key = keyOf(input)
+  const models = await modelsOf(input.api, key)
+  const model = text(input, "model") ?? firstModel(client, models)
   if (!models.includes(model)) throw new Failure(`${model} is not among the ${models.length} models of this key.`)
-  const connection = { home, base: given.api.url, key, model, models: models.slice(0, MOST_MODELS) }
+  const connection = { home, base: input.api.url, key, model, models: models.slice(0, MAX_MODELS) }
   const { files, steps } = setupOf(client, connection)
   const hidden = (value: string) => value.replaceAll(key, "<GATEWAY_API_KEY>")
-  if (given.values["print"] === true) {
+  if (input.values["print"] === true) {
     const blocks = files.map(({ path, edit }) => `# ${path}\n${edit(undefined).trimEnd()}`)
     return console.log(hidden([...blocks, ...steps].join("\n\n")))
   }
   const edited = editFiles(client, connection)
-  if (given.values["dry-run"] === true) {
+  if (input.values["dry-run"] === true) {
     const blocks = edited.map((one) => `# ${one.path}\n${diffLines(one.before ?? "", one.text).join("\n")}`)
     return console.log(hidden([...blocks, ...steps].join("\n\n")))
   }
   const written = writeFiles(home, client, edited)
-  print(given, { client, model, files: written }, [...describeFiles(written), `model  ${model}`, ...steps].join("\n"))
+  print(input, { client, model, files: written }, [...describeFiles(written), `model  ${model}`, ...steps].join("\n"))
 }
 
-function keyOf(given: Given): string {
-  const [argument, file] = [text(given, "key"), text(given, "key-file")]
+function keyOf(input: CommandInput): string {
+  const [argument, file] = [text(input, "key"), text(input, "key-file")]
   if (argument !== undefined) {
-    if (given.values["insecure-key"] === true) return argument
+    if (input.values["insecure-key"] === true) return argument
     throw new Failure("--key shows the key to other users of this machine. Use --key-file, or add --insecure-key.", 2)
   }
-  if (file === undefined) return given.api.callerKey
+  if (file === undefined) return input.api.callerKey
   const key = readKey(file).trim()
   if (key === "" || /\s/.test(key)) throw new Failure(`${file} must have one API key and nothing else.`, 2)
   return key
@@ -86,10 +86,10 @@ function firstModel(client: ClientName, models: readonly string[]): string {
 }
 
 /** Connects with a link from the console, which brings its key and gateway. */
-async function redeem(given: Given, client: ClientName, argument: string): Promise<void> {
+async function redeem(input: CommandInput, client: ClientName, argument: string): Promise<void> {
   const link = readLink(argument === "-" ? readKey("-") : argument)
   if (link.client !== client) throw new Failure(`This link is for ${link.client}. Run: connect ${link.client}`, 2)
   const { model, files, steps, key } = await connectByLink(homedir(), link)
   const keyLine = files.length === 0 ? [`key    ${key}`] : []
-  print(given, { client, model, files }, [...describeFiles(files), ...keyLine, `model  ${model}`, ...steps].join("\n"))
+  print(input, { client, model, files }, [...describeFiles(files), ...keyLine, `model  ${model}`, ...steps].join("\n"))
 }

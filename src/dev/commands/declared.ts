@@ -1,4 +1,4 @@
-import type { Command, Given } from "./command.ts"
+import type { Command, CommandInput } from "./command.ts"
 
 const options: Command["options"] = {
   prune: { type: "boolean", description: "also remove what the file does not have, of the kinds that it declares" },
@@ -12,7 +12,7 @@ export const plan: Command = {
   takes: ["FILE"],
   options,
   failureCode: 1,
-  run: async (given) => (await load()).runPlan(given),
+  run: async (input) => (await load()).runPlan(input),
 }
 
 export const apply: Command = {
@@ -26,10 +26,10 @@ export const apply: Command = {
     "keys-out": { type: "string", description: "a new file for the secrets of new keys" },
   },
   failureCode: 1,
-  run: async (given) => (await load()).runApply(given),
+  run: async (input) => (await load()).runApply(input),
 }
 
-type Runs = Record<"runPlan" | "runApply", (given: Given) => Promise<number | void>>
+type Runs = Record<"runPlan" | "runApply", (input: CommandInput) => Promise<number | void>>
 
 /** The schemas of all resources take half a second to load, which no other command should spend. */
 const load = (): Promise<Runs> => import("../declared/run.ts")

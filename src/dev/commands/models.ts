@@ -48,12 +48,12 @@ export const models: Command = {
   summary: "The catalogue: each model with its providers, prices for a million tokens, and whether it can be called.",
   takes: ["[NAME]"],
   options: { all: { type: "boolean", description: "also models whose provider has no key" } },
-  async run(given) {
-    const [name = ""] = given.positionals
-    const rows = (await readCatalogue(given.api)).rows.filter(({ id }) => id.includes(name.toLowerCase()))
+  async run(input) {
+    const [name = ""] = input.positionals
+    const rows = (await readCatalogue(input.api)).rows.filter(({ id }) => id.includes(name.toLowerCase()))
     const lines = rows.flatMap(({ id, endpoints }) =>
       endpoints
-        .filter(({ configured }) => configured || given.values["all"] === true)
+        .filter(({ configured }) => configured || input.values["all"] === true)
         .map((endpoint) => {
           const price = endpoint.price_override ?? endpoint.pricing
           const prices = price ? [perMillion(price.prompt), perMillion(price.completion)] : [null, null]
@@ -61,7 +61,7 @@ export const models: Command = {
         }),
     )
     const empty = "No model of a configured provider. Set a key, such as OPENAI_API_KEY, or list all with --all."
-    print(given, rows, lines.length > 0 ? table(["model", "provider", "input", "output", "state"], lines) : empty)
+    print(input, rows, lines.length > 0 ? table(["model", "provider", "input", "output", "state"], lines) : empty)
   },
 }
 
@@ -70,12 +70,12 @@ export const providerTest: Command = {
   summary: "Asks a provider for its models with the configured key and adds them to the catalogue.",
   takes: ["SLUG"],
   options: {},
-  async run(given) {
-    const body = { providers: given.positionals }
-    const { data } = await given.api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", body)
+  async run(input) {
+    const body = { providers: input.positionals }
+    const { data } = await input.api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", body)
     const [found] = data
-    if (!found) throw new Failure(`${given.positionals[0]} has a fixed list of models and was not asked.`)
-    print(given, found, describeDiscovery(found))
+    if (!found) throw new Failure(`${input.positionals[0]} has a fixed list of models and was not asked.`)
+    print(input, found, describeDiscovery(found))
     return found.error === null ? 0 : 1
   },
 }
@@ -88,16 +88,16 @@ export const providerSwitches: readonly Command[] = [
   summary,
   takes: ["SLUG"],
   options: {},
-  async run(given) {
-    const [provider] = given.positionals
-    const { data } = await given.api.as<{ data: { disabled_providers: string[] } }>(
+  async run(input) {
+    const [provider] = input.positionals
+    const { data } = await input.api.as<{ data: { disabled_providers: string[] } }>(
       "operator",
       "PATCH",
       "/catalogue/providers",
       { provider, disabled },
     )
     const stopped = data.disabled_providers.join(", ") || "none"
-    print(given, data, `${provider} is ${disabled ? "stopped" : "in use"}. Stopped providers: ${stopped}`)
+    print(input, data, `${provider} is ${disabled ? "stopped" : "in use"}. Stopped providers: ${stopped}`)
   },
 }))
 
@@ -128,8 +128,8 @@ export const doctor: Command = {
   options: {
     stream: { type: "string", description: "a model: one short call checks that no proxy buffers streams" },
   },
-  async run(given) {
-    const { api } = given
+  async run(input) {
+    const { api } = input
     const answer = await fetch(new URL("/ready", api.url)).catch(() => undefined)
     const ready = await answer?.json().then(
       (body) => body as Readiness,
@@ -139,14 +139,14 @@ export const doctor: Command = {
       throw new Failure(`There is no gateway at ${api.url}. Check the address and that it runs.`, 2)
     const checks = [
       checkClock(answer.headers, Date.now()),
-      ...(await checkKey(api, text(given, "stream"))),
+      ...(await checkKey(api, text(input, "stream"))),
       ...checkClients(homedir(), api.url),
     ]
     const seen = checks.map(({ is, about, message }) => `${MARKS[is]} ${about.padEnd(11)} ${message}`)
     const isSound = checks.every(({ is }) => is !== "broken")
     if (!api.hasOperatorKey) {
       const gateway = `${mark(ready.status === "ready")} gateway     ${ready.fault ?? ready.status}`
-      print(given, { ready, checks }, [gateway, ...seen].join("\n"))
+      print(input, { ready, checks }, [gateway, ...seen].join("\n"))
       return isSound && ready.status === "ready" ? 0 : 1
     }
     const { data: discoveries } = await api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", {})
@@ -166,7 +166,7 @@ export const doctor: Command = {
       ...seen,
     ]
     print(
-      given,
+      input,
       { ready, providers: discoveries, models: rows.length, seed_date: seedDate, callable, checks },
       lines.join("\n"),
     )

@@ -19,8 +19,8 @@ export const init: Command = {
     "owner-email": { type: "string", description: "the address of its owner" },
     another: { type: "boolean", description: "make one more, where there is one already" },
   },
-  async run(given) {
-    const { api, positionals, values } = given
+  async run(input) {
+    const { api, positionals, values } = input
     const [name = "Default"] = positionals
     type Home = { data: { organization_id: string | null } }
     const { data: home } = await api.as<Home>("operator", "GET", "/key")
@@ -28,11 +28,11 @@ export const init: Command = {
       throw new Failure(`There is an organization already: ${home.organization_id}. --another makes one more.`)
     }
     if (home.organization_id === null) await api.as("operator", "PUT", "/catalogue", readFileSync(SEED, "utf8"))
-    const email = text(given, "owner-email")
-    const body = { name, starting_balance_usd: number(given, "balance") ?? 0, ...(email && { owner_email: email }) }
+    const email = text(input, "owner-email")
+    const body = { name, starting_balance_usd: number(input, "balance") ?? 0, ...(email && { owner_email: email }) }
     const { data } = await api.as<{ data: Organization }>("operator", "POST", "/organizations", body)
     print(
-      given,
+      input,
       data,
       `The organization ${name} is made. These keys are told only now:
 
@@ -49,11 +49,11 @@ export const providers: Command = {
   summary: "The providers that the gateway has a key for, or an address.",
   takes: [],
   options: {},
-  async run(given) {
+  async run(input) {
     type Listing = { data: { slug: string; name: string }[] }
-    const answer = await given.api.open<Listing>("/providers")
+    const answer = await input.api.open<Listing>("/providers")
     print(
-      given,
+      input,
       answer,
       answer.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
     )
@@ -66,15 +66,15 @@ export const catalogueUpdate: Command = {
     "Puts models and prices into the catalogue: those that ship, or those of a file. What is gone from those that ship is removed. An operator's own price stays.",
   takes: ["[FILE]"],
   options: {},
-  async run(given) {
-    const [file = SEED] = given.positionals
+  async run(input) {
+    const [file = SEED] = input.positionals
     const body = read(file)
-    const answer = await given.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
+    const answer = await input.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
     const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = answer.data
     const date = /"date":"([\d-]{10})"/.exec(body.slice(0, 200))?.[1]
     const gone = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints that are gone.` : ""
     const shipped = date === undefined ? "" : ` of ${date}`
-    print(given, answer, `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${gone}`)
+    print(input, answer, `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${gone}`)
   },
 }
 
@@ -96,10 +96,10 @@ export const cataloguePrice: Command = {
     off: { type: "boolean", description: "nobody is sent there any more" },
     on: { type: "boolean", description: "it can be called again" },
   },
-  async run(given) {
-    const { api, positionals, values } = given
+  async run(input) {
+    const { api, positionals, values } = input
     const [model, provider] = positionals
-    const [prompt, completion] = [text(given, "prompt"), text(given, "completion")]
+    const [prompt, completion] = [text(input, "prompt"), text(input, "completion")]
     if ((prompt === undefined) !== (completion === undefined)) {
       throw new Failure("--prompt and --completion go together.", 2)
     }
@@ -114,6 +114,6 @@ export const cataloguePrice: Command = {
       ...(isOff !== isOn && { disabled: isOff }),
     }
     const answer = await api.as("operator", "PATCH", "/catalogue/endpoints", body)
-    print(given, answer, `${model} by ${provider} is changed.`)
+    print(input, answer, `${model} by ${provider} is changed.`)
   },
 }

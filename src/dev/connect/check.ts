@@ -76,14 +76,14 @@ async function checkStream(base: string, key: string, model: string): Promise<Ch
   }
   let pieces = 0
   for await (const _ of response.body) pieces++
-  return judgeStream({ pieces, hasLength: response.headers.has("content-length"), ms: performance.now() - startedAt })
+  return streamCheckOf({ pieces, hasLength: response.headers.has("content-length"), ms: performance.now() - startedAt })
 }
 
 /** A faster model's response can arrive in one piece without any buffering. */
 const SLOW_ENOUGH_MS = 1_000
 
 /** A buffering proxy forwards a stream in one piece, or with a length. */
-export function judgeStream({ pieces, hasLength, ms }: { pieces: number; hasLength: boolean; ms: number }): Check {
+export function streamCheckOf({ pieces, hasLength, ms }: { pieces: number; hasLength: boolean; ms: number }): Check {
   if (!hasLength && pieces > 1) return good("stream", `arrived in ${pieces} pieces`)
   if (!hasLength && ms < SLOW_ENOUGH_MS) {
     return absent(

@@ -4,10 +4,10 @@ import { Failure } from "../failure.ts"
 import { readText } from "./files.ts"
 
 /** `settings`: the gateway's settings in `text`. */
-export type Edited = { path: string; before: string | undefined; text: string; settings: string }
+export type FileEdit = { path: string; before: string | undefined; text: string; settings: string }
 
 /** The edited files of a client, not written yet. Throws if one of them cannot be edited safely. */
-export function editFiles(client: ClientName, connection: Connection): Edited[] {
+export function editFiles(client: ClientName, connection: Connection): FileEdit[] {
   return setupOf(client, connection).files.map(({ path, edit, settings }) => {
     const before = readText(path)
     try {

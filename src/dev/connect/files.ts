@@ -5,7 +5,7 @@ import { type ClientName, setupOf } from "../../connect/clients.ts"
 import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
 import { parseStored } from "../../support/json.ts"
-import type { Edited } from "./edits.ts"
+import type { FileEdit } from "./edits.ts"
 
 /**
  * A file that `connect` wrote: its backup, or null if it did not exist; the hash of the written text, and that of the
@@ -32,7 +32,7 @@ function readState(home: string): State {
 }
 
 /** Writes the files of a client. The first backup is kept: it has the user's original settings. */
-export function writeFiles(home: string, client: string, files: readonly Edited[]): Written[] {
+export function writeFiles(home: string, client: string, files: readonly FileEdit[]): Written[] {
   const before = writtenFor(home, client)
   const written = files.map(({ path: file, text, settings }) => {
     const known = before.find((entry) => entry.path === file)

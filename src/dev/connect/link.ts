@@ -1,4 +1,4 @@
-import { type ClientName, CLIENTS, MOST_MODELS, setupOf } from "../../connect/clients.ts"
+import { type ClientName, CLIENTS, MAX_MODELS, setupOf } from "../../connect/clients.ts"
 import { isObject, parseJson } from "../../support/json.ts"
 import { Failure } from "../failure.ts"
 import { editFiles } from "./edits.ts"
@@ -19,14 +19,14 @@ export function readLink(text: string): Link {
 }
 
 type Redeemed = { api_key: string; model: string; models: string[] }
-export type Connected = { client: ClientName; model: string; files: Written[]; steps: string[]; key: string }
+export type ConnectResult = { client: ClientName; model: string; files: Written[]; steps: string[]; key: string }
 
 /** Redeems a link and writes the configuration of its client. If a file cannot be edited, the link stays unused. */
-export async function connectByLink(home: string, { origin, client, token }: Link): Promise<Connected> {
+export async function connectByLink(home: string, { origin, client, token }: Link): Promise<ConnectResult> {
   const base = `${origin}/api/v1`
   editFiles(client, { home, base, key: "", model: "", models: [] })
   const { api_key: key, model, models } = await redeem(base, token)
-  const connection = { home, base, key, model, models: models.slice(0, MOST_MODELS) }
+  const connection = { home, base, key, model, models: models.slice(0, MAX_MODELS) }
   const files = writeFiles(home, client, editFiles(client, connection))
   return { client, model, files, steps: setupOf(client, connection).steps, key }
 }

@@ -45,7 +45,7 @@ export function livePrices({ rows }: Stored): LiveResource[] {
 }
 
 /** Rejects prices of endpoints that the catalogue does not have. */
-export function refuseUnknownEndpoints({ rows }: Stored, declared: readonly Resource[]): void {
+export function rejectUnknownEndpoints({ rows }: Stored, declared: readonly Resource[]): void {
   for (const resource of declared.filter(({ kind }) => kind === "price")) {
     const [model, provider] = resource.name.split(" ")
     const found = rows.find(({ id }) => id === model)

@@ -1,6 +1,6 @@
 import { isArray, type Json, listOf, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
-import { livePrices, liveProviders, refuseUnknownEndpoints } from "./catalogue.ts"
+import { livePrices, liveProviders, rejectUnknownEndpoints } from "./catalogue.ts"
 import { liveProviderBudgets } from "./provider-budgets.ts"
 import { livePreset } from "./presets.ts"
 import { type Kind, type LiveResource, normalizeFields } from "./resource.ts"
@@ -77,7 +77,7 @@ async function catalogueOf(
   if (!has("price") && !has("provider")) return []
   const { rows, first } = await listPages(api, "/catalogue?", "operator")
   const stored = { rows, disabledProviders: listOf(first["disabled_providers"]).map(String) }
-  refuseUnknownEndpoints(stored, declared)
+  rejectUnknownEndpoints(stored, declared)
   return [...(has("price") ? livePrices(stored) : []), ...(has("provider") ? liveProviders(stored, declared) : [])]
 }
 

@@ -37,7 +37,7 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
     const current = found.get(address)
     const fields = differences(resource.fields, current?.fields ?? {}, current === undefined)
     if (current && fields.length === 0) return []
-    refuseFixedFields(resource.kind, address, current ? fields : [])
+    rejectFixedFields(resource.kind, address, current ? fields : [])
     const drift = isDrift(recorded?.[address], current)
     const { kind, workspace, name, fields: declared, secrets = {}, request } = resource
     const action = current || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
@@ -97,7 +97,7 @@ const FIXED: Partial<Record<Kind, readonly string[]>> = {
   alert_channel: ["type"],
 }
 
-function refuseFixedFields(kind: Kind, address: string, fields: readonly FieldChange[]): void {
+function rejectFixedFields(kind: Kind, address: string, fields: readonly FieldChange[]): void {
   const fixed = fields.find(({ field }) => FIXED[kind]?.includes(field))
   if (!fixed) return
   throw new Failure(

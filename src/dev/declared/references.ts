@@ -5,7 +5,7 @@ import { addressOf, type Resource } from "./resource.ts"
 import { type Declaration, sectionOf } from "./schema.ts"
 
 /** Rejects names of keys that are neither in the file nor, if it declares no keys, in the gateway. */
-export function refuseUnknownKeys({ resources, sections }: Declaration, known: KeyNames): void {
+export function rejectUnknownKeys({ resources, sections }: Declaration, known: KeyNames): void {
   const declared = new Set(resources.filter(({ kind }) => kind === "key").map(addressOf))
   for (const resource of resources) {
     const { workspace } = resource

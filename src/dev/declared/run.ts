@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs"
 import { Failure } from "../failure.ts"
 import { printable } from "../../support/printable.ts"
-import { type Given, print, text } from "../commands/command.ts"
+import { type CommandInput, print, text } from "../commands/command.ts"
 import { applyChanges } from "./apply.ts"
 import { KeysOut } from "./keys-out.ts"
 import { type Live, readLive } from "./live.ts"
 import { type Plan, planChanges } from "./plan.ts"
-import { refuseUnknownKeys } from "./references.ts"
+import { rejectUnknownKeys } from "./references.ts"
 import { type Declaration, readDeclaration } from "./schema.ts"
 import { readState, recordsOf, type State, writeState } from "./state.ts"
 import { describeOutcome, describePlan, toJson } from "./text.ts"
@@ -14,22 +14,22 @@ import { describeOutcome, describePlan, toJson } from "./text.ts"
 const CHANGES = 2
 
 /** `gateway plan`. Returns the exit code. */
-export async function runPlan(given: Given): Promise<number> {
-  const prepared = await prepare(given)
-  print(given, toJson(prepared.plan), printable([...prepared.notes, describePlan(prepared.plan)].join("\n")))
+export async function runPlan(input: CommandInput): Promise<number> {
+  const prepared = await prepare(input)
+  print(input, toJson(prepared.plan), printable([...prepared.notes, describePlan(prepared.plan)].join("\n")))
   return prepared.plan.changes.length > 0 ? CHANGES : 0
 }
 
 /** `gateway apply`. Returns the exit code. */
-export async function runApply(given: Given): Promise<number> {
-  const prepared = await prepare(given)
+export async function runApply(input: CommandInput): Promise<number> {
+  const prepared = await prepare(input)
   const { declaration, live, stateFile, state, organizationId } = prepared
   const { changes } = prepared.plan
   const shown = printable([...prepared.notes, describePlan(prepared.plan)].join("\n"))
-  refuse(given, prepared.plan, shown)
-  const file = text(given, "keys-out")
+  refuse(input, prepared.plan, shown)
+  const file = text(input, "keys-out")
   const keysOut = file !== undefined && createsKeys(prepared.plan) ? new KeysOut(file) : null
-  const outcome = await applyChanges(given.api, live, changes, keysOut).finally(() => keysOut?.close())
+  const outcome = await applyChanges(input.api, live, changes, keysOut).finally(() => keysOut?.close())
   const unapplied = [...(outcome.failed ? [outcome.failed.change] : []), ...outcome.pending]
   const pending = new Set(unapplied.map(({ address }) => address))
   const { failed } = outcome
@@ -39,8 +39,8 @@ export async function runApply(given: Given): Promise<number> {
     failed: failed && { address: failed.change.address, message: failed.message },
     pending: outcome.pending.map(({ address }) => address),
   }
-  print(given, result, [shown, printable(describeOutcome(outcome))].filter((part) => part !== "").join("\n"))
-  await record({ declaration, stateFile, state, organizationId }, given, pending)
+  print(input, result, [shown, printable(describeOutcome(outcome))].filter((part) => part !== "").join("\n"))
+  await record({ declaration, stateFile, state, organizationId }, input, pending)
   return failed ? 1 : 0
 }
 
@@ -54,17 +54,17 @@ type Prepared = {
   notes: string[]
 }
 
-async function prepare(given: Given): Promise<Prepared> {
-  const { api, positionals, values } = given
+async function prepare(input: CommandInput): Promise<Prepared> {
+  const { api, positionals, values } = input
   const [file = ""] = positionals
   const declaration = readDeclaration(read(file), file)
   const { data: key } = await api.as<{ data: { organization_id: string | null } }>("manager", "GET", "/key")
   const organizationId = key.organization_id
   if (organizationId === null) throw new Failure("Set GATEWAY_MANAGEMENT_KEY: this key belongs to no organization.")
-  const stateFile = text(given, "state") ?? `${file}.state.json`
+  const stateFile = text(input, "state") ?? `${file}.state.json`
   const state = readState(stateFile, organizationId)
   const live = await readLive(api, declaration)
-  refuseUnknownKeys(declaration, live.keys)
+  rejectUnknownKeys(declaration, live.keys)
   const recorded = state?.resources ?? null
   const prune = values["prune"] === true
   const result = planChanges({ declaration, live: live.resources, recorded, prune })
@@ -73,14 +73,14 @@ async function prepare(given: Given): Promise<Prepared> {
 }
 
 /** Called before anything is changed. */
-function refuse(given: Given, planned: Plan, shown: string): void {
+function refuse(input: CommandInput, planned: Plan, shown: string): void {
   const drifted = planned.changes.filter(({ drift }) => drift).map(({ address }) => address)
-  if (drifted.length > 0 && given.values["force"] !== true) {
+  if (drifted.length > 0 && input.values["force"] !== true) {
     throw new Failure(
       `${shown}\nNothing was changed: ${drifted.join(", ")} changed since the last apply. Put the change into the file, or add --force to undo it.`,
     )
   }
-  if (createsKeys(planned) && text(given, "keys-out") === undefined) {
+  if (createsKeys(planned) && text(input, "keys-out") === undefined) {
     throw new Failure(`${shown}\nNothing was changed: new keys need --keys-out FILE for their secrets.`)
   }
 }
@@ -92,7 +92,7 @@ function createsKeys({ changes }: Plan): boolean {
 /** Records fingerprints of the resources as the gateway returns them now. */
 async function record(
   { declaration, stateFile, state, organizationId }: Omit<Prepared, "live" | "plan" | "notes">,
-  { api }: Given,
+  { api }: CommandInput,
   pending: ReadonlySet<string>,
 ): Promise<void> {
   const { resources } = await readLive(api, declaration)

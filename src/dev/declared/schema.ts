@@ -105,7 +105,7 @@ export function readDeclaration(text: string, file: string, env = process.env): 
   }
   const { prices, providers, provider_budgets: providerBudgets } = parsed.data
   const workspaces = Object.entries(parsed.data.workspaces)
-  refuseSharedKeys(workspaces, file)
+  rejectSharedKeys(workspaces, file)
   return {
     resources: [
       ...pricesOf(prices ?? {}),
@@ -187,7 +187,7 @@ function sealedOf(slug: string, workspace: Workspace, env: Environment): Resourc
 }
 
 /** A key has at most one guardrail: two would take it from each other at every apply. */
-function refuseSharedKeys(workspaces: readonly [string, Workspace][], file: string): void {
+function rejectSharedKeys(workspaces: readonly [string, Workspace][], file: string): void {
   for (const [slug, { guardrails = {} }] of workspaces) {
     const owners = new Map<string, string>()
     for (const [name, { keys = [] }] of Object.entries(guardrails)) {

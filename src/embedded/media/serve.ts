@@ -5,7 +5,7 @@ import { EMPTY_MP4, findOrder, newOrder } from "./video.ts"
 import { mediaModels, type MediaModel } from "./models.ts"
 import { toPicture } from "./image.ts"
 import { rerank } from "./rerank.ts"
-import { BYTES_A_SECOND, tone, toWav } from "./audio.ts"
+import { BYTES_PER_SECOND, tone, toWav } from "./audio.ts"
 
 type Serve = (request: Request) => Promise<Response>
 
@@ -33,11 +33,11 @@ function inJson(makes: MediaModel["makes"], answer: (body: Json) => Response): S
   return async (request) => {
     const body = await readJson(request)
     if (body === undefined) return invalid(400, "We could not parse the JSON body of your request.", null, null)
-    return refuseModel(toRecord(body)["model"], makes) ?? answer(toRecord(body))
+    return rejectModel(toRecord(body)["model"], makes) ?? answer(toRecord(body))
   }
 }
 
-function refuseModel(model: unknown, makes: MediaModel["makes"]): Response | undefined {
+function rejectModel(model: unknown, makes: MediaModel["makes"]): Response | undefined {
   return mediaModels.some((one) => one.slug === model && one.makes === makes) ? undefined : unknownModel(String(model))
 }
 
@@ -74,8 +74,8 @@ async function transcribe(request: Request): Promise<Response> {
   const form = await request.formData().catch(() => undefined)
   const file = form?.get("file")
   if (!(file instanceof File)) return invalid(400, "'file' must be a part of the form.", "file", null)
-  const refused = refuseModel(form?.get("model"), "transcription")
+  const refused = rejectModel(form?.get("model"), "transcription")
   if (refused) return refused
-  const seconds = Math.ceil(file.size / BYTES_A_SECOND)
+  const seconds = Math.ceil(file.size / BYTES_PER_SECOND)
   return Response.json({ text: `${file.size} bytes of ${file.type}`, usage: { type: "duration", seconds } })
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 
 /** Converts a chat completion to one equivalent chunk. */
-export function toWholeChunk(result: Json): Json {
+export function toSingleChunk(result: Json): Json {
   const choices = listOf(result["choices"])
   return { ...result, choices: choices.filter(isObject).map((choice) => ({ ...choice, delta: toDelta(choice) })) }
 }

@@ -3,7 +3,7 @@ import { isInteger, isObject } from "../../support/json.ts"
 /** Assembles streamed tool calls, including deltas that break the rules of the format. */
 
 /** A partial call, accumulated so far. */
-export type GrowingCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
+export type PartialCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
 
 /** The fields of a call delta; an empty string means that the field is absent. */
 export type CallDelta = { index: number | null; id: string | null; name: string | null; arguments: string }
@@ -27,13 +27,13 @@ export function readCallDelta(delta: unknown): CallDelta {
  * none at this index; a delta without index and id continues the last call. If calls share an index or id, the delta
  * belongs to the last of them.
  */
-export function routeCall(calls: readonly GrowingCall[], delta: CallDelta): number {
+export function routeCall(calls: readonly PartialCall[], delta: CallDelta): number {
   const found = likely(calls, delta)
   const call = calls[found]
   return call && beginsAnother(call, delta) ? -1 : found
 }
 
-function likely(calls: readonly GrowingCall[], { index, id, name }: CallDelta): number {
+function likely(calls: readonly PartialCall[], { index, id, name }: CallDelta): number {
   const byIndex = index === null ? -1 : calls.findLastIndex((call) => call.index === index)
   const indexed = calls[byIndex]
   if (indexed && (id === null || indexed.upstreamId === null || indexed.upstreamId === id)) return byIndex
@@ -44,33 +44,38 @@ function likely(calls: readonly GrowingCall[], { index, id, name }: CallDelta): 
 }
 
 /** A second name after complete arguments starts a call: some providers use index 0 for every parallel call. */
-function beginsAnother(call: GrowingCall, delta: CallDelta): boolean {
-  if (delta.name === null || call.name === "" || mayGrowName(call, delta)) return false
-  return delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isWholeObject(call.arguments))
+function beginsAnother(call: PartialCall, delta: CallDelta): boolean {
+  if (delta.name === null || call.name === "" || mayExtendName(call, delta)) return false
+  return (
+    delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isCompleteObject(call.arguments))
+  )
 }
 
 /** A few providers send the name in fragments, all before the arguments. */
-function mayGrowName(call: GrowingCall, { index, id }: CallDelta): boolean {
+function mayExtendName(call: PartialCall, { index, id }: CallDelta): boolean {
   const isSame = (index ?? call.index) === call.index && (id ?? call.upstreamId) === call.upstreamId
   return call.arguments === "" && isSame && (index !== null || id !== null)
 }
 
 /** Applies a delta to a call. `added`: the new part of the arguments. */
-export function growCall<Call extends GrowingCall>(call: Call, delta: CallDelta): { grown: Call; added: string } {
+export function appendCallDelta<Call extends PartialCall>(
+  call: Call,
+  delta: CallDelta,
+): { grown: Call; added: string } {
   const added = isRepeat(call, delta) ? "" : delta.arguments
   // Some providers repeat the name with every delta.
-  const more = delta.name !== null && delta.name !== call.name && mayGrowName(call, delta) ? delta.name : ""
+  const more = delta.name !== null && delta.name !== call.name && mayExtendName(call, delta) ? delta.name : ""
   const name = call.name === "" ? (delta.name ?? "") : call.name + more
   const grown = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: call.arguments + added }
   return { grown, added }
 }
 
 /** Some providers repeat a complete call with the finish reason. */
-function isRepeat(call: GrowingCall, delta: CallDelta): boolean {
-  return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isWholeObject(call.arguments)
+function isRepeat(call: PartialCall, delta: CallDelta): boolean {
+  return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isCompleteObject(call.arguments)
 }
 
-export function isWholeObject(text: string): boolean {
+export function isCompleteObject(text: string): boolean {
   if (!text.startsWith("{") || !text.trimEnd().endsWith("}")) return false
   try {
     JSON.parse(text)

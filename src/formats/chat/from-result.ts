@@ -1,4 +1,4 @@
-import { toWholeChunk } from "./as-chunk.ts"
+import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
@@ -8,7 +8,7 @@ import type { StreamHead } from "../sse/stream-head.ts"
 export function toChunks(result: Json): StreamHead {
   const answered = listOf(result["choices"])
   const normal = answered.map((choice, index) => (isObject(choice) ? normalizeChoice(choice, index) : choice))
-  const { usage, choices, ...head } = toWholeChunk({ ...result, choices: normal })
+  const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
   const text = objectsOf(choices).map((choice) => {
     const { message: _, ...reported } = choice
     return reported

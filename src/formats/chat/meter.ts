@@ -13,7 +13,7 @@ export type ResponseMeter = {
   /** Usage reported by the provider; null until reported. Zero is a valid count. */
   tokens: Tokens | null
   /** Generated units with a price each. */
-  made: Partial<GeneratedUnits>
+  generated: Partial<GeneratedUnits>
   /** Finish reason of the chat format. */
   finishReason: string | null
   /** The provider's finish reason, if it differs. */
@@ -42,7 +42,7 @@ export function newMeter(): ResponseMeter {
     created: null,
     serviceTier: null,
     tokens: null,
-    made: {},
+    generated: {},
     finishReason: null,
     nativeFinishReason: null,
     signature: null,

@@ -1,8 +1,8 @@
-import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
+import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
 /** A call of a stream, and the index that the client receives. */
-export type SeenCall = GrowingCall & { choice: number; position: number }
+export type SeenCall = PartialCall & { choice: number; position: number }
 
 /** The part that a delta adds to a started call; empty strings add nothing. */
 type AddedToCall = { name: string; arguments: string }
@@ -59,7 +59,7 @@ function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: nu
   const known = isApart ? undefined : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
   if (known) {
     const { name } = known
-    const { grown, added } = growCall(known, delta)
+    const { grown, added } = appendCallDelta(known, delta)
     Object.assign(known, grown)
     return { index: known.position, added: { name: grown.name.slice(name.length), arguments: added } }
   }

@@ -1,4 +1,4 @@
-import { type CallDelta, growCall, type GrowingCall, readCallDelta, routeCall } from "./call-deltas.ts"
+import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./provider-spellings.ts"
 import { newMeter, type ProviderError } from "./meter.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
@@ -8,7 +8,7 @@ import type { StreamItem } from "../sse/stream-head.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
 /** A choice merged so far, with the state that assigns deltas to its calls. */
-export type GrowingChoice = { choice: Choice; calls: GrowingCall[] }
+export type PartialChoice = { choice: Choice; calls: PartialCall[] }
 
 /** A stream as a document, for a provider that streams without `stream: true`. */
 export function toResult(
@@ -18,7 +18,7 @@ export function toResult(
   const meter = newMeter()
   let head: Json = {}
   let usage: unknown
-  const choices = new Map<number, GrowingChoice>()
+  const choices = new Map<number, PartialChoice>()
   for (const item of items) {
     const chunk = readItem(item, meter, reader)
     if (chunk === "done") break
@@ -41,7 +41,7 @@ export function toResult(
  * Merges a choice of a chunk into the accumulated choices. Returns the call index for each of its call deltas, -1 for
  * an invalid delta.
  */
-export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): number[] {
+export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): number[] {
   const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text
   const index = isInteger(reported) ? reported : 0
   const growing = choices.get(index) ?? newChoice(index)
@@ -53,11 +53,11 @@ export function mergeChoice(choices: Map<number, GrowingChoice>, text: Json): nu
   return isObject(delta) ? mergeDelta(growing, flattenContent(delta)) : []
 }
 
-function newChoice(index: number): GrowingChoice {
+function newChoice(index: number): PartialChoice {
   return { choice: { index, message: { role: "assistant", content: null }, finish_reason: null }, calls: [] }
 }
 
-function mergeDelta(growing: GrowingChoice, delta: Json): number[] {
+function mergeDelta(growing: PartialChoice, delta: Json): number[] {
   const { message } = growing.choice
   let places: number[] = []
   for (const [key, value] of Object.entries(delta)) {
@@ -80,12 +80,12 @@ function mergeLogprobs(known: unknown, text: Json): Json {
   return merged
 }
 
-function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown): number {
+function mergeCall({ choice: { message }, calls }: PartialChoice, piece: unknown): number {
   if (!isObject(piece)) return -1
   const delta = readCallDelta(piece)
   const found = routeCall(calls, delta)
   const at = found === -1 ? calls.length : found
-  const { grown } = growCall(calls[at] ?? newCall(delta), delta)
+  const { grown } = appendCallDelta(calls[at] ?? newCall(delta), delta)
   calls[at] = grown
   const reported = [...listOf(message["tool_calls"])]
   reported[at] = toCall(reported[at], piece, grown)
@@ -93,12 +93,12 @@ function mergeCall({ choice: { message }, calls }: GrowingChoice, piece: unknown
   return at
 }
 
-function newCall({ index, id }: CallDelta): GrowingCall {
+function newCall({ index, id }: CallDelta): PartialCall {
   return { index, upstreamId: id, name: "", arguments: "" }
 }
 
 /** Keeps unknown fields of a call: providers may verify them. */
-function toCall(known: unknown, reported: Json, grown: GrowingCall): Json {
+function toCall(known: unknown, reported: Json, grown: PartialCall): Json {
   const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))

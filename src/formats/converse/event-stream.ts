@@ -14,7 +14,7 @@ export type EventStreamMessage = {
 
 const PRELUDE_BYTES = 12
 const CRC_BYTES = 4
-const LEAST_BYTES = PRELUDE_BYTES + CRC_BYTES
+const MIN_BYTES = PRELUDE_BYTES + CRC_BYTES
 /** A larger frame means that the stream has another format. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const decoder = new TextDecoder()
@@ -56,7 +56,7 @@ function frameLength(bytes: Uint8Array): number {
   const length = view.getUint32(0)
   const headersLength = view.getUint32(4)
   if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new Error("The checksum of a frame's prelude is wrong.")
-  if (length > MAX_MESSAGE_BYTES || length < LEAST_BYTES + headersLength) {
+  if (length > MAX_MESSAGE_BYTES || length < MIN_BYTES + headersLength) {
     throw new Error("The lengths in a frame's prelude are invalid.")
   }
   return length

@@ -5,7 +5,7 @@ import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"
 import { toStopReason } from "./stop-reasons.ts"
-import { takeCall, takeDetail, onText } from "./stream/on-delta.ts"
+import { takeCall, onDetail, onText } from "./stream/on-delta.ts"
 import { emitNext } from "./stream/emit.ts"
 import { emit, type EventState, type MessageFacts, type MessageFailure, newTurn, type Turn } from "./stream/turn.ts"
 import { toMessagesUsage } from "./usage.ts"
@@ -127,19 +127,19 @@ function take(turn: Turn, chunk: Json): void {
   // A message has one choice: the first.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
-  if (isObject(choice["delta"])) takeDelta(turn, choice["delta"])
-  if (typeof choice["finish_reason"] === "string") takeFinish(turn, choice["finish_reason"], choice)
+  if (isObject(choice["delta"])) onDelta(turn, choice["delta"])
+  if (typeof choice["finish_reason"] === "string") onFinish(turn, choice["finish_reason"], choice)
 }
 
-function takeDelta(turn: Turn, delta: Json): void {
-  for (const detail of readDetails(delta)) takeDetail(turn, detail)
+function onDelta(turn: Turn, delta: Json): void {
+  for (const detail of readDetails(delta)) onDetail(turn, detail)
   onText(turn, toText(delta["content"]))
   // A refusal is emitted as text; the stop reason marks it as a refusal.
   onText(turn, toText(delta["refusal"]))
   for (const call of listOf(delta["tool_calls"])) takeCall(turn, call)
 }
 
-function takeFinish({ state }: Turn, reason: string, choice: Json): void {
+function onFinish({ state }: Turn, reason: string, choice: Json): void {
   const { native_finish_reason: native, stop_sequence: sequence, stop_details: details } = choice
   state.finishReason = reason
   if (typeof native === "string") state.nativeReason = native

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { toWholeChunk } from "../chat/as-chunk.ts"
+import { toSingleChunk } from "../chat/as-chunk.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
@@ -9,7 +9,7 @@ import type { MessagesEvent, MessagesResult } from "./schemas.ts"
  * same result. Throws for a failed completion, since a Messages document has no error field.
  */
 export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
-  const [advanced, text] = advance(newEventState({ id, model, newId }), toWholeChunk(result))
+  const [advanced, text] = advance(newEventState({ id, model, newId }), toSingleChunk(result))
   const [, last] = finish(advanced, ending)
   let message: Json = {}
   const blocks: Json[] = []

@@ -31,7 +31,7 @@ type Turn = MessagesRequest["messages"][number]
  * The turns for a provider of the Messages format, which verifies only reasoning that it signed: other reasoning is
  * removed. Empty turns are dropped, since such a provider rejects them.
  */
-export function toOwnTurns(messages: readonly Turn[]): Turn[] {
+export function toUpstreamTurns(messages: readonly Turn[]): Turn[] {
   const turns: Turn[] = []
   let isGap = false
   for (const message of messages) {

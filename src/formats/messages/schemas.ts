@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { ChatRequest, refuseContradictions } from "../schemas.ts"
+import { ChatRequest, rejectContradictions } from "../schemas.ts"
 import { CacheControl, Message, TextBlock } from "./block-schemas.ts"
 
 /**
@@ -102,7 +102,7 @@ export const MessagesRequest = z
       .max(0, "is not available on this gateway: connect to the server yourself and send its tools")
       .nullish(),
   })
-  .superRefine(refuseContradictions)
+  .superRefine(rejectContradictions)
   .superRefine(({ thinking: requested, max_tokens: limit }, context) => {
     if (requested?.type !== "enabled" || requested.budget_tokens < limit) return
     const message = `must be less than max_tokens (${limit}), which includes the thinking`

@@ -7,7 +7,7 @@ import type { MessagesRequest } from "./schemas.ts"
 /**
  * Fields that are translated separately, or that only Anthropic's service reads. The chat format does not have them.
  */
-const OWN_FIELDS = [
+const GATEWAY_FIELDS = [
   "max_tokens",
   "metadata",
   "output_config",
@@ -36,7 +36,7 @@ const OWN_FIELDS = [
 export function toChatRequest(request: MessagesRequest): ChatRequest {
   const { output_config: config, metadata, tool_choice: choice, service_tier: tier } = request
   const shared: Json = { ...request }
-  for (const name of OWN_FIELDS) delete shared[name]
+  for (const name of GATEWAY_FIELDS) delete shared[name]
   const isOneAtATime = choice?.["disable_parallel_tool_use"] === true
   const chat: Json = {
     ...shared,

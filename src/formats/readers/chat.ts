@@ -12,7 +12,7 @@ export const chatReader: ResponseReader = {
   read: readResponse,
   hasContent,
   errorIn,
-  isResponse: hasAnswer,
+  isResponse: hasOutput,
   normalize: normalizeChunk,
   variableStrings,
   toStreamHead: toChunks,
@@ -20,7 +20,7 @@ export const chatReader: ResponseReader = {
 }
 
 /** A choice with content or a finish reason. */
-function hasAnswer(result: Record<string, unknown>): boolean {
+function hasOutput(result: Record<string, unknown>): boolean {
   const { choices } = result
   if (!Array.isArray(choices) || !choices.some(isObject)) return false
   if (choices.some((choice) => isObject(choice) && isName(choice["finish_reason"]))) return true

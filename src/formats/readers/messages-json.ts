@@ -22,7 +22,7 @@ export function toMessage(
     if (typeof event === "string") continue
     if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
     else if (event["type"] === "message_delta") message = endMessage(message, event)
-    else growBlocks(blocks, event)
+    else appendToBlocks(blocks, event)
   }
   // Without a stop reason the stream was cut: a partial response is not returned.
   if (meter.error || meter.finishReason === null) return { result: undefined, error: meter.error }
@@ -39,7 +39,7 @@ function withoutNulls(object: Json): Json {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 }
 
-function growBlocks(blocks: Map<unknown, Growing>, { type, index, content_block: begun, delta }: Json): void {
+function appendToBlocks(blocks: Map<unknown, Growing>, { type, index, content_block: begun, delta }: Json): void {
   if (type === "content_block_start" && isObject(begun)) blocks.set(index, { block: { ...begun }, input: "" })
   const growing = blocks.get(index)
   if (type !== "content_block_delta" || !growing || !isObject(delta)) return

@@ -8,10 +8,10 @@ import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
 import { closeCall, takeCall, emitCall } from "./stream/on-calls.ts"
-import { takeFields, emitFields } from "./stream/on-fields.ts"
-import { takeDetail, takeLate } from "./stream/on-reasoning.ts"
-import { takeServerTool } from "./stream/on-tools.ts"
-import { takeAnnotations, takeImage, takeRefusal, onText } from "./stream/on-text.ts"
+import { onFields, emitFields } from "./stream/on-fields.ts"
+import { onDetail, onLateReasoning } from "./stream/on-reasoning.ts"
+import { onServerTool } from "./stream/on-tools.ts"
+import { onAnnotations, onImage, onRefusal, onText } from "./stream/on-text.ts"
 import { closeOpen, emit, type EventState, newTurn, type Turn } from "./stream/turn.ts"
 
 /**
@@ -109,20 +109,20 @@ function take(turn: Turn, chunk: Json): void {
   // A response has one choice: the first.
   const choice = choices.find((one) => isObject(one) && (one["index"] ?? 0) === 0)
   if (!isObject(choice)) return
-  if (isObject(choice["delta"])) takeDelta(turn, choice["delta"], choice["logprobs"])
+  if (isObject(choice["delta"])) onDelta(turn, choice["delta"], choice["logprobs"])
   if (typeof choice["finish_reason"] === "string") state.finishReason = choice["finish_reason"]
 }
 
-function takeDelta(turn: Turn, delta: Json, logprobs: unknown): void {
-  for (const detail of readDetails(delta)) takeDetail(turn, takeServerTool(turn, detail))
+function onDelta(turn: Turn, delta: Json, logprobs: unknown): void {
+  for (const detail of readDetails(delta)) onDetail(turn, onServerTool(turn, detail))
   onText(turn, toText(delta["content"]), isObject(logprobs) ? listOf(logprobs["content"]) : [])
-  takeAnnotations(turn, listOf(delta["annotations"]))
-  takeRefusal(turn, toText(delta["refusal"]))
-  for (const image of listOf(delta["images"])) takeImage(turn, image)
+  onAnnotations(turn, listOf(delta["annotations"]))
+  onRefusal(turn, toText(delta["refusal"]))
+  for (const image of listOf(delta["images"])) onImage(turn, image)
   for (const call of listOf(delta["tool_calls"])) {
     const before = turn.state.calls
     takeCall(turn, readCallDelta(call))
-    takeFields(turn, call, before)
+    onFields(turn, call, before)
   }
 }
 
@@ -167,7 +167,7 @@ function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = 
     if (draft.type === "function_call") closeCall(turn, draft.call, status)
     else closeOpen(turn, status)
   }
-  takeLate(turn)
+  onLateReasoning(turn)
   emitFields(turn)
 }
 

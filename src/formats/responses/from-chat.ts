@@ -1,5 +1,5 @@
 import type { Json } from "../../support/json.ts"
-import { toWholeChunk } from "../chat/as-chunk.ts"
+import { toSingleChunk } from "../chat/as-chunk.ts"
 import { advance, finish, newEventState } from "./events.ts"
 import type { ResponseFacts } from "./response.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
@@ -16,7 +16,7 @@ export function toResponsesResult(
 ): ResponsesResult {
   const before = earlier.map((message) => ({ choices: [{ index: 0, message }] }))
   let state = newEventState(request, facts)
-  for (const turn of [...before, result]) [state] = advance(state, toWholeChunk(turn))
+  for (const turn of [...before, result]) [state] = advance(state, toSingleChunk(turn))
   const [, events] = finish(state, { completedAt: facts.completedAt })
   return events.at(-1)?.["response"] as ResponsesResult
 }

@@ -10,7 +10,7 @@ import type { ReasoningItem } from "./input-schemas.ts"
 export type ReasoningDetail = { type: string } & Record<string, unknown>
 
 /** Prefix of ids that the gateway gives to reasoning items without one. Such ids are not sent upstream. */
-export const OWN_ID_PREFIX = "rs_gw_"
+export const GATEWAY_ID_PREFIX = "rs_gw_"
 
 /** The reasoning of a message or a delta. Some providers send the same text twice, as text and in details. */
 export function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
@@ -35,7 +35,7 @@ export function toDetails(item: ReasoningItem): ReasoningDetail[] {
   const carried = decodeBlob(data)
   if (carried) return carried
   const format = item.format ?? undefined
-  const id = item.id?.startsWith(OWN_ID_PREFIX) || item.id === "" ? undefined : (item.id ?? undefined)
+  const id = item.id?.startsWith(GATEWAY_ID_PREFIX) || item.id === "" ? undefined : (item.id ?? undefined)
   const common = withoutNulls({ id, format })
   const summaries = (summary ?? []).map(({ text }) => ({ type: "reasoning.summary", summary: text, ...common }))
   const texts: ReasoningDetail[] = (content ?? []).map(({ text }) => ({ type: "reasoning.text", text, ...common }))

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { ChatRequest, refuseContradictions } from "../schemas.ts"
+import { ChatRequest, rejectContradictions } from "../schemas.ts"
 import { InputItem } from "./input-schemas.ts"
 
 /**
@@ -127,7 +127,7 @@ export const ResponsesRequest = z
       "is not supported, because this gateway stores no prompts; send its text in instructions and input",
     ),
   })
-  .superRefine(refuseContradictions)
+  .superRefine(rejectContradictions)
   .meta({ id: "ResponsesRequest" })
 
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>

@@ -6,7 +6,7 @@ import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toFunction } from "./tool-names.ts"
 
 /** Fields that are translated separately, or that only the gateway reads. The chat format does not have them. */
-const OWN_FIELDS = [
+const GATEWAY_FIELDS = [
   "input",
   "instructions",
   "max_output_tokens",
@@ -35,7 +35,7 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
   const { text, tools, tool_choice: toolChoice, top_logprobs: topLogprobs, reasoning } = request
   const format = toResponseFormat(text?.format)
   const shared: Json = { ...request }
-  for (const name of OWN_FIELDS) delete shared[name]
+  for (const name of GATEWAY_FIELDS) delete shared[name]
   const chat: Json = {
     ...shared,
     messages: toMessages(request),

@@ -1,9 +1,9 @@
 import type { Json } from "../../support/json.ts"
-import { type UpstreamFields, OWN_FIELDS } from "../upstream.ts"
+import { type UpstreamFields, GATEWAY_FIELDS } from "../upstream.ts"
 import { isGatewayBlob } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import { isKnown } from "./input-schemas.ts"
-import { isResponsesFormat, OWN_ID_PREFIX } from "./reasoning-details.ts"
+import { isResponsesFormat, GATEWAY_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 
 /** Fields of this format that have another name in the chat format. */
@@ -22,7 +22,7 @@ const NOT_PASSED = new Set([
 export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFields): Json {
   const body: Json = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
-    if ((!OWN_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
+    if ((!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
   }
   const { input, max_output_tokens: requested, reasoning, service_tier: tier } = request
   const { maxCompletionTokens: cap, pseudonym } = outgoing
@@ -43,17 +43,17 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
 }
 
 /** Items of the gateway's server tools. Types of the provider's tool items have no prefix. */
-const OWN_ITEM = /^(?:service|openrouter):/
+const GATEWAY_ITEM = /^(?:service|openrouter):/
 
 /**
  * Drops reasoning translated from other formats: the provider would reject its ids and signatures.
  */
 function toItem(item: Exclude<ResponsesRequest["input"], string>[number]): Json[] {
-  if (!isKnown(item)) return OWN_ITEM.test(item.type) ? [] : [item]
+  if (!isKnown(item)) return GATEWAY_ITEM.test(item.type) ? [] : [item]
   if (item.type !== "reasoning") return [item]
   const { format, signature, content, ...rest } = item
   const { encrypted_content: encrypted, id } = item
   const isForeign = signature != null || isGatewayBlob(encrypted) || !isResponsesFormat(format)
-  if (isForeign || encrypted == null || id?.startsWith(OWN_ID_PREFIX)) return []
+  if (isForeign || encrypted == null || id?.startsWith(GATEWAY_ID_PREFIX)) return []
   return [{ ...withoutNulls(rest), ...(content?.length && { content }) }]
 }

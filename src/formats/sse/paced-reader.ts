@@ -7,12 +7,12 @@ const BURST_READS = 6
 /** Number of consecutive reads that had to wait, after which a burst ends: the stream is slower than the reads. */
 const CALM_READS = 8
 /** A pending read holds its buffer, so the buffer size follows the size of the last read. */
-const LEAST_READ_BYTES = 4 * 1024
-const MOST_READ_BYTES = 64 * 1024
+const MIN_READ_BYTES = 4 * 1024
+const MAX_READ_BYTES = 64 * 1024
 /** Each burst adds a tee to the stream, so their number is bounded. */
 const MAX_BURSTS = 8
 /** A drain keeps its bytes in memory until it is replaced. */
-const MOST_DRAINED_BYTES = 256 * 1024
+const MAX_DRAINED_BYTES = 256 * 1024
 
 type Chunk = ReadableStreamReadResult<Uint8Array>
 type Burst = { reader: ReadableStreamBYOBReader; drain: Drain }
@@ -31,7 +31,7 @@ export class PacedReader {
   #bursts = 0
   #streak = 0
   #isFull = false
-  #readBytes = MOST_READ_BYTES
+  #readBytes = MAX_READ_BYTES
   #lastReadAt = 0
   #unread: Uint8Array | undefined
 
@@ -93,7 +93,7 @@ export class PacedReader {
     const size = chunk.value?.byteLength ?? 0
     drain.seen(size)
     this.#isFull = size === this.#readBytes
-    this.#readBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 4 * size))
+    this.#readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, 4 * size))
     this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
     if (chunk.done) this.#endBurst()
     else if (this.#streak >= CALM_READS) this.pause()
@@ -109,7 +109,7 @@ export class PacedReader {
     }
     const [drained, seen] = this.#stream.tee()
     this.#stream = seen
-    this.#readBytes = MOST_READ_BYTES
+    this.#readBytes = MAX_READ_BYTES
     this.#burst = { reader: seen.getReader({ mode: "byob" }), drain: new Drain(drained) }
     this.#bursts += 1
     this.#streak = 0
@@ -141,7 +141,7 @@ class Drain {
   /** Counts bytes returned by the other branch, which are about as many as were drained. */
   seen(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes >= MOST_DRAINED_BYTES) this.#pipe?.abort()
+    if (this.#bytes >= MAX_DRAINED_BYTES) this.#pipe?.abort()
   }
 
   stop(): void {

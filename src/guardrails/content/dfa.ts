@@ -45,7 +45,7 @@ let allCells = 0
 const KINDS = Object.values(KIND)
 const NOTHING = new Int32Array(0)
 
-type Taken = { from: number; to: number; one: number; found: number[] }
+type AddedThreads = { from: number; to: number; one: number; found: number[] }
 
 /**
  * A DFA, constructed lazily. `forward`: a state holds the positions of threads that began anywhere before. `backward`:
@@ -243,7 +243,7 @@ export class Dfa {
     return this.rowOf({ set: Int32Array.from(found).sort(), kind: before }) * 2
   }
 
-  #take(items: Int32Array, { from, to, one, found }: Taken): void {
+  #take(items: Int32Array, { from, to, one, found }: AddedThreads): void {
     const marks = this.#marks
     for (let at = from; at < to; at++) {
       const position = items[at] ?? 0

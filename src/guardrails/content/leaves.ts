@@ -90,10 +90,10 @@ export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, 
 }
 
 /** Standard fields of a chat response and of its choices; providers may add others. */
-export const OF_AN_ANSWER: ReadonlySet<string> = new Set(
+export const RESULT_FIELDS: ReadonlySet<string> = new Set(
   "id object created model choices usage error provider service_tier system_fingerprint".split(" "),
 )
-export const OF_A_CHOICE: ReadonlySet<string> = new Set(
+export const CHOICE_FIELDS: ReadonlySet<string> = new Set(
   "index delta message finish_reason native_finish_reason logprobs".split(" "),
 )
 

@@ -15,7 +15,7 @@ export const COST = {
   /** Reading one character backward in a block with a match. */
   backward: 3,
   /** One check whether a thread leads to a match after it. */
-  meeting: 20,
+  crossingOf: 20,
   /** One character in a scan that follows threads, and each step of them. */
   threadedCharacter: 10,
   threadedStep: 6,

@@ -2,7 +2,7 @@ import { RE2JS, RE2JSException } from "re2js"
 import { atOnce, BudgetExceeded, Meter } from "./meter.ts"
 import { compileProgram, type Program } from "./program.ts"
 import { slowTexts } from "./samples.ts"
-import { explore, findStretches, Searcher } from "./search.ts"
+import { explore, findRanges, Searcher } from "./search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
@@ -88,8 +88,8 @@ function workOf(pattern: string, program: Program): number {
 function checkSpeed(program: Program, text: string): void {
   const searcher = new Searcher(program)
   try {
-    atOnce(findStretches(searcher, text, new Meter(EXPLORE_BUDGET)))
-    atOnce(findStretches(searcher, text, new Meter(text.length * MAX_UNITS)))
+    atOnce(findRanges(searcher, text, new Meter(EXPLORE_BUDGET)))
+    atOnce(findRanges(searcher, text, new Meter(text.length * MAX_UNITS)))
   } finally {
     searcher.forward.forget()
     searcher.backward.forget()
@@ -100,19 +100,19 @@ function checkSpeed(program: Program, text: string): void {
  * Cache of the latest programs: the patterns of guardrails are loaded again with each key.
  */
 const programs = new Map<string, Program>()
-const MAX_KEPT_STEPS = 2 * MAX_STEPS
-let keptSteps = 0
+const MAX_PROGRAM_STEPS = 2 * MAX_STEPS
+let programSteps = 0
 
 export function programOf(pattern: string): Program {
   const known = programs.get(pattern)
   if (known) return known
   const program = compileProgram(pattern)
   programs.set(pattern, program)
-  keptSteps += program.steps.length
+  programSteps += program.steps.length
   for (const [oldest, { steps }] of programs) {
-    if (keptSteps <= MAX_KEPT_STEPS || oldest === pattern) break
+    if (programSteps <= MAX_PROGRAM_STEPS || oldest === pattern) break
     programs.delete(oldest)
-    keptSteps -= steps.length
+    programSteps -= steps.length
   }
   return program
 }

@@ -63,14 +63,14 @@ function toDetector({ pattern, label }: ContentFilter): Detector {
   return {
     name: (label == null || label === "" ? pattern : label).slice(0, MAX_NAME_LENGTH),
     engine: "regex",
-    label: ownLabel(label),
+    label: ruleLabel(label),
     program: () => programOf(pattern),
     limit: Number.POSITIVE_INFINITY,
   }
 }
 
 /** Replacement for text that a custom filter redacts: its label in brackets. */
-function ownLabel(label: string | null | undefined): string {
+function ruleLabel(label: string | null | undefined): string {
   if (label == null || label === "") return "[REDACTED]"
   return /^\[.*\]$/s.test(label) ? label : `[${label}]`
 }

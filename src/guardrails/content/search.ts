@@ -1,16 +1,16 @@
 import { runeAt } from "./alphabet.ts"
 import { Automaton } from "./automaton.ts"
 import { Dfa, HALF, type State } from "./dfa.ts"
-import { CROSSES, ENDS, keptCells, meeting } from "./meeting.ts"
+import { CROSSES, ENDS, cachedCells, crossingOf } from "./crossing.ts"
 import { pairEnd, readAs } from "./fold.ts"
 import { COST, type Meter } from "./meter.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
 import type { Span } from "./scanner.ts"
-import { Stretches } from "./stretches.ts"
+import { RangeList } from "./range-list.ts"
 
 /** UTF-16 units between two checks of the memory use. */
 const BLOCK = 2_048
-const BLOCKS_AT_ONCE = 16
+const BLOCKS_PER_BATCH = 16
 const MEETINGS = 32_768
 /** Shift from a 32-bit hash to an index of the cache. */
 const MEETINGS_SHIFT = 17
@@ -44,13 +44,13 @@ export class Searcher {
     return alphabet.kinds[alphabet.classOf(rune)] ?? 0
   }
 
-  meeting(behind: number, ahead: number, meter: Meter): number {
-    const scope = placeOf(behind, ahead)
+  crossingOf(behind: number, ahead: number, meter: Meter): number {
+    const scope = combineSides(behind, ahead)
     const [left, right] = [this.forward.stateAt(behind), this.backward.stateAt(ahead)]
-    const before = [keptCells(left), keptCells(right)] as const
-    const bits = meeting(this.automaton, left, right, meter)
-    this.forward.countKept(keptCells(left) - before[0])
-    this.backward.countKept(keptCells(right) - before[1])
+    const before = [cachedCells(left), cachedCells(right)] as const
+    const bits = crossingOf(this.automaton, left, right, meter)
+    this.forward.countKept(cachedCells(left) - before[0])
+    this.backward.countKept(cachedCells(right) - before[1])
     this.meetings[scope] = behind
     this.meetings[scope + 1] = ahead * 4 + bits
     return bits
@@ -68,7 +68,7 @@ export class Searcher {
   }
 }
 
-function placeOf(behind: number, ahead: number): number {
+function combineSides(behind: number, ahead: number): number {
   return ((Math.imul(behind, 0x9e3779b1) ^ Math.imul(ahead, 0x85ebca6b)) >>> MEETINGS_SHIFT) << 1
 }
 
@@ -90,10 +90,10 @@ type Block = { from: number; to: number; before: State; hasEnd: boolean }
  * the ends of matches; a backward pass through blocks with an end finds their extent: at each character, the positions
  * that threads from the left reached are intersected with those that lead to a match on the right.
  */
-export function* findStretches(searcher: Searcher, text: string, meter: Meter): Generator<void, Stretches> {
+export function* findRanges(searcher: Searcher, text: string, meter: Meter): Generator<void, RangeList> {
   const { forward } = searcher
   const blocks = yield* readForward(searcher, text, meter, true)
-  const found = new Stretches()
+  const found = new RangeList()
   const reading: Reading = { ahead: undefined, open: -1, found }
   let read = 0
   for (const block of blocks.toReversed()) {
@@ -104,7 +104,7 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
     searcher.makeRoom()
     forward.run(text, { from: block.from, to: block.to, startRow: forward.rowOf(block.before), record }, meter)
     readBackward(searcher, text, { block, reading, meter })
-    if (++read % BLOCKS_AT_ONCE === 0) yield
+    if (++read % BLOCKS_PER_BATCH === 0) yield
   }
   if (reading.open !== -1) found.add(0, reading.open)
   return found
@@ -114,7 +114,7 @@ export function* findStretches(searcher: Searcher, text: string, meter: Meter): 
 const record = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
 /** State of the backward pass: the state after the block, and the end of a match whose start is not found yet. */
-type Reading = { ahead: State | undefined; open: number; found: Stretches }
+type Reading = { ahead: State | undefined; open: number; found: RangeList }
 
 type BackwardRead = {
   block: Block
@@ -140,9 +140,9 @@ function readBackward(searcher: Searcher, text: string, { block: { from, to }, r
       const left = (rows[at - from] ?? 0) >> 1
       let met = 0
       if (left >= live) {
-        const scope = placeOf(left, row)
+        const scope = combineSides(left, row)
         const known = meetings[scope + 1] ?? 0
-        met = meetings[scope] === left && known >> 2 === row ? known & 3 : searcher.meeting(left, row, meter)
+        met = meetings[scope] === left && known >> 2 === row ? known & 3 : searcher.crossingOf(left, row, meter)
       }
       if ((met & CROSSES) === 0) {
         if (open !== -1) found.add(at, open)
@@ -202,7 +202,7 @@ export function* findRegions(
     isLive = row >= forward.live
     state = forward.stateAt(row)
     from = to
-    if (blocks % BLOCKS_AT_ONCE === 0) yield
+    if (blocks % BLOCKS_PER_BATCH === 0) yield
   }
   if (from < text.length) return { regions, end: from }
   const last = forward.entry(forward.rowOf(state), automaton.alphabet.end, meter)
@@ -259,7 +259,7 @@ function* readForward(searcher: Searcher, text: string, meter: Meter, isWhole: b
     blocks.push({ from, to, before: state, hasEnd: forward.endsInside })
     state = forward.stateAt(row)
     from = to
-    if (blocks.length % BLOCKS_AT_ONCE === 0) yield
+    if (blocks.length % BLOCKS_PER_BATCH === 0) yield
   }
   const last = blocks.at(-1)
   const end = forward.entry(forward.rowOf(state), searcher.automaton.alphabet.end, meter)

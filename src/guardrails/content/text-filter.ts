@@ -6,7 +6,7 @@ import { fold, foldBefore } from "./fold.ts"
 import { addMark, type Mark } from "./marks.ts"
 import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
 import { Scanner, type Span } from "./scanner.ts"
-import { findFirstEnd, findRegions, findStretches, runeBefore, searcherOf } from "./search.ts"
+import { findFirstEnd, findRegions, findRanges, runeBefore, searcherOf } from "./search.ts"
 
 export type Action = "block" | "redact" | "flag"
 
@@ -141,7 +141,7 @@ export class TextFilter {
       yield* this.#scan(rule, detector, survey)
     } else if (rule.action === "redact" || this.#reportsPlaces) {
       const searcher = searcherOf(detector.program())
-      const found = yield* findStretches(searcher, this.#text, this.#meter)
+      const found = yield* findRanges(searcher, this.#text, this.#meter)
       for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
     } else {
       const end = yield* findFirstEnd(searcherOf(detector.program()), this.#text, this.#meter)

@@ -12,6 +12,6 @@ export function unchecked(patterns: string[], side: keyof typeof ADVICE): Gatewa
 const ADVICE = {
   request: "Shorten the request",
   "tool result": "Let the tool return less",
-  answer: "Request a shorter response",
+  response: "Request a shorter response",
   text: "Shorten the text",
 } as const

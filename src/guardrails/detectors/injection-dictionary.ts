@@ -23,7 +23,7 @@ export type Dictionary = {
 export const IS_STEM = 1
 export const IS_WHOLE = 2
 export const IS_PAIR = 4
-const LONGEST_WHOLE = 4
+const MAX_WHOLE = 4
 const LIKELY_BITS = 16
 export const LIKELY_MASK = (1 << LIKELY_BITS) - 1
 let dictionary: Dictionary | undefined
@@ -61,7 +61,7 @@ function read(): Dictionary {
       const isSpaced = !isJoined(letterOf(stem.charCodeAt(0)))
       const [last = "", first] = stem.split("_").toReversed()
       if (first !== undefined && isSpaced) add(made.pairs, pairOf(hashOf(first), hashOf(last)), concept, IS_PAIR)
-      else if (stem.length <= LONGEST_WHOLE && isSpaced) add(made.whole, hashOf(stem), concept, IS_WHOLE)
+      else if (stem.length <= MAX_WHOLE && isSpaced) add(made.whole, hashOf(stem), concept, IS_WHOLE)
       else {
         add(made.stems, hashOf(stem), concept, IS_STEM)
         if (isSpaced) made.shortest = Math.min(made.shortest, lettersOf(stem).length)

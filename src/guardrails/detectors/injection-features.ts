@@ -25,14 +25,14 @@ import {
 export const BUCKETS = 1 << 19
 
 const LAST_ASCII = 127
-const LONGEST_SENTENCE = 400
+const MAX_SENTENCE = 400
 const FIRST_JOINED = 0x620
-const LONGEST_JOINED = 7
+const MAX_JOINED = 7
 /** Length of a word stem, which represents all forms of a word. */
 const STEM = 4
 /** A syllable of Hangul is two or three letters. */
 const HANGUL_STEM = 2
-const MOST_ADDED = 1_500
+const MAX_ADDED = 1_500
 /** Marks a feature that is no stem. */
 const NO_STEM = -1
 const MAX_CONCEPTS = 12
@@ -48,7 +48,7 @@ export type Sentence = {
   sum: number
   count: number
   met: number
-  metCount: number
+  matchedCount: number
   /** Has letters beyond ASCII. */
   isForeign: boolean
 }
@@ -80,13 +80,13 @@ class SentenceReader {
   #sum = 0
   #count = 0
   #before = START
-  readonly #hashes = new Int32Array(MOST_ADDED)
-  readonly #stems = new Int32Array(MOST_ADDED)
+  readonly #hashes = new Int32Array(MAX_ADDED)
+  readonly #stems = new Int32Array(MAX_ADDED)
   #added = 0
   #isForeign = false
   #concept = 0
   /** Hashes of the last one, two, three and more letters of a script without spaces. */
-  readonly #open = new Int32Array(LONGEST_JOINED)
+  readonly #open = new Int32Array(MAX_JOINED)
   #joined = 0
 
   constructor(text: string, weigh: Weigh) {
@@ -121,7 +121,7 @@ class SentenceReader {
         if (QUESTIONS.has(unit)) this.#meet(QUESTION)
         if (!(unit === 46 && isInWord(text, at))) this.#close(at + 1)
       }
-      if (at - this.#from > LONGEST_SENTENCE) this.#close(at + 1)
+      if (at - this.#from > MAX_SENTENCE) this.#close(at + 1)
     }
     if (length > 0) this.#endWord(word, stem, length)
     this.#close(text.length)
@@ -131,7 +131,7 @@ class SentenceReader {
   /** A feature of the sentence, or a stem, which makes a pair with the stem before; 0 ends a row of stems. */
   #add(hash: number, stem: number): void {
     const at = this.#added
-    if (at >= MOST_ADDED) return
+    if (at >= MAX_ADDED) return
     this.#hashes[at] = hash
     this.#stems[at] = stem
     this.#added = at + 1
@@ -185,10 +185,10 @@ class SentenceReader {
   /** Looks for stems that end at a letter of a script without spaces, and adds the last one to three ideographs. */
   #readJoined(letter: number): void {
     const open = this.#open
-    for (let at = LONGEST_JOINED - 1; at > 0; at--) open[at] = step(open[at - 1] ?? 0, letter)
+    for (let at = MAX_JOINED - 1; at > 0; at--) open[at] = step(open[at - 1] ?? 0, letter)
     open[0] = step(START, letter)
     this.#lastLetter = letter
-    const count = Math.min(++this.#joined, LONGEST_JOINED)
+    const count = Math.min(++this.#joined, MAX_JOINED)
     if (isIdeograph(letter)) for (let at = 0; at < Math.min(count, 3); at++) this.#add(mixed(open[at] ?? 0, 43), 0)
     else if (isHangul(letter)) this.#addInner(count, 1, 2)
     else this.#addInner(count, 2, 3)
@@ -215,9 +215,9 @@ class SentenceReader {
   #close(to: number): void {
     if (this.#added > 0) {
       this.#weighAdded()
-      const [met, metCount] = this.#concepts.length >= MIN_CONCEPTS ? this.#weighConcepts() : [0, 0]
+      const [met, matchedCount] = this.#concepts.length >= MIN_CONCEPTS ? this.#weighConcepts() : [0, 0]
       const [from, sum, count, isForeign] = [this.#from, this.#sum, this.#count, this.#isForeign]
-      this.#sentences.push({ from, to, sum, count, met, metCount, isForeign })
+      this.#sentences.push({ from, to, sum, count, met, matchedCount, isForeign })
     }
     this.#from = to
     this.#isForeign = false

@@ -7,7 +7,7 @@ import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-
 /** Number of adjacent sentences that are scored together. */
 export const WINDOW = 2
 /** Rise of the threshold with each doubling of the number of sentences, above the start value. */
-const RISE = 0.15
+const THRESHOLD_STEP = 0.15
 const SHORT = 4
 
 let weights: Int8Array | undefined
@@ -40,30 +40,30 @@ export function scoreInjections(text: string, meter: Meter, more = 0): { parts: 
   const known = (weights ??= weightsOf())
   const sentences = sentencesOf(text, (feature) => known[feature] ?? 0)
   const parts: Part[] = []
-  const rise = riseOf(sentences.length)
+  const increase = thresholdIncrease(sentences.length)
   let best = Number.NEGATIVE_INFINITY
   for (let first = 0; first < sentences.length; first++) {
-    const window = { sum: 0, count: 0, met: 0, metCount: 0, isForeign: false }
+    const window = { sum: 0, count: 0, met: 0, matchedCount: 0, isForeign: false }
     for (let last = first; last < Math.min(sentences.length, first + WINDOW); last++) {
       const sentence = sentences[last]
       if (!sentence) break
       window.sum += sentence.sum
       window.count += sentence.count
       window.met += sentence.met
-      window.metCount += sentence.metCount
+      window.matchedCount += sentence.matchedCount
       window.isForeign ||= sentence.isForeign
       const share = shareOf(window)
       const score = more + BIAS + (window.sum * share.word + window.met * share.concept) * SCALE
       best = Math.max(best, score)
-      if (score > thresholdOf(window) + rise) parts.push([sentences[first]?.from ?? 0, sentence.to])
+      if (score > thresholdOf(window) + increase) parts.push([sentences[first]?.from ?? 0, sentence.to])
     }
   }
   return { parts: merged(parts), score: 1 / (1 + Math.exp(-best)) }
 }
 
 /** In a long text, more sentences can be false positives, so each needs a higher score. */
-function riseOf(sentences: number): number {
-  return RISE * Math.log2(Math.max(1, sentences / SHORT))
+function thresholdIncrease(sentences: number): number {
+  return THRESHOLD_STEP * Math.log2(Math.max(1, sentences / SHORT))
 }
 
 /**
@@ -74,11 +74,11 @@ export function thresholdOf({ isForeign }: Pick<Sentence, "isForeign">): number 
   return isForeign ? FOREIGN_THRESHOLD : THRESHOLD
 }
 
-type Counts = Pick<Sentence, "count" | "metCount">
+type Counts = Pick<Sentence, "count" | "matchedCount">
 
 /** Factors for the weights of words and concepts, so that a long sentence scores little more than a short one. */
-export function shareOf({ count, metCount }: Counts): { word: number; concept: number } {
-  return { word: 2 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(metCount + 1) }
+export function shareOf({ count, matchedCount }: Counts): { word: number; concept: number } {
+  return { word: 2 / Math.sqrt(count + 6), concept: 1 / Math.cbrt(matchedCount + 1) }
 }
 
 /** Sorts parts and merges overlapping ones. */

@@ -28,14 +28,14 @@ const QUOTED = /["“«]([^"”»\n]{1,80})["”»]/g
 
 /** Length of text near a cue to decode, and the maximum number of times. */
 const BESIDE = 400
-const MOST_PLACES = { turned: 8, rotated: 8, joined: 8, packed: 8, shifted: 2 } as const satisfies Record<
+const MAX_POSITIONS = { turned: 8, rotated: 8, joined: 8, packed: 8, shifted: 2 } as const satisfies Record<
   Disguise,
   number
 >
 const ALPHABET = 26
 const HALF_ALPHABET = 13
 const SHIFTS = Array.from({ length: ALPHABET - 1 }, (_, at) => at + 1)
-const LEAST_LETTERS = 4
+const MIN_LETTERS = 4
 const READABLE = /^[\t\n\r\x20-\x7e\u00a0-\ufffb]+$/
 
 type Looked = { survey: Survey; runs: Runs | undefined }
@@ -109,7 +109,7 @@ function placesOf(disguise: Disguise, text: string, meter: Meter): number[] {
     const last = ranges.length - 1
     if (last > 0 && from <= (ranges[last] ?? 0)) {
       if (to - (ranges[last - 1] ?? 0) <= 4 * BESIDE) ranges[last] = to
-    } else if (ranges.length < 2 * MOST_PLACES[disguise]) ranges.push(from, to)
+    } else if (ranges.length < 2 * MAX_POSITIONS[disguise]) ranges.push(from, to)
   }
   meter.spend(ranges.length * BESIDE * COST.searched)
   return ranges
@@ -135,7 +135,7 @@ function unspaced(spaced: string): string {
 }
 
 function readable(text: string | undefined): string | undefined {
-  return text !== undefined && READABLE.test(text) && (text.match(/\p{L}/gu)?.length ?? 0) >= LEAST_LETTERS
+  return text !== undefined && READABLE.test(text) && (text.match(/\p{L}/gu)?.length ?? 0) >= MIN_LETTERS
     ? text
     : undefined
 }

@@ -137,7 +137,7 @@ export const iban: Scanned = {
 }
 
 /** Words before a version or section number. */
-const OF_A_NUMBER =
+const NUMBER_PART =
   /(?:\b(?:v(?:er(?:sion)?)?|sec(?:tion)?s?|chapters?|clauses?|articles?|para(?:graph)?s?|fig(?:ure)?|table|appendix|abschnitt|kapitel|artikel|ziffer|secci[oó]n|cap[ií]tulo|chapitre|sezione|capitolo|hoofdstuk|rozdział|раздел|глава|пункт|mục|bölüm|seção)|§{1,2})\.?[ :="'#-]{0,4}$/iu
 
 export const ipAddress: Scanned = {
@@ -152,7 +152,7 @@ export const ipAddress: Scanned = {
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {
-      if (OF_A_NUMBER.test(before)) return NONE
+      if (NUMBER_PART.test(before)) return NONE
       return ipaddr.IPv4.isValidFourPartDecimal(match) ? all(match) : NONE
     }
     const isShort = match.includes("::")

@@ -15,7 +15,7 @@ export type Required = {
 type Node = { exact: string[] | undefined; openings: string[] | undefined; groups: string[][] }
 
 const MAX_STRINGS = 256
-const MAX_OF_CLASS = 10
+const MAX_PER_CLASS = 10
 const NOTHING: Node = { exact: [""], openings: undefined, groups: [] }
 const ANYTHING: Node = { exact: undefined, openings: undefined, groups: [] }
 
@@ -53,7 +53,7 @@ class Parser {
       parts.push(this.#repeated(this.#atom(char)))
       char = this.#source[this.#at]
     }
-    return inTurn(parts)
+    return sequenceOf(parts)
   }
 
   #atom(char: string): Node {
@@ -77,7 +77,7 @@ class Parser {
   #class(): Node {
     const [written = ""] = /^\^?\]?(?:\\.|[^\]\\])*/s.exec(this.#source.slice(this.#at)) ?? []
     this.#at += written.length + 1
-    const isFew = written.length <= MAX_OF_CLASS && !/^\^|\\[a-z]|.-./i.test(written)
+    const isFew = written.length <= MAX_PER_CLASS && !/^\^|\\[a-z]|.-./i.test(written)
     return isFew ? ofStrings(written.replaceAll("\\", "").split("")) : ANYTHING
   }
 
@@ -100,7 +100,7 @@ class Parser {
     if (written === "?") return anyOf([node, NOTHING])
     const times = written === "*" ? 0 : Number(least ?? 1)
     if (times === 0) return ANYTHING
-    const some = inTurn(Array.from({ length: Math.min(times, MAX_OF_CLASS) }, () => node))
+    const some = sequenceOf(Array.from({ length: Math.min(times, MAX_PER_CLASS) }, () => node))
     return { ...closed(some), exact: undefined }
   }
 }
@@ -130,7 +130,7 @@ function anyOf(branches: readonly Node[]): Node {
   return { exact: undefined, openings, groups }
 }
 
-function inTurn(parts: readonly Node[]): Node {
+function sequenceOf(parts: readonly Node[]): Node {
   let exact: string[] | undefined = [""]
   let isFirst = true
   let openings: string[] | undefined

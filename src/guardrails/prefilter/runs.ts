@@ -1,10 +1,10 @@
-/** Stretches of a text that may contain a disguised injection. */
+/** RangeList of a text that may contain a disguised injection. */
 export type Runs = {
   /** Starts of words that may be a misspelt verb. */
   verbs: number[]
   /** Single letters with separators between them. */
   hasSpaced: boolean
-  /** Stretches of the alphabet of Base64, and of hexadecimal digits with spaces and colons: from, to, from, to. */
+  /** RangeList of the alphabet of Base64, and of hexadecimal digits with spaces and colons: from, to, from, to. */
   base64: number[]
   hex: number[]
 }
@@ -74,7 +74,7 @@ function verbsAt(text: string, places: readonly number[], verbIn: VerbIn): numbe
   return verbs
 }
 
-/** Stretches of at least `least` characters with this flag. Only every `least`th character is tested to find them. */
+/** RangeList of at least `least` characters with this flag. Only every `least`th character is tested to find them. */
 function stretches(text: string, flag: number, least: number): [number, number][] {
   const found: [number, number][] = []
   for (let at = least - 1; at < text.length; at += least) {

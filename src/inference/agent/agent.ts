@@ -14,7 +14,7 @@ import { withFindings } from "../../guardrails/stages.ts"
 import { applyGuardrails, refusedAt, screenToolResult, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
-import { callsOf, CallSieve, type ToolCall } from "./calls.ts"
+import { callsOf, ToolCallFilter, type ToolCall } from "./tool-calls.ts"
 import { mergeDetails, nextIndex } from "./details.ts"
 import { toolCharger } from "./charge-tool-run.ts"
 import type { Round } from "./round.ts"
@@ -68,7 +68,7 @@ export class Agent {
   /** Routing metadata of the last round that reported any. */
   metadata: Json | undefined
   detailOffset = 0
-  sieve: CallSieve
+  callFilter: ToolCallFilter
   readonly annotations: Json[]
 
   constructor(job: Job, callUpstream: CallUpstream, deps: Deps) {
@@ -77,7 +77,7 @@ export class Agent {
     this.#callUpstream = callUpstream
     this.#messages = [...job.prepared.chat.messages]
     this.annotations = [...job.prepared.annotations]
-    this.sieve = new CallSieve(this.#names, 0)
+    this.callFilter = new ToolCallFilter(this.#names, 0)
   }
 
   get #names(): string[] {
@@ -162,7 +162,7 @@ export class Agent {
       job.maxSteps ?? MAX_STEPS,
     )
     this.#messages = [...this.#messages, toAssistant(round.message, current), ...toResults(runs)]
-    this.sieve = new CallSieve(this.#names, this.sieve.count)
+    this.callFilter = new ToolCallFilter(this.#names, this.callFilter.count)
     return { details, continues }
   }
 

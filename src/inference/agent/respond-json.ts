@@ -4,7 +4,7 @@ import { heal } from "../../plugins/response-healing.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { Agent, AnsweredCalls } from "./agent.ts"
 import { renumber } from "./details.ts"
-import { readWholeRound, type Round } from "./round.ts"
+import { readJsonRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
 /** Runs the rounds to the end and returns one JSON document. */
@@ -18,7 +18,7 @@ export async function respondJson(
   const earlier: Json[] = []
   let response = first
   for (;;) {
-    const round = await readWholeRound(response, (metadata) => (agent.metadata = metadata))
+    const round = await readJsonRound(response, (metadata) => (agent.metadata = metadata))
     const current = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
     const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }

@@ -1,6 +1,6 @@
 import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
-import { valueWithin } from "../../support/time.ts"
+import { valueOrTimeout } from "../../support/time.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import type { Agent, AnsweredCalls } from "./agent.ts"
@@ -31,8 +31,8 @@ export class StreamResponder {
       const round = await this.#read(response)
       if (this.#signal.aborted) return
       const current = agent.pending(round)
-      const untold = agent.sieve.rest(listOf(round.message["tool_calls"]))
-      if (untold.length > 0) this.#emit({ tool_calls: untold })
+      const pending = agent.callFilter.rest(listOf(round.message["tool_calls"]))
+      if (pending.length > 0) this.#emit({ tool_calls: pending })
       const { details, continues }: AnsweredCalls =
         current.length > 0
           ? await this.#withHeartbeats(agent.answer(round, current, this.#signal))
@@ -60,7 +60,7 @@ export class StreamResponder {
       onMetadata: (metadata) => (agent.metadata = metadata),
       holdsContent: this.#holdsContent,
       detailOffset: agent.detailOffset,
-      sieve: agent.sieve,
+      callFilter: agent.callFilter,
       signal: this.#signal,
     })
     if (this.#head["id"] === undefined) this.#head = round.head
@@ -77,7 +77,7 @@ export class StreamResponder {
     const agent = this.#agent
     if (agent.annotations.length > 0) this.#emit({ annotations: agent.annotations })
     const native = nativeFinishReason === undefined ? {} : { native_finish_reason: nativeFinishReason }
-    this.#emit({}, native, finishOf(finishReason, agent.sieve.count))
+    this.#emit({}, native, finishOf(finishReason, agent.callFilter.count))
     const { usage } = agent.total
     if (usage) this.#write({ choices: [], usage })
     this.#out.write(this.#encoder.end(chargeOf(agent)))
@@ -97,7 +97,7 @@ export class StreamResponder {
   async #withHeartbeats<T>(work: Promise<T>): Promise<T> {
     const done = work.then((value) => ({ value }))
     for (;;) {
-      const first = await valueWithin(done, this.#agent.deps.timers.keepaliveMs)
+      const first = await valueOrTimeout(done, this.#agent.deps.timers.keepaliveMs)
       if (first) return first.value
       this.#out.write(this.#encoder.heartbeat())
     }

@@ -2,8 +2,8 @@ import { keysOf } from "../../support/arrays.ts"
 import { errors, GatewayError } from "../../errors/errors.ts"
 import { isArray, isObject, type Json, listOf, parseStored } from "../../support/json.ts"
 import { dataOf, DONE, FrameSplitter } from "../../formats/sse/frames.ts"
-import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
-import type { CallSieve } from "./calls.ts"
+import { type PartialChoice, mergeChoice } from "../../formats/chat/to-result.ts"
+import type { ToolCallFilter } from "./tool-calls.ts"
 import { renumber } from "./details.ts"
 
 /** Result of one turn of the model. */
@@ -17,14 +17,14 @@ export type Round = {
 }
 
 /** Fields of a round that the gateway reads itself and reports once for all rounds. */
-const OWN_KEYS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
+const REPLACED_FIELDS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
 
 function headOf(answer: Json): Json {
-  return Object.fromEntries(Object.entries(answer).filter(([key]) => !OWN_KEYS.includes(key)))
+  return Object.fromEntries(Object.entries(answer).filter(([key]) => !REPLACED_FIELDS.includes(key)))
 }
 
 /** Reads a round from a JSON document. */
-export async function readWholeRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
+export async function readJsonRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
   const answer = await response.json<Json>()
   takeMetadata(answer, onMetadata)
   const choices = listOf(answer["choices"])
@@ -45,14 +45,14 @@ export type Listener = {
   /** Buffers the content, because response healing needs all of it. */
   holdsContent: boolean
   detailOffset: number
-  sieve: CallSieve
+  callFilter: ToolCallFilter
   signal: AbortSignal
 }
 
 /** Reads a streamed round and emits chunks for the client at once. Throws the error of a failed round. */
 export async function readStreamedRound(response: Response, listener: Listener): Promise<Round> {
   const round: Round = { head: {}, message: {}, finishReason: null, nativeFinishReason: undefined, usage: undefined }
-  const choices = new Map<number, GrowingChoice>()
+  const choices = new Map<number, PartialChoice>()
   for await (const data of dataIn(response, listener)) {
     const chunk = parseStored<Json>(data)
     if (isObject(chunk["error"])) throw toGatewayError(chunk["error"])
@@ -73,7 +73,7 @@ export async function readStreamedRound(response: Response, listener: Listener):
   return round
 }
 
-function messageIn(choices: ReadonlyMap<number, GrowingChoice>): Json {
+function messageIn(choices: ReadonlyMap<number, PartialChoice>): Json {
   return choices.get(0)?.choice.message ?? {}
 }
 
@@ -87,7 +87,7 @@ function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
   const { message, places } = grown
   const whole = listOf(message["tool_calls"])
-  const calls = isArray(deltas) ? listener.sieve.take(deltas, places, whole, false) : []
+  const calls = isArray(deltas) ? listener.callFilter.take(deltas, places, whole, false) : []
   const delta: Json = {
     ...rest,
     ...(content !== undefined && !listener.holdsContent && { content }),

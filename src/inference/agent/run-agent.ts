@@ -7,7 +7,7 @@ import { chatRequest } from "../endpoints/chat/request.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
 import { guardrailStages } from "../../guardrails/stages.ts"
 import { screenToolResult } from "../screen.ts"
-import { answerHeaders, streamHeaders } from "../reply.ts"
+import { responseHeadersOf, streamHeaders } from "../reply.ts"
 import { newDraft } from "../draft.ts"
 import type { CallContext } from "../inference-request.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
@@ -45,7 +45,7 @@ async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promi
   if (!chat.stream) {
     const document = await respondJson(agent, encoder, first, signal)
     close?.()
-    return Response.json(document, { headers: answerHeaders(id) })
+    return Response.json(document, { headers: responseHeadersOf(id) })
   }
 
   const channel = new IdentityTransformStream()

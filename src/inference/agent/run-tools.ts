@@ -4,7 +4,7 @@ import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDep
 import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
-import type { ToolCall } from "./calls.ts"
+import type { ToolCall } from "./tool-calls.ts"
 import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
 
 /** `free`: set if the run had no price, so that no generation records it. */
@@ -64,7 +64,7 @@ export function toResults(runs: readonly Run[]): Json[] {
 }
 
 /** Position of a run in a response, from which replay restores the turns. */
-export type RunPlace = {
+export type RunPosition = {
   index: number
   round: number
   /** Whether the same turn also has calls that the client must run. */
@@ -74,7 +74,7 @@ export type RunPlace = {
 }
 
 /** A run as a reasoning detail of the response. Clients send it back with the conversation. */
-export function toDetail({ call, tool, outcome }: Run, scope: RunPlace, includesItem: boolean): Json {
+export function toDetail({ call, tool, outcome }: Run, scope: RunPosition, includesItem: boolean): Json {
   const status = outcome.isError ? tool.failedStatus : "completed"
   const fields = fieldsOf(call)
   return {

@@ -2,7 +2,7 @@ import { isObject, objectsOf } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
-import { forwarded, UNSTREAMED } from "../media/request.ts"
+import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
 import { costFields } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
@@ -37,7 +37,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
       buildUpstreamRequest: (_, outgoing) => ({
         reader: embeddingsReader,
         path: "/embeddings",
-        body: forwarded(request, outgoing),
+        body: forwardedFields(request, outgoing),
       }),
     },
     encoderFor: embeddingsEncoder,

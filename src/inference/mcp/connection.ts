@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
-import type { Upstream } from "../../mcp-servers/exchange.ts"
+import type { Upstream } from "../../mcp-servers/transport.ts"
 import { STATELESS_VERSION, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
 import { openHeaders } from "../../mcp-servers/open-headers.ts"
 import { mayConnect } from "../../mcp-servers/permission.ts"
@@ -10,7 +10,7 @@ import { openSessionId } from "../../mcp-servers/session.ts"
 import { findMcpServer } from "../../mcp-servers/store.ts"
 import type { McpServerRow } from "../../mcp-servers/table.ts"
 import { networkOf, hostsIn } from "../../outbound/settings.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 
@@ -53,7 +53,7 @@ export async function connect(incoming: IncomingCall, slug: string, version?: st
   const isStateless = version === STATELESS_VERSION
   const sealed = isStateless ? null : headers.get(SESSION_HEADER)
   const holder = { server, caller }
-  const sessionId = sealed === null ? undefined : await openSessionId(sealed, holder, mastersOf(env))
+  const sessionId = sealed === null ? undefined : await openSessionId(sealed, holder, masterKeysOf(env))
   if (sealed !== null && sessionId === undefined) throw sessionLost()
   const send: typeof fetch = (...one) => fetch(...one)
   const deps = { fetch: send, ...networkOf(env, send), privateHosts: hostsIn(env, "PRIVATE_HOSTS") }

@@ -9,7 +9,7 @@ import {
   STATELESS_VERSION,
 } from "../../mcp-servers/message.ts"
 import { mayCallTool, mayUseAll } from "../../mcp-servers/permission.ts"
-import { ServerFailure } from "../../mcp-servers/exchange.ts"
+import { ServerFailure } from "../../mcp-servers/transport.ts"
 import { META, metaOf, withoutTasks } from "../../mcp-servers/stateless.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import { TOOL_NAME } from "../../support/mcp-tools.ts"

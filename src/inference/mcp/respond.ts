@@ -2,7 +2,7 @@ import { timersOf } from "../../config/timers.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { KEEPALIVE_FRAME, toFrame } from "../../formats/sse/frames.ts"
-import { endSession, lastOf, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
+import { endSession, lastOf, sendOneWay, ServerFailure } from "../../mcp-servers/transport.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -15,11 +15,11 @@ import {
 } from "../../mcp-servers/message.ts"
 import { screenSent } from "../../mcp-servers/content.ts"
 import { sealSessionId } from "../../mcp-servers/session.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { isObject } from "../../support/json.ts"
-import { valueWithin } from "../../support/time.ts"
+import { valueOrTimeout } from "../../support/time.ts"
 import { type Connection, sessionLost } from "./connection.ts"
-import { runRequest, type Running, TIME_IS_OVER } from "./run.ts"
+import { runRequest, type RunningRequest, TIME_IS_OVER } from "./run.ts"
 
 /** Responses to the messages of a POST: one JSON document, or events as they arrive. */
 
@@ -106,7 +106,7 @@ export async function respondToRequest(
   }
 }
 
-type Opened = { running: Running; first: McpMessage }
+type Opened = { running: RunningRequest; first: McpMessage }
 
 async function open(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Opened> {
   const running = await runRequest(request, connection, signal)
@@ -122,7 +122,7 @@ async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
     () => true,
     () => true,
   )
-  return (await valueWithin(done, ms)) === undefined
+  return (await valueOrTimeout(done, ms)) === undefined
 }
 
 /** Handles a batch of revision 2025-03-26 one message at a time. Messages without a response are left out. */
@@ -163,14 +163,14 @@ function statusOf({ error }: McpMessage): number {
   return (isObject(error) ? STATUSES.get(error["code"]) : undefined) ?? 200
 }
 
-async function headersOf({ sessionId, generationId }: Running, connection: Connection): Promise<Headers> {
+async function headersOf({ sessionId, generationId }: RunningRequest, connection: Connection): Promise<Headers> {
   const headers = new Headers({ "cache-control": "no-store" })
   if (generationId !== undefined) headers.set("x-generation-id", generationId)
   const { incoming, server } = connection
   // A server may repeat the id in every response; the client already has it.
   if (sessionId !== null && sessionId !== connection.upstream.sessionId) {
     const holder = { server, caller: incoming.caller }
-    const sealed = await sealSessionId(sessionId, holder, mastersOf(incoming.env))
+    const sealed = await sealSessionId(sessionId, holder, masterKeysOf(incoming.env))
     if (sealed !== undefined) headers.set("mcp-session-id", sealed)
   }
   return headers

@@ -3,8 +3,8 @@ import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { isTooDeep } from "../../guardrails/content/leaves.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
-import { converse } from "../../mcp-servers/converse.ts"
-import { type Answer, ServerFailure, single } from "../../mcp-servers/exchange.ts"
+import { sendTranslated } from "../../mcp-servers/translate-revision.ts"
+import { type ServerResponse, ServerFailure, single } from "../../mcp-servers/transport.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -25,7 +25,7 @@ import { outgoingOf, passedOf, requireMethod, toolOf } from "./methods.ts"
 import { holdToolCall, mcpModel, type ToolCall } from "./tool-call.ts"
 
 /** A running request. `messages` always ends with the response to it. */
-export type Running = {
+export type RunningRequest = {
   isStream: boolean
   /** The session that the server opened with this request. */
   sessionId: string | null
@@ -36,12 +36,16 @@ export type Running = {
 /** Abort reason for the timeout of the server's record; any other reason means a client disconnect. */
 export const TIME_IS_OVER = "timeout"
 
-const hasLeft = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
+const hasDisconnected = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
 
 const UNSCREENED = new Set(["initialize", "server/discover", "ping", "tools/list"])
 
 /** Runs one request: permission, guardrails, hold, exchange. Throws only if the whole HTTP request must fail. */
-export async function runRequest(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Running> {
+export async function runRequest(
+  request: McpRequest,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<RunningRequest> {
   const screening = UNSCREENED.has(request.method) ? undefined : connection.newScreening()
   let call: ToolCall | undefined
   try {
@@ -70,13 +74,13 @@ async function exchange(
   screened: McpRequest,
   { server, incoming, upstream, isStateless }: Connection,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ServerResponse> {
   const argumentsOf = (of: McpRequest) => paramsOf(of)["arguments"]
   const paramHeaders = isStateless
     ? paramHeadersOf(incoming.request.headers, argumentsOf(request), argumentsOf(screened))
     : {}
-  const later = (work: Promise<unknown>) => incoming.executionCtx.waitUntil(work)
-  return converse(screened, { server, upstream: { ...upstream, paramHeaders, signal }, later })
+  const waitUntil = (work: Promise<unknown>) => incoming.executionCtx.waitUntil(work)
+  return sendTranslated(screened, { server, upstream: { ...upstream, paramHeaders, signal }, waitUntil })
 }
 
 async function holdFor(
@@ -97,7 +101,7 @@ async function holdFor(
 
 type Relay = {
   request: McpRequest
-  answer: Answer
+  answer: ServerResponse
   connection: Connection
   call: ToolCall | undefined
   screening: Screening | undefined
@@ -109,7 +113,7 @@ async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefine
   const { request, answer, connection, call, screening, signal } = relay
   // A timeout counts as a failure of the server.
   const onAbort = () => {
-    if (hasLeft(signal)) call?.end({ ending: "cancelled", isCharged: true })
+    if (hasDisconnected(signal)) call?.end({ ending: "cancelled", isCharged: true })
   }
   signal.addEventListener("abort", onAbort, { once: true })
   try {
@@ -144,7 +148,7 @@ async function screenedOf(
   screening: Screening | undefined,
   isFinal: boolean,
 ): Promise<McpMessage | undefined> {
-  if (!screening?.readsAnswers) return message
+  if (!screening?.readsOutput) return message
   try {
     return await screenReceived(message, screening)
   } catch (refusal) {
@@ -185,7 +189,7 @@ function failed(request: McpRequest, { thrown, connection, call, signal, screeni
   const error = toError(thrown, signal)
   const { incoming, server } = connection
   if (error.code === "internal") logError("an MCP request failed", { requestId: incoming.requestId }, error.cause)
-  const isCancelled = hasLeft(signal)
+  const isCancelled = hasDisconnected(signal)
   const isBlocked = error.code === "forbidden"
   const stages = screening?.stages() ?? []
   if (BLOCKS.has(error.metadata?.reason)) connection.onScreened?.(stages, error)

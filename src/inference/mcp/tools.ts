@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/exchange.ts"
+import { endSession, sendOneWay, ServerFailure } from "../../mcp-servers/transport.ts"
 import { type McpMessage, type McpRequest, NEWEST_SESSION_VERSION } from "../../mcp-servers/message.ts"
 import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
@@ -45,7 +45,7 @@ export async function openMcpTools(
 
 /** The model reads the results, so they are screened like those of other server tools. */
 function forModel(screening: Screening | undefined): Screening | undefined {
-  return screening && { ...screening, readsAnswers: true, answer: screening.toolResult }
+  return screening && { ...screening, readsOutput: true, response: screening.toolResult }
 }
 
 type Listed = { name: string; description: string; parameters: Json }

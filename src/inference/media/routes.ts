@@ -9,9 +9,9 @@ import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../context.ts"
-import { modelOr } from "../defaults.ts"
+import { modelOrDefault } from "../defaults.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
@@ -24,7 +24,7 @@ import {
   toAudioFile,
   transcriptionRequest,
   videoRequest,
-} from "./kinds.ts"
+} from "./requests.ts"
 import {
   ImageRequest,
   ImageResult,
@@ -109,7 +109,7 @@ const videoContent = createRoute({
 const METADATA = ["service_metadata", "openrouter_metadata"]
 
 function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Caller) {
-  return { ...request, model: modelOr(request.model, defaults.imageModel) }
+  return { ...request, model: modelOrDefault(request.model, defaults.imageModel) }
 }
 
 /** Runs the call. The cast: a route's type describes JSON that the handler builds, not a response of the pipeline. */
@@ -141,15 +141,19 @@ export const media = newRouter()
     const { workspaceId } = c.var.principal
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
-    let order: Pick<Order, "provider" | "upstreamId" | "ownKeyId"> | undefined
+    let order: Pick<Order, "provider" | "upstreamId" | "credentialId"> | undefined
     const response: Response = await answer(c, c.req.valid("json"), (request) =>
       videoRequest(request, (result, by) => {
-        order = { provider: by?.provider.slug ?? "", upstreamId: String(result["id"]), ownKeyId: by?.byok?.id ?? null }
+        order = {
+          provider: by?.provider.slug ?? "",
+          upstreamId: String(result["id"]),
+          credentialId: by?.byok?.id ?? null,
+        }
         return result
       }),
     )
     const result = await response.json<Record<string, unknown>>()
-    const id = await toJobId({ provider: "", upstreamId: "", ownKeyId: null, ...order, workspaceId }, masterKey)
+    const id = await toJobId({ provider: "", upstreamId: "", credentialId: null, ...order, workspaceId }, masterKey)
     const provider = reachableProviders(c.env).get(order?.provider ?? "")
     const routed = METADATA.filter((key) => key in result).map((key) => [key, result[key]] as const)
     const job = {
@@ -177,7 +181,7 @@ async function fetchJob(
   jobId: string,
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
-  const order = await readJobId(jobId, c.var.principal.workspaceId, mastersOf(c.env))
+  const order = await readJobId(jobId, c.var.principal.workspaceId, masterKeysOf(c.env))
   const { upstreamId } = order
   const deps = await createDeps(incomingCall(c))
   const { send } = deps
@@ -199,9 +203,9 @@ async function fetchJob(
 }
 
 /** The provider of a video job with the API key that created it. */
-async function providerOf({ provider: slug, ownKeyId }: Order, deps: Deps): Promise<Provider | undefined> {
-  if (ownKeyId === null) return deps.providers.get(slug)
-  const key = deps.byok?.keys.find(({ id }) => id === ownKeyId)
+async function providerOf({ provider: slug, credentialId }: Order, deps: Deps): Promise<Provider | undefined> {
+  if (credentialId === null) return deps.providers.get(slug)
+  const key = deps.byok?.keys.find(({ id }) => id === credentialId)
   const provider = deps.byok?.providers.get(slug)
   const apiKey = key && (await deps.openKey(key))
   if (!provider || apiKey === undefined) {

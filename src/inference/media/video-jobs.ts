@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { redacted } from "../../providers/refusal.ts"
-import type { Masters } from "../../secrets/master-key.ts"
+import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
 import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/encoding.ts"
 import { isObject, parseStored } from "../../support/json.ts"
@@ -16,7 +16,7 @@ export type Order = {
   upstreamId: string
   workspaceId: string
   /** The BYOK credential that created the job. Other keys cannot read it. */
-  ownKeyId: string | null
+  credentialId: string | null
 }
 
 const encoder = new TextEncoder()
@@ -24,28 +24,28 @@ const PREFIX = "vid_"
 const SIGNATURE_LENGTH = 32
 
 export async function toJobId(
-  { provider, upstreamId, workspaceId, ownKeyId }: Order,
+  { provider, upstreamId, workspaceId, credentialId }: Order,
   masterKey: string,
 ): Promise<string> {
   const result = toBase64Url(
-    encoder.encode(JSON.stringify([provider, upstreamId, ...(ownKeyId === null ? [] : [ownKeyId])])),
+    encoder.encode(JSON.stringify([provider, upstreamId, ...(credentialId === null ? [] : [credentialId])])),
   )
   return `${PREFIX}${result}_${await sign(result, workspaceId, masterKey)}`
 }
 
 /** Decodes a job id. Throws 404 for an id that was not issued for this workspace. */
-export async function readJobId(id: string, workspaceId: string, masters: Masters): Promise<Order> {
+export async function readJobId(id: string, workspaceId: string, masters: MasterKeys): Promise<Order> {
   const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
     const parts = parseStored<[string, string, string?]>(new TextDecoder().decode(decodeBase64(result)))
-    const [provider, upstreamId, ownKeyId = null] = parts
-    return { provider, upstreamId, workspaceId, ownKeyId }
+    const [provider, upstreamId, credentialId = null] = parts
+    return { provider, upstreamId, workspaceId, credentialId }
   }
   throw new GatewayError("not_found", "There is no video with this id.")
 }
 
 /** Job ids stay valid after a rotation of the master key while the previous key is configured. */
-async function isSigned(result: string, workspaceId: string, { current, previous }: Masters, signature: string) {
+async function isSigned(result: string, workspaceId: string, { current, previous }: MasterKeys, signature: string) {
   for (const master of previous === undefined ? [current] : [current, previous]) {
     for (const expected of [sign(result, workspaceId, master), signBefore03(result, workspaceId, master)]) {
       if (isSame(await expected, signature)) return true

@@ -9,10 +9,14 @@ import { isArray, isObject, objectsOf, parseJson } from "../../support/json.ts"
 const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 const isText = (type: string) => /^text\//i.test(type)
 
-export type Sent = { query: URLSearchParams; body: string | undefined }
+export type ScreenedRequest = { query: URLSearchParams; body: string | undefined }
 
 /** The request after the guardrails. Throws if one blocks it or cannot read it. */
-export async function screenSent({ query, body }: Sent, type: string, screening: Screening): Promise<Sent> {
+export async function screenSent(
+  { query, body }: ScreenedRequest,
+  type: string,
+  screening: Screening,
+): Promise<ScreenedRequest> {
   const value = body === undefined || body === "" ? undefined : readable(body, type)
   const parameters = [...query].map(([name, text]) => ({ name, text }))
   const map = (visit: (text: string) => string) => ({
@@ -59,7 +63,7 @@ export async function screenReceived(body: string, type: string, screening: Scre
   const map = (visit: (text: string) => string) => mapFree(value, visit, visit)
   const texts = textsOf(map)
   if (texts.length === 0) return body
-  const answer = await screening.answer({ choices: texts.map((content) => ({ message: { content } })) })
+  const answer = await screening.response({ choices: texts.map((content) => ({ message: { content } })) })
   const passed = objectsOf(answer["choices"]).map(({ message }) => (isObject(message) ? message["content"] : undefined))
   const result = withTexts(map, passed)
   return typeof value === "string" ? String(result) : JSON.stringify(result)

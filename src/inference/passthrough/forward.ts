@@ -3,11 +3,11 @@ import { type Screening, screeningOf } from "../../guardrails/screening.ts"
 import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"
 import { readText } from "../../support/read-text.ts"
-import { type Hiding, hiding } from "../../outbound/hiding.ts"
+import { type Redactor, redactorFor } from "../../outbound/redactor.ts"
 import { keyFinder } from "../../policy/authenticate.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import { holdToolCall, type ToolCall } from "../mcp/tool-call.ts"
-import { isRead, screenReceived, screenSent, type Sent } from "./content.ts"
+import { isRead, screenReceived, screenSent, type ScreenedRequest } from "./content.ts"
 import { pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
 import { findCallableService, requireRule, type Service, serviceModel } from "./service-call.ts"
 
@@ -24,7 +24,7 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   const path = pathBelow(url, slug)
   const rule = requireRule(service, request.method, path)
   const screening = screeningOf(caller.guardrails, meta.wantsMetadata)
-  const sent: Sent = { query: url.searchParams, body: screening ? await bodyText(request) : undefined }
+  const sent: ScreenedRequest = { query: url.searchParams, body: screening ? await bodyText(request) : undefined }
   const type = request.headers.get("content-type") ?? ""
   const passed = screening ? await screenSent(sent, type, screening) : sent
   const input = `${request.method} ${path}${passed.body === undefined ? "" : `\n${passed.body}`}`
@@ -57,8 +57,12 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   } catch (thrown) {
     deadline.clear()
     const error = failureOf(thrown, exchange)
-    const hasLeft = deadline.signal.aborted && deadline.signal.reason !== TIME_IS_OVER
-    call.end({ ending: hasLeft ? "cancelled" : "error", isCharged: hasLeft, ...(!hasLeft && { error }) })
+    const hasDisconnected = deadline.signal.aborted && deadline.signal.reason !== TIME_IS_OVER
+    call.end({
+      ending: hasDisconnected ? "cancelled" : "error",
+      isCharged: hasDisconnected,
+      ...(!hasDisconnected && { error }),
+    })
     throw error
   }
 }
@@ -69,7 +73,7 @@ type Exchange = {
   call: ToolCall
   screening: Screening | undefined
   signal: AbortSignal
-  hidden: Hiding
+  hidden: Redactor
   /** Whether a value contains a key of the gateway. */
   hasKey: (value: string) => boolean
 }
@@ -84,11 +88,11 @@ async function bodyText(request: Request): Promise<string> {
 }
 
 /** Hides the secrets in responses: a service may echo its request, as in an error message. */
-function hidingOf({ secrets }: Service): Hiding {
+function hidingOf({ secrets }: Service): Redactor {
   const values = [...Object.values(secrets.headers), ...Object.values(secrets.query)]
   const bare = values.map((value) => value.replace(/^(?:Bearer|Basic|Token) +/i, ""))
   const hidden = [...new Set([...values, ...bare])].map((value) => ({ value, placeholder: "[redacted]" }))
-  return hiding({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
+  return redactorFor({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
 }
 
 async function send({ incoming, service, signal, hasKey }: Exchange, url: string, body: BodyInit | null | undefined) {
@@ -117,7 +121,7 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
   const end = { ending: isFailed ? ("error" as const) : ("complete" as const), isCharged: !isFailed }
   const headers = responseHeaders(response.headers, call.id, hidden.text)
   const type = response.headers.get("content-type") ?? ""
-  if (screening?.readsAnswers && isRead(type)) {
+  if (screening?.readsOutput && isRead(type)) {
     const text = await readText(response, MAX_READ_BYTES)
     if (text === undefined)
       throw new GatewayError("provider_failed", `${name} returned a response that is too large to check.`)

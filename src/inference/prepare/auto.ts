@@ -1,11 +1,17 @@
 import { type Json, objectsOf } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { type Candidate, chooseModels, type Facts, looksLikeCode, type Wishes } from "../../plugins/auto-router.ts"
+import {
+  type Candidate,
+  chooseModels,
+  type Facts,
+  looksLikeCode,
+  type AutoRouterPreferences,
+} from "../../plugins/auto-router.ts"
 import { pricedEndpoints } from "../../models/model.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
 import type { Filter } from "../../models/endpoint-filter.ts"
-import { makes } from "../../routing/plan.ts"
+import { producesOutput } from "../../routing/plan.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { Deps } from "../deps.ts"
 
@@ -18,7 +24,7 @@ const MAX_CHOSEN = 4
 /** The request with models in place of the automatic one. */
 export function choose(
   chat: ChatRequest,
-  wishes: Wishes,
+  wishes: AutoRouterPreferences,
   deps: Deps,
   within: Within,
 ): { chat: ChatRequest; stage: PipelineStage } {
@@ -60,7 +66,7 @@ function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
       return provider && within.filters.every((filter) => filter.keeps(endpoint, provider, within.region))
     })
     const [cheapest] = offers
-    if (!cheapest || !makes(model, "text")) return []
+    if (!cheapest || !producesOutput(model, "text")) return []
     return [
       {
         id: model.id,

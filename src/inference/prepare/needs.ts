@@ -15,7 +15,7 @@ export type Preparable = {
 
 type Deps = Pick<PlanInput, "catalogue" | "providers" | "byok">
 
-const OWN_TOOL = /^(?:service|openrouter):/
+const GATEWAY_TOOL = /^(?:service|openrouter):/
 
 export function isAuto(name: string, catalogue: Catalogue): boolean {
   return AUTO_MODEL.test(name) && !catalogue.models.has(name)
@@ -35,7 +35,7 @@ export function needsPreparation(
   const foreign = (tools ?? []).filter(({ type }) => !isClientTool(type))
   if (foreign.length === 0) return false
   return (
-    foreign.some((tool) => OWN_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) ||
+    foreign.some((tool) => GATEWAY_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) ||
     !isServed(names, deps, isNativeTo)
   )
 }

@@ -10,7 +10,7 @@ import { type McpServerChoice, readMcpChoices } from "../../server-tools/mcp.ts"
 import type { RequestedTool } from "../../server-tools/tool.ts"
 import { fetchPublic } from "../../server-tools/web-fetch/guarded-fetch.ts"
 import type { ChargeToolRun } from "../agent/charge-tool-run.ts"
-import { refuseDisabled } from "../defaults.ts"
+import { rejectDisabled } from "../defaults.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
 import type { PreparationReport, PipelineStage } from "../../formats/pipeline-stage.ts"
 import { findModel, splitRequestVariants } from "../../routing/names.ts"
@@ -19,7 +19,7 @@ import type { Deps } from "../deps.ts"
 import { choose } from "./auto.ts"
 import { isAuto, namesOf } from "./needs.ts"
 import { replayServerTools } from "./replay.ts"
-import { requireRoom } from "./room.ts"
+import { requireUnexhaustedLimits } from "./limit-check.ts"
 import { searchFor } from "./web.ts"
 
 type Messages = ChatRequest["messages"]
@@ -56,12 +56,12 @@ export async function prepare(
     moderation: deps.moderation(),
   })
   // The plugins are the same tools, so a disabled tool disables its plugin.
-  refuseDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
+  rejectDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
   const isChosen = namesOf(named).some((name) => isAuto(name, deps.catalogue))
   const chosen = isChosen
     ? choose(named, plugins.autoRouter ?? {}, deps, { filters: guardrails?.routeFilters() ?? [], region })
     : undefined
-  await requireRoom(chosen?.chat ?? named, plugins, caller, deps)
+  await requireUnexhaustedLimits(chosen?.chat ?? named, plugins, caller, deps)
   if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, deps))
   if (chosen) stages.push(chosen.stage)
   let chat = chosen?.chat ?? named
@@ -92,13 +92,13 @@ function withoutVariants(chat: ChatRequest, { catalogue }: Deps): { chat: ChatRe
   const variants = new Set(split.flatMap((one) => one.variants))
   const names = split.map(({ name }) => name)
   const model = chat.model === undefined ? undefined : names.shift()
-  const asksToThink = variants.has("thinking") && chat.reasoning?.effort == null && chat.reasoning_effort == null
+  const requestsReasoning = variants.has("thinking") && chat.reasoning?.effort == null && chat.reasoning_effort == null
   return {
     chat: {
       ...chat,
       ...(model !== undefined && { model }),
       ...(chat.models && { models: names }),
-      ...(asksToThink && { reasoning: { ...chat.reasoning, effort: "medium" as const } }),
+      ...(requestsReasoning && { reasoning: { ...chat.reasoning, effort: "medium" as const } }),
     },
     isOnline: variants.has("online"),
   }
@@ -198,17 +198,17 @@ async function readFiles(
 /**
  * Room for the response if the request sets no limit: a share of the context, up to the length of most responses.
  */
-const ANSWER_SHARE = 0.25
-const MAX_ASSUMED_ANSWER = 4_096
+const OUTPUT_SHARE = 0.25
+const MAX_ASSUMED_OUTPUT = 4_096
 
 function shorten(messages: Messages, chat: ChatRequest, deps: Deps, stages: PipelineStage[]): Messages {
   const model = firstModel(chat, deps)
   const context = model?.contextLength ?? 0
   if (context === 0) return messages
   const requested = chat.max_completion_tokens ?? chat.max_tokens
-  const forAnswer = requested ?? Math.min(MAX_ASSUMED_ANSWER, Math.floor(context * ANSWER_SHARE))
+  const forOutput = requested ?? Math.min(MAX_ASSUMED_OUTPUT, Math.floor(context * OUTPUT_SHARE))
   const forTools = chat.tools ? estimatePromptTokens([{ content: JSON.stringify(chat.tools) }]) : 0
-  const { messages: short, dropped, shortened } = compress(messages, Math.max(1, context - forAnswer - forTools))
+  const { messages: short, dropped, shortened } = compress(messages, Math.max(1, context - forOutput - forTools))
   const summary =
     dropped + shortened === 0
       ? "everything fits"

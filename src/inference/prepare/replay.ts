@@ -114,8 +114,8 @@ function endOf([run]: readonly Run[], content: unknown, start: number): number {
 /** Adds the calls of a turn to the preceding message if that has the content of the turn. */
 function pushTurn(replayed: Json[], turn: Json): void {
   const before = replayed.at(-1)
-  const isItsOwn = turn["content"] !== null || turn["reasoning_details"] !== undefined
-  if (before?.["role"] !== "assistant" || before["tool_calls"] != null || isItsOwn) replayed.push(turn)
+  const isSeparateTurn = turn["content"] !== null || turn["reasoning_details"] !== undefined
+  if (before?.["role"] !== "assistant" || before["tool_calls"] != null || isSeparateTurn) replayed.push(turn)
   else replayed[replayed.length - 1] = { ...before, tool_calls: turn["tool_calls"] }
 }
 

@@ -1,7 +1,7 @@
 import type { Plugins } from "../../plugins/read-plugins.ts"
 import { searchQuery, withResults } from "../../plugins/web.ts"
 import { toAnnotations } from "../../server-tools/citations.ts"
-import { searchWeb, type Searched } from "../../server-tools/web-search/search.ts"
+import { searchWeb, type SearchOutcome } from "../../server-tools/web-search/search.ts"
 import { toCitations } from "../../server-tools/web-search/web-search.ts"
 import type { ChargeToolRun } from "../agent/charge-tool-run.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
@@ -24,7 +24,7 @@ export async function searchFor(
   const { fetch, signal, now } = deps.tools()
   const tool = { name: "web_search", provider: config.engine, priceNano: settings.priceNano }
   const searched = await chargeToolRun(tool, async () => {
-    const result: Searched = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
+    const result: SearchOutcome = await searchWeb(config.engine, { ...config, query }, { fetch, signal, settings })
     return { result, costNano: result.ok ? result.costNano : 0 }
   })
   const { result, costNano } = searched

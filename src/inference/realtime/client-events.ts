@@ -4,7 +4,7 @@ import type { EventError, RealtimeEvent } from "./events.ts"
 /** Checks events of the client before they are sent to the provider. Pure. */
 
 /** `notice`: reports a part that was removed from the event. */
-export type Checked = { event: RealtimeEvent; notice?: EventError } | { error: EventError }
+export type EventCheck = { event: RealtimeEvent; notice?: EventError } | { error: EventError }
 
 const PASSED = new Set([
   "input_audio_buffer.append",
@@ -22,7 +22,7 @@ const ITEMS = new Set(["message", "function_call", "function_call_output", "item
 type UpstreamNames = { upstreamId: string; transcription?: string | undefined }
 
 /** Returns the event to send, with the provider's model names. */
-export function checkEvent(event: RealtimeEvent, names: UpstreamNames): Checked {
+export function checkEvent(event: RealtimeEvent, names: UpstreamNames): EventCheck {
   const { type } = event
   if (PASSED.has(type)) return { event }
   if (type === "session.update") return checkSession(event, names)
@@ -31,7 +31,7 @@ export function checkEvent(event: RealtimeEvent, names: UpstreamNames): Checked 
   return refuse("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
 
-function checkSession(event: RealtimeEvent, { upstreamId, transcription }: UpstreamNames): Checked {
+function checkSession(event: RealtimeEvent, { upstreamId, transcription }: UpstreamNames): EventCheck {
   const { session } = event
   if (!isObject(session)) return refuse("invalid_event", "session: must be an object.")
   const { type, tools, prompt, tracing: _, ...fields } = session
@@ -113,11 +113,11 @@ function promptFault(prompt: unknown, field: string): EventError | undefined {
   return prompt == null ? undefined : newFault("unsupported_prompt", `${field}: send instructions instead.`)
 }
 
-function checked(event: RealtimeEvent, fault: EventError | undefined): Checked {
+function checked(event: RealtimeEvent, fault: EventError | undefined): EventCheck {
   return fault ? { error: fault } : { event }
 }
 
-function refuse(code: string, message: string): Checked {
+function refuse(code: string, message: string): EventCheck {
   return { error: newFault(code, message) }
 }
 

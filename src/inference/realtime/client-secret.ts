@@ -1,5 +1,5 @@
-import { derivedBytes, type Masters } from "../../secrets/master-key.ts"
-import { type About, openText, sealText } from "../../secrets/seal.ts"
+import { derivedBytes, type MasterKeys } from "../../secrets/master-key.ts"
+import { type AssociatedData, openText, sealText } from "../../secrets/seal.ts"
 import { type Json, parseStored } from "../../support/json.ts"
 
 /**
@@ -20,25 +20,25 @@ const PREFIX = "ek_"
 /** Small, because the secret is sent in a header. */
 export const MAX_SESSION_BYTES = 4_000
 const MAX_LENGTH = 8_192
-const ABOUT: About = { kind: PURPOSE, ownerId: "", workspaceId: "", name: "", version: "1" }
+const AAD: AssociatedData = { kind: PURPOSE, ownerId: "", workspaceId: "", name: "", version: "1" }
 
 export function isClientSecret(credential: string): boolean {
   return credential.startsWith(PREFIX)
 }
 
-export async function sealClientSecret(secret: ClientSecret, { current }: Masters): Promise<string> {
-  return PREFIX + (await sealText(await secretKey(current), ABOUT, JSON.stringify(secret)))
+export async function sealClientSecret(secret: ClientSecret, { current }: MasterKeys): Promise<string> {
+  return PREFIX + (await sealText(await secretKey(current), AAD, JSON.stringify(secret)))
 }
 
 /** Undefined for one that is forged or has expired. */
 export async function openClientSecret(
   sealed: string,
-  { current, previous }: Masters,
+  { current, previous }: MasterKeys,
   now: number,
 ): Promise<ClientSecret | undefined> {
   if (!isClientSecret(sealed) || sealed.length > MAX_LENGTH) return undefined
   for (const master of previous === undefined ? [current] : [current, previous]) {
-    const text = await openText(await secretKey(master), ABOUT, sealed.slice(PREFIX.length))
+    const text = await openText(await secretKey(master), AAD, sealed.slice(PREFIX.length))
     if (text === undefined) continue
     const secret = parseStored<ClientSecret>(text)
     return secret.expiresAt > now ? secret : undefined

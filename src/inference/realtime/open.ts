@@ -9,7 +9,7 @@ import { newId } from "../../support/ids.ts"
 import type { PlannableRequest } from "../inference-request.ts"
 import { holdOrByok, requiresByok, sendWithKey, toAttempt } from "../attempts.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { answerHeaders } from "../reply.ts"
+import { responseHeadersOf } from "../reply.ts"
 import { planTargets } from "../plan.ts"
 import { resolveAliases } from "../presets/alias.ts"
 import { rejectionError } from "../rejection-error.ts"
@@ -171,7 +171,7 @@ async function refused(
   { rejections, attempts }: Extract<Dialed, { rejections: Rejection[] }>,
   deps: Deps,
 ): Promise<GatewayError> {
-  const error = rejectionError(rejections, answerHeaders(held.draft.id))
+  const error = rejectionError(rejections, responseHeadersOf(held.draft.id))
   held.stopTracking()
   const [target] = targets
   if (target) {

@@ -8,10 +8,13 @@ import { planSession, requireReadable } from "./open.ts"
 /** The current policy of a key. */
 export type CurrentPolicy = { caller: Caller; deps: Deps }
 
-type Checked = { model: string; meta: RequestMeta; target: Target }
+type RecheckInput = { model: string; meta: RequestMeta; target: Target }
 
 /** Why a running session must end; undefined where its key is valid and its policy still allows it. */
-export function endOfPolicy(current: CurrentPolicy | undefined, { model, meta, target }: Checked): Closing | undefined {
+export function endOfPolicy(
+  current: CurrentPolicy | undefined,
+  { model, meta, target }: RecheckInput,
+): Closing | undefined {
   if (!current) {
     const message = "This API key is no longer valid."
     return { code: CLOSE.keyInvalid, error: { type: "authentication_error", code: "invalid_api_key", message } }

@@ -9,13 +9,13 @@ import type { Target } from "../../routing/target.ts"
 /** The record of one response of a session, and its charge. Pure. */
 
 /** Usage of a response. `isCounted`: counted by the provider; otherwise estimated. */
-export type Used = { tokens: Tokens; isCounted: boolean }
+export type ResponseUsage = { tokens: Tokens; isCounted: boolean }
 
 export type ResponseEnd = {
   ending: Ending
   status: number
   /** Undefined if the provider did nothing. */
-  used: Used | undefined
+  used: ResponseUsage | undefined
   /** The provider's id of the response. */
   upstreamId: string | null
   finishReason: string | null
@@ -28,8 +28,8 @@ export type ResponseEnd = {
 
 type Held = { draft: GenerationDraft; heldNano: number; limitsAt: (target: Target) => readonly Limit[] }
 
-/** `mostNano`: nano-USD of the hold that the target may be charged. */
-export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostNano: number): Generation {
+/** `maxNano`: nano-USD of the hold that the target may be charged. */
+export function toGeneration(held: Held, end: ResponseEnd, target: Target, maxNano: number): Generation {
   const { startedAt, firstAt, error, used } = end
   const now = Date.now()
   const { isByok: _, ...draft } = held.draft
@@ -42,7 +42,7 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
     provider: target.provider.name,
     providerSlug: target.provider.slug,
     upstreamId: end.upstreamId,
-    ...costsOf(used, target, mostNano),
+    ...costsOf(used, target, maxNano),
     finishReason: end.finishReason,
     ending: end.ending,
     status: end.status,
@@ -59,12 +59,12 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
 
 type Costs = Pick<Generation, "isByok" | "tokens" | "tokensFrom" | "costNano" | "byokCostNano" | "overrunNano">
 
-function costsOf(used: Used | undefined, { byok, endpoint }: Target, mostNano: number): Costs {
+function costsOf(used: ResponseUsage | undefined, { byok, endpoint }: Target, maxNano: number): Costs {
   const isByok = byok !== undefined
   if (!used) return { isByok, tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, byokCostNano: 0 }
   const { tokens, isCounted } = used
   const nano = costOf(tokens, endpoint.pricing)
-  const chargedNano = Math.min(nano, mostNano)
+  const chargedNano = Math.min(nano, maxNano)
   return {
     isByok,
     tokens,

@@ -10,7 +10,7 @@ import type { Transcript } from "../../formats/transcript.ts"
 import type { Conversation } from "./conversation.ts"
 import type { RealtimeEvent } from "./events.ts"
 import { covers, type HeldResponse, type HoldContext, holdResponse, releaseHold } from "./holds.ts"
-import { type ResponseEnd, toGeneration, type Used } from "./record.ts"
+import { type ResponseEnd, toGeneration, type ResponseUsage } from "./record.ts"
 import { settleGeneration, type SettleDeps } from "./settle.ts"
 import { sliceOf } from "./slice.ts"
 import { appendDelta, type Message } from "./transcript.ts"
@@ -102,8 +102,8 @@ export class Responses {
     if (!held) return
     const { conversation } = this.#context
     const facts = { held, startedAt: Date.now(), firstAt: null, prompt: conversation.estimate }
-    const made = { characters: 0, audioTokens: 0, isCancelled: false, output: { content: "", reasoning: "" } }
-    const running = { ...facts, ...made, boundBefore: conversation.bound, messages }
+    const generated = { characters: 0, audioTokens: 0, isCancelled: false, output: { content: "", reasoning: "" } }
+    const running = { ...facts, ...generated, boundBefore: conversation.bound, messages }
     held.estimate = () => this.#costOf(deliveredBy(running))
     this.#running.set(id, running)
   }
@@ -184,13 +184,13 @@ export class Responses {
 
   #settle(
     { held, startedAt, firstAt, messages, output }: Running,
-    used: Used | undefined,
+    used: ResponseUsage | undefined,
     end: Omit<ResponseEnd, "used" | "attempts" | "startedAt" | "firstAt">,
   ): void {
     const { deps, target, attempts } = this.#context
     held.stopTracking()
-    const mostNano = held.chargeLimitOf(target)
-    const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
+    const maxNano = held.chargeLimitOf(target)
+    const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, maxNano)
     settleGeneration(generation, deps, { messages, output })
   }
 }

@@ -6,7 +6,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { newRouter } from "../../http/router.ts"
 import { failures } from "../../http/schema.ts"
 import { credentialOf, principalByHash, unauthenticated } from "../../policy/authenticate.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { newId } from "../../support/ids.ts"
 import { connectSession } from "./accept.ts"
 import { type ClientSecret, isClientSecret, openClientSecret } from "./client-secret.ts"
@@ -45,7 +45,7 @@ export function authenticateSession(authenticate: MiddlewareHandler<App>): Middl
     const credential = credentialOf(raw.headers)?.replace(/^Bearer +/i, "")
     if (credential === undefined || !isClientSecret(credential)) return authenticate(c, next)
     const now = Date.now()
-    const secret = await openClientSecret(credential, mastersOf(c.env), now)
+    const secret = await openClientSecret(credential, masterKeysOf(c.env), now)
     const principal = secret && (await principalByHash(secret.keyHash, c.env, now))
     if (!principal) throw unauthenticated("This client secret is not valid, or has expired.")
     c.set("principal", principal)

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, newRouter } from "../../http/router.ts"
 import { jsonBody, ok } from "../../http/schema.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { createDeps, FAILURES, incomingCall, requestMetaOf } from "../context.ts"
 import { sizeInBytes } from "../screen.ts"
 import { checkEvent } from "./client-events.ts"
@@ -68,7 +68,7 @@ export const realtimeSecrets = newRouter().openapi(createSecret, async (c) => {
   }
   const expiresAt = Date.now() + (expiry?.seconds ?? 600) * 1_000
   const { keyHash } = caller
-  const value = await sealClientSecret({ keyHash, model, session: config, expiresAt }, mastersOf(c.env))
+  const value = await sealClientSecret({ keyHash, model, session: config, expiresAt }, masterKeysOf(c.env))
   const expires = Math.floor(expiresAt / 1_000)
   return c.json({ value, expires_at: expires, session }, 200, { "cache-control": "no-store" })
 })

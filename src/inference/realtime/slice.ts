@@ -1,4 +1,4 @@
-import type { Wanted } from "../../ledger/limits.ts"
+import type { CostRange } from "../../ledger/limits.ts"
 import { costOf, maxCost } from "../../money/money.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Conversation } from "./conversation.ts"
@@ -10,26 +10,26 @@ const UNKNOWN_CONTEXT = 128_000
 /** Output limit to assume if it is unknown. */
 const UNKNOWN_OUTPUT = 4_096
 /** A shorter response is useless: about three seconds of audio. */
-const LEAST_OUTPUT = 64
+const MIN_OUTPUT = 64
 
-export type Slice = { wanted: Wanted; estimateNano: number; estimateTokens: number }
+export type Slice = { wanted: CostRange; estimateNano: number; estimateTokens: number }
 
 /**
- * `mostNano`: cost of a response with full context and maximum output, since a response may request more than its
- * session. `leastNano`: cost of the conversation so far and a short response.
+ * `maxNano`: cost of a response with full context and maximum output, since a response may request more than its
+ * session. `minNano`: cost of the conversation so far and a short response.
  */
 export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
-  const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }
+  const slice = { wanted: { minNano: 0, maxNano: 0 }, estimateNano: 0, estimateTokens: 0 }
   const { bound, estimate } = conversation
   for (const { endpoint } of targets) {
     const { pricing } = endpoint
     const context = endpoint.contextLength || UNKNOWN_CONTEXT
     const output = endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT
-    const least = maxCost(Math.min(bound, context), Math.min(LEAST_OUTPUT, output), pricing)
+    const least = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), pricing)
     const { wanted } = slice
-    wanted.leastNano = Math.max(wanted.leastNano, least)
-    wanted.mostNano = Math.max(wanted.mostNano, least, maxCost(context, output, pricing))
-    const tokens = { ...estimate, completion: Math.min(LEAST_OUTPUT, output) }
+    wanted.minNano = Math.max(wanted.minNano, least)
+    wanted.maxNano = Math.max(wanted.maxNano, least, maxCost(context, output, pricing))
+    const tokens = { ...estimate, completion: Math.min(MIN_OUTPUT, output) }
     slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricing))
     slice.estimateTokens = Math.max(slice.estimateTokens, tokens.prompt + tokens.completion)
   }

@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { HeldCall } from "../call.ts"
-import { answerHeaders, cacheHeaders, timingHeaders, toServingInfo } from "../reply.ts"
+import { responseHeadersOf, cacheHeaders, timingHeaders, toServingInfo } from "../reply.ts"
 import { dispatchError, rejectedResult } from "./failure.ts"
 import type { RelayJob, Reply } from "./job.ts"
 
@@ -35,7 +35,11 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
   const error = passed instanceof GatewayError ? passed : undefined
   const status = error?.status ?? 200
   const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached, error })
-  const headers = { ...answerHeaders(call.draft.id), ...cacheHeaders(attempts), ...timingHeaders(call.meta, attempts) }
+  const headers = {
+    ...responseHeadersOf(call.draft.id),
+    ...cacheHeaders(attempts),
+    ...timingHeaders(call.meta, attempts),
+  }
   if (accepted.kind === "bytes") {
     const response = new Response(accepted.body, { headers: { ...headers, "content-type": accepted.contentType } })
     return { result: response, recorded }
@@ -51,6 +55,6 @@ function blockedError(call: HeldCall, blocked: GatewayError | undefined, attempt
   return new GatewayError(code, message, {
     ...(metadata && { metadata }),
     ...(call.meta.wantsMetadata && { extraFields: call.metadata(attempts) }),
-    headers: answerHeaders(call.draft.id),
+    headers: responseHeadersOf(call.draft.id),
   })
 }

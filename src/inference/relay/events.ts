@@ -2,7 +2,7 @@ import type { Charge } from "../../formats/usage.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
 import { concat } from "../../support/bytes.ts"
 import { logError } from "../../support/log.ts"
-import { valueWithin } from "../../support/time.ts"
+import { valueOrTimeout } from "../../support/time.ts"
 import { type HeldCall, logFieldsOf, requestedMetadata } from "../call.ts"
 import type { DispatchResult } from "../dispatch.ts"
 import { defaultsOf } from "../endpoints/chat/encoder.ts"
@@ -32,7 +32,7 @@ export function relayEvents(job: RelayJob): Reply {
 
 async function open(job: RelayJob): Promise<Opened> {
   const { call, upstream, settle } = job
-  const early = await valueWithin(upstream, call.deps.timers.earlyCommitMs)
+  const early = await valueOrTimeout(upstream, call.deps.timers.earlyCommitMs)
   if (early && !early.ok) {
     const error = dispatchError(call, early.rejections, early.attempts)
     return { error, finished: settle(rejectedResult(call, early, error)).recorded }
@@ -75,7 +75,7 @@ async function waitWithHeartbeats(
   try {
     for (;;) {
       await writer.write(concat(call.encoder.heartbeat())).catch(() => call.dispatchAbort.abort())
-      const result = await valueWithin(upstream, call.deps.timers.keepaliveMs)
+      const result = await valueOrTimeout(upstream, call.deps.timers.keepaliveMs)
       if (result) return result
     }
   } finally {

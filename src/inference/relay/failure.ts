@@ -3,7 +3,7 @@ import type { Attempt } from "../../formats/attempt.ts"
 import type { DispatchResult } from "../dispatch.ts"
 import type { Rejection } from "../../providers/refusal.ts"
 import type { HeldCall, RelayResult } from "../call.ts"
-import { answerHeaders } from "../reply.ts"
+import { responseHeadersOf } from "../reply.ts"
 import { rejectionError } from "../rejection-error.ts"
 
 /** Error of a call that every target rejected. */
@@ -13,7 +13,7 @@ export function dispatchError(
   attempts: readonly Attempt[],
 ): GatewayError {
   const extraFields = call.meta.wantsMetadata ? call.metadata(attempts) : undefined
-  return rejectionError(rejections, answerHeaders(call.draft.id), extraFields)
+  return rejectionError(rejections, responseHeadersOf(call.draft.id), extraFields)
 }
 
 /** Relay result of a call that no provider served. */

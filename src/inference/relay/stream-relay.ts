@@ -4,7 +4,7 @@ import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { ResponseEncoder, ServingInfo } from "../../formats/encoder.ts"
 import type { StreamHead } from "../../formats/sse/stream-head.ts"
-import type { AnswerFilter } from "../../guardrails/content/answer-filter.ts"
+import type { ResponseFilter } from "../../guardrails/content/response-filter.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { Provider } from "../../providers/provider.ts"
 
@@ -24,7 +24,7 @@ export type StreamRelay = {
   /** Content and usage so far; read by the heartbeat of the hold while the stream runs. */
   meter: ResponseMeter
   /** The output guardrails, if any apply. */
-  filter: AnswerFilter | undefined
+  filter: ResponseFilter | undefined
   /** Meters the text after the guardrails, if content is logged. */
   filtered?: ResponseMeter | undefined
 }

@@ -1,7 +1,7 @@
 import { logError } from "../../support/log.ts"
 import type { AcpMessage, RpcId } from "../run/acp.ts"
 import { record } from "../run/acp-values.ts"
-import type { ModelAnswer, ModelMessage } from "./call-model.ts"
+import type { ModelResponse, ModelMessage } from "./call-model.ts"
 import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } from "./consent.ts"
 import type { Memory, Turn } from "./memory.ts"
 import { inputOf, replayOf } from "./replay.ts"
@@ -14,7 +14,11 @@ const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 
 export type AgentDeps = {
   emit: (message: AcpMessage) => void
-  ask: (session: string, messages: ModelMessage[], way: { signal: AbortSignal; say: EmitText }) => Promise<ModelAnswer>
+  ask: (
+    session: string,
+    messages: ModelMessage[],
+    way: { signal: AbortSignal; say: EmitText },
+  ) => Promise<ModelResponse>
   resolve: (session: string, call: ToolCall, signal: AbortSignal) => Promise<ResolvedCall>
 }
 export type EmitText = (kind: "agent_message_chunk" | "agent_thought_chunk", text: string, model: string | null) => void
@@ -27,7 +31,7 @@ export class EmbeddedAgent {
   readonly #memory: Memory
   readonly #deps: AgentDeps
   /** Turns in progress in this isolate. */
-  readonly #working = new Map<string, { stopping: AbortController; hasNews: boolean }>()
+  readonly #working = new Map<string, { stopping: AbortController; hasNewMessages: boolean }>()
 
   constructor(memory: Memory, deps: AgentDeps) {
     this.#memory = memory
@@ -115,15 +119,15 @@ export class EmbeddedAgent {
   async #work(session: string): Promise<void> {
     const known = this.#working.get(session)
     if (known) {
-      known.hasNews = true
+      known.hasNewMessages = true
       return
     }
-    const working = { stopping: new AbortController(), hasNews: true }
+    const working = { stopping: new AbortController(), hasNewMessages: true }
     this.#working.set(session, working)
     try {
       // The answer to a permission request may arrive before the loop stops to wait for it.
-      while (working.hasNews) {
-        working.hasNews = false
+      while (working.hasNewMessages) {
+        working.hasNewMessages = false
         while (await this.#step(session, working.stopping.signal)) {
           // One step is one row.
         }
@@ -210,7 +214,7 @@ export class EmbeddedAgent {
     const say: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }
-    const answer = await this.#deps.ask(session, history, { signal, say }).catch((cause: unknown): ModelAnswer => {
+    const answer = await this.#deps.ask(session, history, { signal, say }).catch((cause: unknown): ModelResponse => {
       if (!signal.aborted) throw cause
       return { is: "failure", status: 499, message: "cancelled" }
     })

@@ -1,6 +1,6 @@
 import { BASE_PATH } from "../../http/paths.ts"
 import { FrameSplitter, dataOf, DONE } from "../../formats/sse/frames.ts"
-import { type GrowingChoice, mergeChoice } from "../../formats/chat/to-result.ts"
+import { type PartialChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import { record } from "../run/acp-values.ts"
 import type { ToolCall } from "./tools.ts"
 
@@ -13,7 +13,7 @@ export type CallUsage = { prompt: number; cached: number; completion: number; co
 /** The charged usage of a call. */
 export type CountedCall = { usage: CallUsage; model: string | null }
 
-export type ModelAnswer =
+export type ModelResponse =
   | ({ is: "answer"; message: ModelMessage } & CountedCall)
   /** `counted`: absent if nothing was charged or the stream ended without usage. */
   | { is: "failure"; status: number; message: string; counted?: CountedCall }
@@ -39,7 +39,7 @@ type ModelCall = {
 export async function callModel(
   callGateway: CallGateway,
   { key, request: { model, messages, tools }, signal, handlers }: ModelCall,
-): Promise<ModelAnswer> {
+): Promise<ModelResponse> {
   const request = new Request(`https://gateway.internal${BASE_PATH}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-title": "Intern" },
@@ -67,9 +67,9 @@ export async function readCost(callGateway: CallGateway, key: string, generation
   return number(record(record(body)["data"])["total_cost"])
 }
 
-async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStreamHandlers): Promise<ModelAnswer> {
+async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStreamHandlers): Promise<ModelResponse> {
   const splitter = new FrameSplitter()
-  const choices = new Map<number, GrowingChoice>()
+  const choices = new Map<number, PartialChoice>()
   const usage: CallUsage = { prompt: 0, cached: 0, completion: 0, cost: 0 }
   let model: string | null = null
   for await (const bytes of body) {

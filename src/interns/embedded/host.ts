@@ -18,7 +18,7 @@ import { Memory } from "./memory.ts"
 import { publishFile } from "./publish.ts"
 import { systemPrompt } from "./prompt.ts"
 import { placeholdersOf, shellFetch } from "./network.ts"
-import { asks, isBuiltIn, runTool, TOOL_DEFINITIONS, type ToolCall } from "./tools.ts"
+import { needsPermission, isBuiltIn, runTool, TOOL_DEFINITIONS, type ToolCall } from "./tools.ts"
 
 type EmbeddedHostDeps = {
   runs: ConfigStore
@@ -81,7 +81,7 @@ export class EmbeddedHost implements InternHost {
   async #resolve(call: ToolCall, { signal, callGateway }: Resolving): Promise<ResolvedCall> {
     if (isBuiltIn(call)) {
       const run = async (stopped: AbortSignal) => ({ text: await this.#runBuiltIn(call, stopped), cost: 0 })
-      return { consent: asks(call) ? shellConsent(call) : null, run }
+      return { consent: needsPermission(call) ? shellConsent(call) : null, run }
     }
     const tool = await this.#toolbox.find(call, signal)
     if (tool) {
@@ -95,7 +95,7 @@ export class EmbeddedHost implements InternHost {
     const env = this.#env
     const intern = () => this.#row()
     const secrets = (row: InternRow) => releaseSecrets(env, row.id)
-    const row = asks(call) ? await intern() : undefined
+    const row = needsPermission(call) ? await intern() : undefined
     const names = row ? placeholdersOf(await secrets(row)) : {}
     const waitUntil = (work: Promise<unknown>) => this.#ctx.waitUntil(work)
     return runTool(call, {

@@ -69,7 +69,7 @@ export class Memory {
   /**
    * Deletes rules, so that the next call asks again. `operation` null: all of the session. Returns the number deleted.
    */
-  forgetRules(session: string, operation: string | null): number {
+  deleteRules(session: string, operation: string | null): number {
     const kept = this.rules(session).filter(([name]) => operation !== null && name !== operation)
     const count = this.rules(session).length - kept.length
     const rules = JSON.stringify(Object.fromEntries(kept))

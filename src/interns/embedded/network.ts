@@ -7,7 +7,7 @@ import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 import type { ShellFetch } from "./shell-fetch.ts"
 
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
 /** Environment of the shell: the placeholder of each secret, under its name in capitals. */
 export function placeholdersOf(secrets: readonly GivenSecret[]): Record<string, string> {
@@ -38,8 +38,8 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
     const sent = await egressFetch(request, deps, { followRedirects })
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent
-    const bytes = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : new Uint8Array(0)
-    if (!bytes) throw new Error(`The response has more than ${MAX_ANSWER_BYTES} bytes.`)
+    const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array(0)
+    if (!bytes) throw new Error(`The response has more than ${MAX_RESPONSE_BYTES} bytes.`)
     const { status, statusText, headers: result, hidden } = response
     return { status, statusText, headers: Object.fromEntries(result), body: hidden.bytes(bytes), url: response.url }
   }

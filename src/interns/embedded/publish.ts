@@ -1,6 +1,6 @@
 import type { Env } from "../../config/env.ts"
 import { toFilename } from "../../files/file.ts"
-import { keepFile, newRow } from "../../files/keep.ts"
+import { storeFile, newRow } from "../../files/store-file.ts"
 import type { FileRow } from "../../files/table.ts"
 import { inspect } from "../../files/upload.ts"
 import type { InternRow } from "../table.ts"
@@ -11,5 +11,5 @@ export async function publishFile(env: Env, intern: InternRow, path: string, con
   const inspected = await inspect(new Blob([content]).stream(), path)
   const scope = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
   const row = newRow(scope, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
-  return keepFile(env, { actor: actorOfIntern(intern), row, content: inspected.content, mimeType: inspected.mimeType })
+  return storeFile(env, { actor: actorOfIntern(intern), row, content: inspected.content, mimeType: inspected.mimeType })
 }

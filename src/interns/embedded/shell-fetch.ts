@@ -1,4 +1,4 @@
-export type Fetched = {
+export type ShellResponse = {
   status: number
   statusText: string
   headers: Record<string, string>
@@ -15,4 +15,4 @@ export type ShellFetch = (
     signal?: AbortSignal
     followRedirects?: boolean
   },
-) => Promise<Fetched>
+) => Promise<ShellResponse>

@@ -6,7 +6,7 @@ import type { ShellFetch } from "./shell-fetch.ts"
 /** A call by the model. `arguments` should be JSON, but may be invalid. */
 export type ToolCall = { id: string; function: { name: string; arguments: string } }
 
-export type Surroundings = {
+export type ToolDeps = {
   disk: Disk
   /** Environment of the shell. */
   env: Record<string, string>
@@ -20,8 +20,8 @@ type Tool = {
   description: string
   parameters: Record<string, unknown>
   /** Whether the tool needs permission. */
-  asks: boolean
-  run: (input: Record<string, unknown>, around: Surroundings) => Promise<string> | string
+  needsPermission: boolean
+  run: (input: Record<string, unknown>, around: ToolDeps) => Promise<string> | string
 }
 
 const textField = (description: string) => ({ type: "string", description })
@@ -33,14 +33,14 @@ const tools: Record<string, Tool> = {
   shell: {
     description: `Runs a command in a POSIX-like shell whose folder is ${HOME}. Standard tools, jq, rg, patch, curl and git (https only) are there; programs cannot be installed.`,
     parameters: schema({ command: textField("The command line.") }, ["command"]),
-    asks: true,
+    needsPermission: true,
     run: ({ command }, { disk, env, signal, fetch }) =>
       runShell(disk, { command: text(command, "command"), env, signal, fetch }),
   },
   read_file: {
     description: `Reads a text file below ${HOME}.`,
     parameters: schema({ path: textField("Its path.") }, ["path"]),
-    asks: false,
+    needsPermission: false,
     run: ({ path }, { disk }) => {
       const found = disk.read(resolved(path))
       return found ? cut(new TextDecoder().decode(found)) : "There is no such file."
@@ -49,7 +49,7 @@ const tools: Record<string, Tool> = {
   write_file: {
     description: `Writes a text file below ${HOME}, in the place of one that is there.`,
     parameters: schema({ path: textField("Its path."), content: textField("All of its text.") }, ["path", "content"]),
-    asks: false,
+    needsPermission: false,
     run: ({ path, content }, { disk }) => {
       return disk.write(resolved(path), new TextEncoder().encode(text(content, "content"))) ?? "Written."
     },
@@ -57,7 +57,7 @@ const tools: Record<string, Tool> = {
   publish_file: {
     description: `Puts a copy of a file below ${HOME} where the person can download it. Tell them the id that it answers.`,
     parameters: schema({ path: textField("Its path.") }, ["path"]),
-    asks: false,
+    needsPermission: false,
     run: async ({ path }, { disk, publish }) => {
       const from = resolved(path)
       const found = disk.read(from)
@@ -68,7 +68,7 @@ const tools: Record<string, Tool> = {
   list_files: {
     description: `Lists all files below ${HOME}.`,
     parameters: schema({}, []),
-    asks: false,
+    needsPermission: false,
     run: (_, { disk }) => cut(disk.paths().join("\n")) || "There are no files.",
   },
 }
@@ -78,8 +78,8 @@ export const TOOL_DEFINITIONS = Object.entries(tools).map(([name, { description,
   return { type: "function", function: { name, description, parameters } }
 })
 
-export function asks({ function: { name } }: ToolCall): boolean {
-  return tools[name]?.asks ?? false
+export function needsPermission({ function: { name } }: ToolCall): boolean {
+  return tools[name]?.needsPermission ?? false
 }
 
 export function isBuiltIn({ function: { name } }: ToolCall): boolean {
@@ -87,7 +87,7 @@ export function isBuiltIn({ function: { name } }: ToolCall): boolean {
 }
 
 /** Runs a tool call. Failures are returned as text to the model. */
-export async function runTool(call: ToolCall, around: Surroundings): Promise<string> {
+export async function runTool(call: ToolCall, around: ToolDeps): Promise<string> {
   const { name, arguments: json } = call.function
   const tool = tools[name]
   if (!tool) return `There is no tool ${name}. There are ${Object.keys(tools).join(", ")}.`

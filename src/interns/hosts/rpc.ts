@@ -18,7 +18,7 @@ export type InternIdentity = {
   host: InternHostKind
   apiBase: string
 }
-export const PLACE_HEADER = "x-intern-place"
+export const IDENTITY_HEADER = "x-intern-place"
 /** Header with the provision for which a client was admitted (grantOf in tokens.ts). */
 export const CLIENT_HEADER = "x-intern-client"
 
@@ -57,10 +57,10 @@ export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
 export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
 
 /** An answer for a whole session. */
-export type StandingPermission = { operation: string; decision: "allow" | "reject" }
+export type SessionPermission = { operation: string; decision: "allow" | "reject" }
 
 /** Initial content of an intern. `isLast`: this is the last part. */
-export type Furniture = { files: HomeFile[]; schedules: Schedule[]; isLast: boolean }
+export type InitialContent = { files: HomeFile[]; schedules: Schedule[]; isLast: boolean }
 
 /** The methods of an intern's Durable Object that routes call; chats and sockets go through `fetch`. */
 export interface InternRpc extends Rpc.DurableObjectBranded {
@@ -80,7 +80,7 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   ): { session: SessionState; entries: StoredEntry[] } | undefined
   stopSession(session: string): boolean
   deleteSession(session: string): "deleted" | "unknown" | "busy"
-  permissions(session: string): StandingPermission[] | undefined
+  permissions(session: string): SessionPermission[] | undefined
   revokePermissions(session: string, operation: string | null): number | undefined
   schedules(): Schedule[]
   putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
@@ -94,6 +94,6 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   writeFile(path: string, content: Uint8Array): string | undefined
   deleteFile(path: string): boolean
   homePage(after: string): HomePage
-  isFurnished(): boolean
-  furnish(identity: InternIdentity, part: Furniture): string | undefined
+  hasInitialContent(): boolean
+  storeInitialContent(identity: InternIdentity, part: InitialContent): string | undefined
 }

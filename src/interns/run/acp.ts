@@ -78,7 +78,7 @@ const SILENT: AcpEvent = { is: "silent" }
 
 export function parseAcp(message: AcpMessage): AcpEvent {
   const { id, method } = message
-  if (method === undefined) return id === undefined ? SILENT : parseAnswer(id, message)
+  if (method === undefined) return id === undefined ? SILENT : parseResponse(id, message)
   const params = record(message.params)
   const acp = text(params["sessionId"]) ?? ""
   if (method === "session/update") return parseUpdate(acp, record(params["update"]))
@@ -88,7 +88,7 @@ export function parseAcp(message: AcpMessage): AcpEvent {
   return { is: "request", rpc: id, method }
 }
 
-function parseAnswer(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
+function parseResponse(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
   if (error === undefined) return { is: "result", rpc, result: record(result) }
   const data = record(error.data)
   const texts = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)

@@ -1,6 +1,6 @@
 import { type AcpEvent, usageOf } from "./acp.ts"
-import { blank, cancelOutcome, pause, put, selected } from "./questions.ts"
-import { finishOf, SEVERED, turnFailure } from "./endings.ts"
+import { newQuestion, cancelOutcome, pause, openQuestion, selected } from "./questions.ts"
+import { finishOf, CONNECTION_LOST, turnFailure } from "./endings.ts"
 import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
 import { type Delta, type Effect, type Ending, isDetached, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 
@@ -70,11 +70,11 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
       return { run: { ...run, costUsd: news.usd }, effects: [] }
     case "permission": {
       const { is: kind, rpc: requested, operation, options, details } = news
-      return put(run, { ...blank(run, requested), kind, operation, options, details }, now)
+      return openQuestion(run, { ...newQuestion(run, requested), kind, operation, options, details }, now)
     }
     case "elicitation": {
       const { is: kind, rpc: requested, message, fields } = news
-      return put(run, { ...blank(run, requested), kind, message, fields }, now)
+      return openQuestion(run, { ...newQuestion(run, requested), kind, message, fields }, now)
     }
     case "result":
       return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result)
@@ -168,8 +168,8 @@ export function onHostLost(run: Run, now: number): Step {
 }
 
 /** The agent was replaced: the session in its memory is lost. */
-export function severed(run: Run): Step {
-  return end({ ...run, question: null, queued: [] }, SEVERED)
+export function connectionLost(run: Run): Step {
+  return end({ ...run, question: null, queued: [] }, CONNECTION_LOST)
 }
 
 /** Handles the deadlines that have passed. */
@@ -178,7 +178,7 @@ export function tick(run: Run, now: number): Step {
   if (run.state === "ended") return unchanged(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
-    const { run: ended, effects } = end(run, SEVERED)
+    const { run: ended, effects } = end(run, CONNECTION_LOST)
     // The agent may still be running and reconnect, so it is cancelled as well.
     return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
   }

@@ -38,6 +38,6 @@ export function onClientAnswer(run: Run, rpc: RpcId, result: unknown, now: numbe
 }
 
 /** The client has disconnected. A turn that was answered by id continues in the background. */
-export function onClientLeft(run: Run, now: number): Step {
+export function onClientDisconnect(run: Run, now: number): Step {
   return run.isBackground ? { run: { ...run, client: null }, effects: [] } : cancel(run, "client_closed_request", now)
 }

@@ -2,7 +2,7 @@ import type { Ending, Finish } from "./run.ts"
 
 /** Finishes of runs that did not end by themselves. */
 
-export const SEVERED: Finish = {
+export const CONNECTION_LOST: Finish = {
   reason: "error",
   error: {
     reason: "stream_severed",

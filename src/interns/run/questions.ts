@@ -1,7 +1,7 @@
 import type { RpcId } from "./acp.ts"
 import { type Effect, isDetached, LIMITS, type Question, type Run, type Step } from "./run.ts"
 
-export const blank = (run: Run, rpc: RpcId) => ({
+export const newQuestion = (run: Run, rpc: RpcId) => ({
   id: `call_${run.id.replaceAll("-", "")}_${run.questionCount}`,
   rpc,
   deadline: 0,
@@ -11,7 +11,7 @@ export const blank = (run: Run, rpc: RpcId) => ({
  * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
  * self-drive mode.
  */
-export function put(run: Run, question: Question, now: number): Step {
+export function openQuestion(run: Run, question: Question, now: number): Step {
   const requested = { ...run, questionCount: run.questionCount + 1 }
   if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
   if (question.kind === "permission" && run.mode === "self-drive") {

@@ -53,7 +53,7 @@ function merge(known: Json, update: Json): Json {
  * Changes of a tool call for the transcript: agents repeat its title, status and input with every piece of output. In
  * memory only: after an eviction, a call may be recorded twice.
  */
-export class ToolCallNews {
+export class ToolCallChanges {
   readonly #known = new Map<string, Json>()
 
   /** Undefined if nothing changed. */

@@ -8,9 +8,9 @@ import { newEvent } from "../event.ts"
 import { isTurnId, newTurnEvent, turnIdBefore } from "../turn.ts"
 import { listTurns, listUnsorted, pruneTurns, toMessage } from "../turn-store.ts"
 import { deliver, type Outcome } from "./deliver.ts"
-import { type BacklogPorts, drain, rest } from "./drain.ts"
+import { type BacklogPorts, drain, expireOnly } from "./drain.ts"
 import { DEAD_LETTER_DAYS } from "./retry.ts"
-import { eventsFor, idOf, inParts, isOnItsWay, receive, turnEventsFor } from "./sort.ts"
+import { eventsFor, idOf, inParts, mayStillArrive, receive, turnEventsFor } from "./distribute.ts"
 import {
   type BatchRow,
   expireBatches,
@@ -20,14 +20,14 @@ import {
   listDue,
   listOverdue,
   pruneBatches,
-  type Receiver,
+  type ReceivingDestination,
   savePage,
   takeBatches,
 } from "./store.ts"
 import { type DeliveryIdentity, wakeDelivery } from "./wake.ts"
 
 const TAKEN: Outcome = { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }
-const MOST_REMOVED = 500
+const MAX_REMOVED = 500
 
 /** One wake-up of a destination. Returns when the next is due; null if nothing is pending. */
 export async function drainDestination(
@@ -38,11 +38,16 @@ export async function drainDestination(
   const receiver = await findReceiver(env.DB, destination.organizationId, destination.destinationId)
   if (!receiver) return removeBacklog(destination, env, now())
   const ports = portsOf(destination, receiver, env, now)
-  if (receiver.isActive !== 1) return rest(ports)
+  if (receiver.isActive !== 1) return expireOnly(ports)
   return drain({ failures: receiver.failures, pausedUntil: receiver.paused_until }, ports)
 }
 
-function portsOf(destination: DeliveryIdentity, receiver: Receiver, env: Env, now: () => number): BacklogPorts {
+function portsOf(
+  destination: DeliveryIdentity,
+  receiver: ReceivingDestination,
+  env: Env,
+  now: () => number,
+): BacklogPorts {
   return {
     now,
     listDue: (at, limit) => listDue(env.DB, destination, at, limit),
@@ -73,7 +78,12 @@ export function contentIdsOf(row: BatchRow): string[] {
   return row.is_sorted === 1 ? [row.id] : [row.id, ...callIdsOf(row)]
 }
 
-async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number): Promise<Outcome | undefined> {
+async function attempt(
+  row: BatchRow,
+  receiver: ReceivingDestination,
+  env: Env,
+  now: number,
+): Promise<Outcome | undefined> {
   const ids = callIdsOf(row)
   const called = await listCalled(env.DB, row.organization_id, ids)
   const turns = await listTurns(env.DB, row.organization_id, ids.filter(isTurnId))
@@ -88,7 +98,7 @@ async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number)
     return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
   }
   const received = await Promise.all(called.map((call) => receive(call, content[call.generation.id], env)))
-  if (received.some((call) => isOnItsWay(call, now))) return undefined
+  if (received.some((call) => mayStillArrive(call, now))) return undefined
   const parts = inParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
   for (const events of parts) {
     const outcome = await deliver(receiver, { id: idOf(receiver, events), events, env, now })
@@ -99,24 +109,28 @@ async function attempt(row: BatchRow, receiver: Receiver, env: Env, now: number)
 
 /** For a deleted destination. */
 async function removeBacklog(destination: DeliveryIdentity, env: Env, now: number): Promise<number | null> {
-  const rows = await takeBatches(env.DB, destination, MOST_REMOVED)
+  const rows = await takeBatches(env.DB, destination, MAX_REMOVED)
   for (const row of rows) await deleteCallContent(env.FILES, contentIdsOf(row))
-  return rows.length < MOST_REMOVED ? null : now
+  return rows.length < MAX_REMOVED ? null : now
 }
 
 /** A batch that is overdue by this much has lost its wake-up. */
 const LOST_AFTER_MS = 2 * 3_600_000
-const MOST_A_RUN = 500
+const MAX_PER_RUN = 500
 
 /** An unsorted turn that is older than this has lost its queue message. */
-const UNSORTED_AFTER_MS = 15 * 60_000
+const UNDISTRIBUTED_AFTER_MS = 15 * 60_000
 
 /** Wakes destinations whose backlog is overdue, publishes lost turns again, and deletes what is past its retention. */
 export async function sweepBatches(env: Env, now: number): Promise<void> {
-  for (const destination of await listOverdue(env.DB, now - LOST_AFTER_MS, MOST_A_RUN)) {
+  for (const destination of await listOverdue(env.DB, now - LOST_AFTER_MS, MAX_PER_RUN)) {
     await wakeDelivery(env, destination, now)
   }
-  for (const { id, ...workspace } of await listUnsorted(env.DB, turnIdBefore(now - UNSORTED_AFTER_MS), MOST_A_RUN)) {
+  for (const { id, ...workspace } of await listUnsorted(
+    env.DB,
+    turnIdBefore(now - UNDISTRIBUTED_AFTER_MS),
+    MAX_PER_RUN,
+  )) {
     await env.BROADCAST.send(toMessage(workspace, id, now))
   }
   await pruneBatches(env.DB, now - DEAD_LETTER_DAYS * DAY_MS)

@@ -2,7 +2,7 @@ import type { Env } from "../../config/env.ts"
 import { logError } from "../../support/log.ts"
 import { type CallMessage, toDelay } from "../../config/messages.ts"
 import { findBatch } from "./store.ts"
-import { type Verdict, sortCalls } from "./sort.ts"
+import { type Verdict, distributeCalls } from "./distribute.ts"
 import { wakeDelivery } from "./wake.ts"
 
 /** Names of dead-letter queues end in the same way in every environment. */
@@ -10,7 +10,7 @@ const DEAD = /-dead$/
 const AFTER_A_BUG_MS = 30_000
 const AFTER_DEATH_MS = 3_600_000
 /** Calls that could not be sorted for this long are dropped. */
-const SORTED_FOR_MS = 4 * 24 * 3_600_000
+const DISTRIBUTION_WINDOW_MS = 4 * 24 * 3_600_000
 
 type CallBatch = { queue: string; messages: readonly Message<CallMessage>[] }
 type Batch = Extract<CallMessage, { kind: "batch" }>
@@ -33,7 +33,7 @@ export async function consumeBroadcasts(batch: CallBatch, env: Env): Promise<voi
 }
 
 function take(message: CallMessage, env: Env, now: number): Promise<Verdict> {
-  return message.kind === "calls" ? sortCalls(message, env, now) : wakeBatch(message, env, now)
+  return message.kind === "calls" ? distributeCalls(message, env, now) : wakeBatch(message, env, now)
 }
 
 /** For messages of earlier releases, which published one for each batch. */
@@ -47,6 +47,6 @@ async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: numb
 async function bury(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
   if (message.kind === "batch") return wakeBatch(message, env, now)
-  if (now - message.since < SORTED_FOR_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))
+  if (now - message.since < DISTRIBUTION_WINDOW_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))
   return { waitMs: null }
 }

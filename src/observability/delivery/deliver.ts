@@ -1,10 +1,10 @@
 import type { Env } from "../../config/env.ts"
-import { type Outbound, type Sent, sendOutbound } from "../../outbound/send.ts"
+import { type Outbound, type OutboundResult, sendOutbound } from "../../outbound/send.ts"
 import { outboundDeps } from "../../outbound/settings.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { openSealed } from "../../secrets/workspace-key.ts"
 import { logError } from "../../support/log.ts"
-import { aboutSecrets, toConfigured, withoutSecrets } from "../destination.ts"
+import { secretsAad, toConfigured, withoutSecrets } from "../destination.ts"
 import type { ExportEvent } from "../event.ts"
 import type { Configured } from "../kinds.ts"
 import { toOutbound } from "../send/request.ts"
@@ -31,8 +31,8 @@ type DeliveryRequest = {
 
 /** Attempts a delivery once. `id` is the same in every attempt. Secrets are decrypted only here. */
 export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryRequest): Promise<Outcome> {
-  const about = aboutSecrets(row)
-  const secret = await openSealed({ about, sealed: row.sealed, dataKey: dataKeyOf(row) }, mastersOf(env))
+  const aad = secretsAad(row)
+  const secret = await openSealed({ aad, sealed: row.sealed, dataKey: dataKeyOf(row) }, masterKeysOf(env))
   if (secret === undefined)
     return refused("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
   const configured = toConfigured(row, secret)
@@ -54,7 +54,7 @@ function refused(message: string): Outcome {
   return { isTaken: false, status: null, message: message, excerpt: "", retryAfterMs: 0 }
 }
 
-function toOutcome(sent: Sent, configured: Configured, { headers }: Outbound): Outcome {
+function toOutcome(sent: OutboundResult, configured: Configured, { headers }: Outbound): Outcome {
   if (sent.status === null) return refused(sent.reason)
   const { status } = sent
   const isTaken = status >= 200 && status < 300

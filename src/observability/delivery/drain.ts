@@ -6,7 +6,7 @@ import {
   isDeadLetter,
   isHalfOpen,
   isRejection,
-  TRIED_FOR_MS,
+  RETRY_WINDOW_MS,
   waitMs,
 } from "./retry.ts"
 import type { BatchRow } from "./store.ts"
@@ -37,9 +37,9 @@ const MAX_CONCURRENT = 6
 const PAGE = 24
 const MAX_PAGES = 20
 const MAX_EXPIRED = 500
-const LOOK_AGAIN_MS = 5_000
+const RECHECK_MS = 5_000
 /** Interval of checks of a destination that is disabled. */
-const ASLEEP_MS = 600_000
+const DISABLED_INTERVAL_MS = 600_000
 
 /** One wake-up: bounded work. Returns when the next is due; null if nothing is pending. */
 export async function drain(start: Breaker, ports: BacklogPorts): Promise<number | null> {
@@ -52,15 +52,15 @@ export async function drain(start: Breaker, ports: BacklogPorts): Promise<number
     await ports.save(result)
     breaker = result.breaker
   }
-  if (isHalfOpen(breaker.failures)) await ports.expire(ports.now() - TRIED_FOR_MS, MAX_EXPIRED)
+  if (isHalfOpen(breaker.failures)) await ports.expire(ports.now() - RETRY_WINDOW_MS, MAX_EXPIRED)
   const dueAt = await ports.nextDueAt()
   return dueAt === null ? null : Math.max(dueAt, breaker.pausedUntil)
 }
 
 /** For a disabled destination: nothing is sent, and pending batches expire after a day. */
-export async function rest(ports: Pick<BacklogPorts, "now" | "expire" | "nextDueAt">): Promise<number | null> {
-  await ports.expire(ports.now() - TRIED_FOR_MS, MAX_EXPIRED)
-  return (await ports.nextDueAt()) === null ? null : ports.now() + ASLEEP_MS
+export async function expireOnly(ports: Pick<BacklogPorts, "now" | "expire" | "nextDueAt">): Promise<number | null> {
+  await ports.expire(ports.now() - RETRY_WINDOW_MS, MAX_EXPIRED)
+  return (await ports.nextDueAt()) === null ? null : ports.now() + DISABLED_INTERVAL_MS
 }
 
 async function tryPage(rows: readonly BatchRow[], start: Breaker, ports: BacklogPorts): Promise<PageResult> {
@@ -80,7 +80,7 @@ async function tryPage(rows: readonly BatchRow[], start: Breaker, ports: Backlog
 
 function apply(result: PageResult, row: BatchRow, outcome: Outcome | undefined, now: number): void {
   if (!outcome) {
-    result.retries.push({ ...row, due_at: now + LOOK_AGAIN_MS })
+    result.retries.push({ ...row, due_at: now + RECHECK_MS })
   } else if (outcome.isTaken) {
     result.done.push(row)
     result.takenAt = now

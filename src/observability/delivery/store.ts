@@ -19,14 +19,18 @@ const OF_WORKSPACE = `SELECT d.*, k.master_id AS masterId, k.wrapped, 0 AS backl
    LEFT JOIN data_keys k ON k.id = d.workspace_id AND k.organization_id = d.organization_id
  WHERE d.deleted_at IS NULL AND d.organization_id = ?`
 
-export type Receiver = KeyedRow & { isActive: number }
+export type ReceivingDestination = KeyedRow & { isActive: number }
 
 /** Enabled destinations of a workspace. */
-export async function listReceivers(db: D1Database, organizationId: string, workspaceId: string): Promise<Receiver[]> {
+export async function listReceivers(
+  db: D1Database,
+  organizationId: string,
+  workspaceId: string,
+): Promise<ReceivingDestination[]> {
   const { results } = await db
     .prepare(`${OF_WORKSPACE} AND d.workspace_id = ? ORDER BY d.id`)
     .bind(organizationId, workspaceId)
-    .all<Receiver>()
+    .all<ReceivingDestination>()
   return results.filter(({ isActive }) => isActive === 1)
 }
 
@@ -34,15 +38,22 @@ export async function findReceiver(
   db: D1Database,
   organizationId: string,
   destinationId: string,
-): Promise<Receiver | undefined> {
-  const row = await db.prepare(`${OF_WORKSPACE} AND d.id = ?`).bind(organizationId, destinationId).first<Receiver>()
+): Promise<ReceivingDestination | undefined> {
+  const row = await db
+    .prepare(`${OF_WORKSPACE} AND d.id = ?`)
+    .bind(organizationId, destinationId)
+    .first<ReceivingDestination>()
   return row ?? undefined
 }
 
-export type Called = { generation: Settled; keyName: string | null }
+export type ChargedCall = { generation: Settled; keyName: string | null }
 
 /** The calls among `ids` that are in the database, by time, each with the name of its key. */
-export async function listCalled(db: D1Database, organizationId: string, ids: readonly string[]): Promise<Called[]> {
+export async function listCalled(
+  db: D1Database,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ChargedCall[]> {
   const { results } = await db
     .prepare(
       `SELECT g.record, k.name FROM generations g LEFT JOIN api_keys k ON k.hash = g.key_hash
@@ -171,7 +182,7 @@ export async function takeBatches(
 type Which = Pick<DestinationRow, "organization_id" | "id">
 
 /** Only for a destination with a closed breaker: an open one is changed by the backlog. */
-export async function noteSuccess(db: D1Database, { organization_id, id }: Which, now: number): Promise<void> {
+export async function recordSuccess(db: D1Database, { organization_id, id }: Which, now: number): Promise<void> {
   await db
     .prepare("UPDATE destinations SET last_success_at = ? WHERE organization_id = ? AND id = ? AND deleted_at IS NULL")
     .bind(now, organization_id, id)
@@ -181,7 +192,7 @@ export async function noteSuccess(db: D1Database, { organization_id, id }: Which
 type DeliveryFailure = { message: string; breaker: Breaker; now: number }
 
 /** Of several deliveries that fail together, one counts. */
-export async function noteFailure(
+export async function recordFailure(
   db: D1Database,
   { organization_id, id }: Which,
   { message, breaker, now }: DeliveryFailure,

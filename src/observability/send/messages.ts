@@ -97,7 +97,7 @@ export function toToolCalls({ output: { toolCalls = [] } }: CallContent): object
 }
 
 /** The text if the response is only text; otherwise the message as JSON. */
-export function toAnswerText(content: CallContent): string {
+export function toResponseText(content: CallContent): string {
   const { refusal, toolCalls = [] } = content.output
   return refusal === undefined && toolCalls.length === 0
     ? content.output.content

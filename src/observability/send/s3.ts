@@ -4,7 +4,7 @@ import { toTimestamp } from "../../support/time.ts"
 import type { ConfigOf } from "../kinds.ts"
 import { toRow } from "../event.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
-import { under } from "./spans.ts"
+import { appendPath } from "./spans.ts"
 
 const DEFAULT_REGION = "us-east-1"
 
@@ -15,7 +15,7 @@ export async function toS3(config: ConfigOf<"s3">, { id, events, flags, now }: D
   const body = events.map((event) => `${JSON.stringify(toRow(event, flags))}\n`).join("")
   const signer = new AwsV4Signer({
     method: "PUT",
-    url: under(endpoint, `/${path}`),
+    url: appendPath(endpoint, `/${path}`),
     headers: { ...config.headers, "content-type": "application/x-ndjson", "user-agent": USER_AGENT },
     body,
     accessKeyId: config.accessKeyId,

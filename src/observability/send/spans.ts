@@ -2,7 +2,7 @@ import type { Outbound } from "../../outbound/send.ts"
 import type { ConfigOf, Configured, KindName } from "../kinds.ts"
 import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
 import { type Attributes, prefixed } from "./attributes.ts"
-import { toAnswerText, toChatMessage } from "./messages.ts"
+import { toResponseText, toChatMessage } from "./messages.ts"
 import { type Extras, toOtlp } from "./otlp.ts"
 import type { CallContent } from "../call-content.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"
@@ -25,7 +25,7 @@ const WAYS: Ways = {
   "otel-collector": ({ endpoint }) => ({ url: toTracesUrl(endpoint), headers: {} }),
   // https://langfuse.com/integrations/native/opentelemetry
   langfuse: ({ baseUrl, publicKey, secretKey }) => ({
-    url: under(baseUrl, "/api/public/otel/v1/traces"),
+    url: appendPath(baseUrl, "/api/public/otel/v1/traces"),
     headers: { authorization: basic(publicKey, secretKey), "x-langfuse-ingestion-version": "4" },
     extras: {
       span: langfuseAttributes,
@@ -34,7 +34,7 @@ const WAYS: Ways = {
   }),
   // https://grafana.com/docs/grafana-cloud/send-data/otlp/send-data-otlp/
   grafana: ({ baseUrl, instanceId, apiKey }) => ({
-    url: under(baseUrl.replace(/\/otlp\/?$/, ""), "/otlp/v1/traces"),
+    url: appendPath(baseUrl.replace(/\/otlp\/?$/, ""), "/otlp/v1/traces"),
     headers: { authorization: basic(instanceId, apiKey) },
   }),
   // https://docs.newrelic.com/docs/opentelemetry/best-practices/opentelemetry-otlp/
@@ -44,19 +44,19 @@ const WAYS: Ways = {
   }),
   // https://docs.datadoghq.com/llm_observability/instrumentation/otel_instrumentation/
   datadog: ({ apiKey, mlApp, url }) => ({
-    url: under(url.replace("://api.", "://otlp."), "/v1/traces"),
+    url: appendPath(url.replace("://api.", "://otlp."), "/v1/traces"),
     headers: { "dd-api-key": apiKey, "dd-otlp-source": "llmobs", "dd-ml-app": mlApp },
     extras: { resource: { "service.name": mlApp, ml_app: mlApp } },
   }),
   // https://arize.com/docs/ax/integrations/opentelemetry/opentelemetry-arize-otel
   arize: ({ apiKey, baseUrl, modelId, spaceKey }) => ({
-    url: under(baseUrl, "/v1/traces"),
+    url: appendPath(baseUrl, "/v1/traces"),
     headers: { authorization: apiKey, api_key: apiKey, space_id: spaceKey, "arize-space-id": spaceKey },
     extras: { resource: { model_id: modelId, "openinference.project.name": modelId }, ...OPEN_INFERENCE },
   }),
   // https://www.braintrust.dev/docs/integrations/sdk-integrations/opentelemetry
   braintrust: ({ apiKey, baseUrl, projectId }) => ({
-    url: under(baseUrl, "/otel/v1/traces"),
+    url: appendPath(baseUrl, "/otel/v1/traces"),
     headers: { authorization: `Bearer ${apiKey}`, "x-bt-parent": `project_id:${projectId}` },
   }),
   // https://www.comet.com/docs/opik/integrations/opentelemetry
@@ -66,7 +66,7 @@ const WAYS: Ways = {
   }),
   // https://docs.wandb.ai/weave/guides/tracking/otel
   weave: ({ apiKey, baseUrl, entity, project }) => ({
-    url: under(baseUrl, "/otel/v1/traces"),
+    url: appendPath(baseUrl, "/otel/v1/traces"),
     headers: {
       authorization: basic("api", apiKey),
       "wandb-api-key": apiKey,
@@ -76,7 +76,7 @@ const WAYS: Ways = {
   }),
   // https://docs.langchain.com/langsmith/trace-with-opentelemetry
   langsmith: ({ apiKey, endpoint, project, workspaceId }) => ({
-    url: under(endpoint, "/otel/v1/traces"),
+    url: appendPath(endpoint, "/otel/v1/traces"),
     headers: {
       "x-api-key": apiKey,
       "langsmith-project": project,
@@ -91,7 +91,7 @@ const WAYS: Ways = {
   }),
   // https://posthog.com/docs/llm-analytics/installation/opentelemetry
   posthog: ({ apiKey, endpoint }) => ({
-    url: under(endpoint, "/i/v0/ai/otel"),
+    url: appendPath(endpoint, "/i/v0/ai/otel"),
     headers: { authorization: `Bearer ${apiKey}` },
     extras: { span: (event, flags) => ({ "posthog.distinct_id": userOf(event, flags) }) },
   }),
@@ -111,10 +111,10 @@ export function toSpans(to: Extract<Configured, { type: Spans }>, { events, flag
 /** Accepts the address of a collector or the full path, as OTLP exporters do. */
 function toTracesUrl(endpoint: string): string {
   const url = URL.parse(endpoint)
-  return url && !url.pathname.endsWith("/v1/traces") ? under(endpoint, "/v1/traces") : endpoint
+  return url && !url.pathname.endsWith("/v1/traces") ? appendPath(endpoint, "/v1/traces") : endpoint
 }
 
-export function under(base: string, path: string): string {
+export function appendPath(base: string, path: string): string {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/+$/, "") + path
   return url.href
@@ -143,7 +143,7 @@ function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
     ...prefixed("langfuse.trace.metadata", metadata),
     ...(content && {
       "langfuse.observation.input": JSON.stringify(content.input),
-      "langfuse.observation.output": toAnswerText(content),
+      "langfuse.observation.output": toResponseText(content),
     }),
   }
 }
@@ -165,7 +165,7 @@ function openInferenceAttributes(event: CallEvent, flags: Flags): Attributes {
     ...(content && {
       "input.value": JSON.stringify(content.input),
       "input.mime_type": "application/json",
-      "output.value": toAnswerText(content),
+      "output.value": toResponseText(content),
       "output.mime_type": isPlain(content) ? "text/plain" : "application/json",
     }),
   }

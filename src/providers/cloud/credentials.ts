@@ -55,13 +55,13 @@ export function isRegionName(value: string): boolean {
   return REGION.test(value)
 }
 
-const LEAST_SECRET = 12
+const MIN_SECRET = 12
 
 /** Secret strings of a credential, which no message may contain. */
 export function secretsIn(credential: string): string[] {
   const json = jsonOf(credential) ?? jsonOf(fromBase64(credential))
   const inside = json === undefined ? [] : Object.values(json)
-  return inside.filter((value): value is string => typeof value === "string" && value.length >= LEAST_SECRET)
+  return inside.filter((value): value is string => typeof value === "string" && value.length >= MIN_SECRET)
 }
 
 function jsonOf(credential: string): Record<string, unknown> | undefined {

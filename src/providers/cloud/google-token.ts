@@ -3,7 +3,7 @@ import { sha256Hex } from "../../support/encoding.ts"
 import { ExpiringMap } from "../../support/expiring-map.ts"
 import { isObject, parseJson } from "../../support/json.ts"
 import { readText } from "../../support/read-text.ts"
-import { valueWithin, withTimeout } from "../../support/time.ts"
+import { valueOrTimeout, withTimeout } from "../../support/time.ts"
 import { CredentialError } from "./cloud.ts"
 import type { ServiceAccount } from "./credentials.ts"
 
@@ -42,15 +42,15 @@ export async function accessTokenOf(account: ServiceAccount, deps: TokenDeps): P
   const known = tokens.get(id, deps.now())
   if (known) return known.value
   const shared = exchanges.get(id)
-  const token = shared && (await valueWithin(shared, SHARED_WAIT_MS))
+  const token = shared && (await valueOrTimeout(shared, SHARED_WAIT_MS))
   if (typeof token === "string") return token
-  const exchange = exchangeAndKeep(id, account, deps)
+  const exchange = exchangeAndCache(id, account, deps)
   exchanges.set(id, exchange)
   deps.waitUntil(exchange.catch(() => undefined))
   return exchange
 }
 
-async function exchangeAndKeep(id: string, account: ServiceAccount, deps: TokenDeps): Promise<string> {
+async function exchangeAndCache(id: string, account: ServiceAccount, deps: TokenDeps): Promise<string> {
   try {
     const startedAt = deps.now()
     const { token, seconds } = await exchange(account, deps)

@@ -1,14 +1,14 @@
 import { htmlToText } from "./html.ts"
-import { PDF_FAULTS, readPdf } from "./pdf.ts"
-import { PDF_WORK, PDF_WORK_OF_REQUEST } from "./pdf/rebuild.ts"
+import { PDF_ERRORS, readPdf } from "./pdf.ts"
+import { PDF_WORK, PDF_WORK_PER_REQUEST } from "./pdf/rebuild.ts"
 import type { Page } from "./guarded-fetch.ts"
 
 export type Readable = { ok: true; title: string | undefined; text: string } | { ok: false; reason: string }
 
 /** Remaining PDF work of a request. */
 export type Budget = { work: number }
-export const newBudget = (): Budget => ({ work: PDF_WORK_OF_REQUEST })
-const LEAST_WORK = 10_000
+export const newBudget = (): Budget => ({ work: PDF_WORK_PER_REQUEST })
+const MIN_WORK = 10_000
 /**
  * Characters of HTML that are read: elements are the expensive part of a page, and each has at least three characters.
  */
@@ -54,12 +54,12 @@ export function isPdf(bytes: Uint8Array): boolean {
 }
 
 async function read(bytes: Uint8Array, budget: Budget): Promise<Readable> {
-  if (budget.work < LEAST_WORK) return refuse("the PDFs of this request already took too much work")
+  if (budget.work < MIN_WORK) return refuse("the PDFs of this request already took too much work")
   const maxWork = Math.min(PDF_WORK, budget.work)
   // Deducted before the work, because other tool calls of the round run concurrently.
   budget.work -= maxWork
   const pdf = await readPdf(bytes, { maxWork })
-  if (!pdf.ok) return refuse(PDF_FAULTS[pdf.reason])
+  if (!pdf.ok) return refuse(PDF_ERRORS[pdf.reason])
   budget.work += maxWork - pdf.work
   const note = pdf.isCut ? `\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : ""
   return { ok: true, title: undefined, text: pdf.text + note }

@@ -1,5 +1,5 @@
 import { concat } from "../../support/bytes.ts"
-import { within } from "../../outbound/deadline.ts"
+import { withDeadline } from "../../outbound/deadline.ts"
 import { isAllowedHost, refusalOf } from "../../outbound/address.ts"
 import { type Network, unresolvable } from "../../outbound/resolve.ts"
 
@@ -21,7 +21,7 @@ export type Page = {
   /** The body was longer; the rest was not read. */
   isCut: boolean
 }
-export type Fetched = { ok: true; page: Page } | { ok: false; reason: string; status?: number }
+export type FetchResult = { ok: true; page: Page } | { ok: false; reason: string; status?: number }
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = [301, 302, 303, 307, 308]
@@ -38,9 +38,9 @@ export async function fetchPublic(
   text: string,
   deps: FetchDeps,
   mayFetch: (url: URL) => boolean = () => true,
-): Promise<Fetched> {
+): Promise<FetchResult> {
   try {
-    const timed = await within(deps.settings.timeoutMs, deps.signal, (signal) =>
+    const timed = await withDeadline(deps.settings.timeoutMs, deps.signal, (signal) =>
       follow(text, { ...deps, signal }, mayFetch),
     )
     if ("value" in timed) return timed.value
@@ -51,11 +51,11 @@ export async function fetchPublic(
   }
 }
 
-function refuse(reason: string, status?: number): Fetched {
+function refuse(reason: string, status?: number): FetchResult {
   return { ok: false, reason, ...(status !== undefined && { status }) }
 }
 
-async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<Fetched> {
+async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<FetchResult> {
   let target = text
   let base: string | undefined
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -85,7 +85,7 @@ async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => bool
   return refusalOf(url) ?? unresolvable(url, deps, deps.signal)
 }
 
-async function read(url: URL, response: Response, maxBytes: number): Promise<Fetched> {
+async function read(url: URL, response: Response, maxBytes: number): Promise<FetchResult> {
   if (!response.ok) {
     await response.body?.cancel()
     return refuse(`the server answered ${response.status}`, response.status)

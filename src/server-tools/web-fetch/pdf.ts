@@ -44,7 +44,7 @@ async function read(bytes: Uint8Array, count: number): Promise<string> {
       const { items } = await page.getTextContent()
       pages.push(toText(items as Piece[]))
       page.cleanup()
-      if (number % PAGES_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve, 0))
+      if (number % PAGES_PER_BATCH === 0) await new Promise((resolve) => setTimeout(resolve, 0))
     }
     return pages.join("\n\n").trim()
   } finally {
@@ -52,7 +52,7 @@ async function read(bytes: Uint8Array, count: number): Promise<string> {
   }
 }
 
-const PAGES_AT_ONCE = 4
+const PAGES_PER_BATCH = 4
 
 function toText(pieces: readonly Piece[]): string {
   return pieces
@@ -61,7 +61,7 @@ function toText(pieces: readonly Piece[]): string {
     .trim()
 }
 
-export const PDF_FAULTS = {
+export const PDF_ERRORS = {
   broken: "it is not a PDF that can be read",
   encrypted: "it is a PDF with a password or with restrictions; save it without them",
   "without text": "it is a PDF without a text layer, such as a scan",

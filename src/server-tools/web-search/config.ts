@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { type DomainRule, Domains } from "../domains.ts"
-import { refuseAt } from "../parse-at.ts"
+import { rejectAt } from "../parse-at.ts"
 import { maxUses } from "../web-fetch/web-fetch.ts"
 import { SEARCH_VARIABLES, type SearchSettings, variableOf } from "./configured.ts"
 import { engines, type EngineName, engineNames } from "./engines.ts"
@@ -127,7 +127,7 @@ export function webSearchConfig(settings: SearchSettings) {
 /** The settings. Throws an error that names the configuration to set. */
 export function requireSearch(settings: SearchSettings | undefined, path: string, name: string): SearchSettings {
   if (settings) return settings
-  throw refuseAt(path, `${name} needs a search engine, and none is configured here: set ${SEARCH_VARIABLES}`)
+  throw rejectAt(path, `${name} needs a search engine, and none is configured here: set ${SEARCH_VARIABLES}`)
 }
 
 function toEngine(choice: (typeof CHOICES)[number] | null | undefined, settings: SearchSettings): EngineName {

@@ -21,7 +21,7 @@ export type Search = {
   country: string | undefined
 }
 
-type Ask = {
+type SearchRequester = {
   path: string
   headers: Record<string, string>
   body?: Record<string, unknown>
@@ -32,7 +32,7 @@ type Raw = Record<string, unknown>
 export type Engine = {
   baseUrl: string
   modes: readonly string[]
-  ask: (search: Search, apiKey: string) => Ask
+  ask: (search: Search, apiKey: string) => SearchRequester
   /** The results in an engine's response, unchecked; search.ts keeps the valid ones. */
   list: (answer: Raw) => unknown
   toResult: (raw: Raw) => Record<"title" | "url" | "snippet" | "published", unknown>

@@ -2,24 +2,26 @@ import { isObject, type Json } from "../../support/json.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"
-import { within } from "../../outbound/deadline.ts"
+import { withDeadline } from "../../outbound/deadline.ts"
 import type { SearchSettings } from "./configured.ts"
 import { engines, type EngineName, type Search, type SearchResult } from "./engines.ts"
 
 export type { SearchResult } from "./engines.ts"
-export type Searched = { ok: true; results: SearchResult[]; costNano: number } | { ok: false; reason: string }
+export type SearchOutcome = { ok: true; results: SearchResult[]; costNano: number } | { ok: false; reason: string }
 
 type SearchDeps = { fetch: typeof fetch; signal: AbortSignal; settings: SearchSettings }
-const MAX_ANSWER_BYTES = 4_000_000
+const MAX_RESPONSE_BYTES = 4_000_000
 const MAX_QUERY_LENGTH = 1_000
 const MAX_TITLE_LENGTH = 300
 const MAX_URL_LENGTH = 2_048
 
 /** Calls one engine. Its error texts are never repeated, since they may contain the API key. */
-export async function searchWeb(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
+export async function searchWeb(engine: EngineName, search: Search, deps: SearchDeps): Promise<SearchOutcome> {
   const { settings } = deps
   try {
-    const timed = await within(settings.timeoutMs, deps.signal, (signal) => ask(engine, search, { ...deps, signal }))
+    const timed = await withDeadline(settings.timeoutMs, deps.signal, (signal) =>
+      ask(engine, search, { ...deps, signal }),
+    )
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
   } catch {
@@ -27,17 +29,17 @@ export async function searchWeb(engine: EngineName, search: Search, deps: Search
   }
 }
 
-function refuse(reason: string): Searched {
+function refuse(reason: string): SearchOutcome {
   return { ok: false, reason }
 }
 
-async function ask(engine: EngineName, search: Search, deps: SearchDeps): Promise<Searched> {
+async function ask(engine: EngineName, search: Search, deps: SearchDeps): Promise<SearchOutcome> {
   const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, deps)
   if (!response.ok || !response.body) {
     await response.body?.cancel()
     return refuse(`the search engine answered ${response.status}`)
   }
-  const bytes = await readAtMost(response.body, MAX_ANSWER_BYTES)
+  const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   if (!bytes) return refuse("the search engine's answer was too large")
   const answer = parse(bytes)
   if (!answer) return refuse("the search engine's answer could not be read")

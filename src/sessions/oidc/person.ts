@@ -3,7 +3,7 @@ import { invalidateKey } from "../../access/key-cache.ts"
 import { type Actor, newEntry } from "../../audit/entry.ts"
 import type { MemberRow } from "../../members/table.ts"
 import { type ConsoleSession, SESSION_MS } from "../cookie.ts"
-import { forgetMember, kindOf } from "../member-kind.ts"
+import { invalidateMember, kindOf } from "../member-kind.ts"
 import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
 
 /** Why a person who signed in at the provider gets no session. */
@@ -32,7 +32,7 @@ export async function signInMember({ db, email, organizationId, origin }: SignIn
   const keyHash = known ? await renew(db, member, known.hash, origin) : await mint(db, member, origin)
   if (keyHash === undefined) return "not_member"
   invalidateKey(keyHash)
-  forgetMember(member)
+  invalidateMember(member)
   return { keyHash, expiresAt, userId: member.userId }
 }
 

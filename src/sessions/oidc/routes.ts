@@ -8,7 +8,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { hostCookieName, isSecure } from "../../http/host-cookie.ts"
 import { newRouter } from "../../http/router.ts"
 import { failures, ok } from "../../http/schema.ts"
-import { mastersOf } from "../../secrets/master-key.ts"
+import { masterKeysOf } from "../../secrets/master-key.ts"
 import { logWarning } from "../../support/log.ts"
 import type { ConsoleSession } from "../cookie.ts"
 import { sessionCookie } from "../session-cookie.ts"
@@ -103,7 +103,7 @@ export const oidcSignIn = newRouter()
     const transaction = newTransaction(safePath(returnTo, new URL(c.req.url).origin), organization, now)
     const url = await authorizationUrl(c, settings, transaction, now)
     if (url === undefined) return c.redirect(refusalUrl("provider"), 302)
-    setCookie(c, cookieName(c), await sealTransaction(transaction, mastersOf(c.env)), {
+    setCookie(c, cookieName(c), await sealTransaction(transaction, masterKeysOf(c.env)), {
       ...attributesFor(c),
       maxAge: TRANSACTION_MS / 1_000,
     })
@@ -112,7 +112,7 @@ export const oidcSignIn = newRouter()
   .openapi(callback, async (c) => {
     const settings = required(c.env)
     const now = Date.now()
-    const transaction = await openTransaction(getCookie(c, cookieName(c)), mastersOf(c.env), now)
+    const transaction = await openTransaction(getCookie(c, cookieName(c)), masterKeysOf(c.env), now)
     // A transaction is used once, whether or not it succeeds.
     deleteCookie(c, cookieName(c), attributesFor(c))
     const { code, state, error, iss } = c.req.valid("query")
@@ -122,7 +122,7 @@ export const oidcSignIn = newRouter()
     }
     const outcome = await finish(c, settings, { transaction, code, iss, now })
     if (typeof outcome === "string") return c.redirect(refusalUrl(outcome), 302)
-    setCookie(c, ...(await sessionCookie(outcome, { url: c.req.url, masters: mastersOf(c.env), now })))
+    setCookie(c, ...(await sessionCookie(outcome, { url: c.req.url, masters: masterKeysOf(c.env), now })))
     return c.redirect(transaction.returnTo, 302)
   })
 

@@ -1,6 +1,6 @@
 import { EncryptJWT, jwtDecrypt } from "jose"
 import * as z from "zod"
-import { derivedBytes, type Masters } from "../../secrets/master-key.ts"
+import { derivedBytes, type MasterKeys } from "../../secrets/master-key.ts"
 import { toBase64Url } from "../../support/encoding.ts"
 
 /** A sign-in that began in this browser. It is stored only in its cookie. */
@@ -40,7 +40,7 @@ export async function challengeOf({ verifier }: Transaction): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))))
 }
 
-export async function sealTransaction(transaction: Transaction, { current }: Masters): Promise<string> {
+export async function sealTransaction(transaction: Transaction, { current }: MasterKeys): Promise<string> {
   const { expiresAt, ...claims } = transaction
   return new EncryptJWT({ ...claims, exp: expiresAt / 1_000 })
     .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
@@ -50,7 +50,7 @@ export async function sealTransaction(transaction: Transaction, { current }: Mas
 /** The unexpired transaction in a cookie of this deployment. */
 export async function openTransaction(
   value: string | undefined,
-  { current, previous }: Masters,
+  { current, previous }: MasterKeys,
   now: number,
 ): Promise<Transaction | undefined> {
   if (value === undefined || value.length > MAX_COOKIE_LENGTH) return undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toOwnTurns } from "../../../src/formats/messages/messages.ts"
+import { toUpstreamTurns } from "../../../src/formats/messages/messages.ts"
 import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toMessagesBody } from "../../../src/formats/messages/upstream/to-body.ts"
 import { encodeBlob } from "../../../src/formats/responses/opaque-blob.ts"
@@ -51,7 +51,7 @@ describe("empty turns translated from chat", () => {
 
 describe("empty turns of a Messages request", () => {
   const turnsOf = (messages: Json[]) =>
-    toOwnTurns(MessagesRequest.parse({ model: "m", max_tokens: 9, messages }).messages)
+    toUpstreamTurns(MessagesRequest.parse({ model: "m", max_tokens: 9, messages }).messages)
   const answer = (...content: Json[]) => ({ role: "assistant", content })
   const sealed = { type: "redacted_thinking", data: FOREIGN }
   const foreign = { type: "thinking", thinking: "x", signature: FOREIGN }

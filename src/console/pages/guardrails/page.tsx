@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
-import { useSearched } from "../../api/pages.ts"
+import { useSearch } from "../../api/pages.ts"
 import type { Guardrail } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -94,7 +94,7 @@ function routesOf(row: Guardrail) {
 export default function GuardrailsPage() {
   const [isMaking, setMaking] = useState(false)
   const text = query.value.get("q") ?? ""
-  const list = useSearched<Guardrail>(withParams("/guardrails", { workspace_id: workspaceId.value }), text)
+  const list = useSearch<Guardrail>(withParams("/guardrails", { workspace_id: workspaceId.value }), text)
   return (
     <Page
       title="Guardrails"

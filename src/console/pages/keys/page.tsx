@@ -1,7 +1,7 @@
 import "./keys.css"
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useSearched } from "../../api/pages.ts"
+import { useSearch } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, CurrentKey, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
@@ -101,7 +101,7 @@ function Spent({ apiKey }: { apiKey: ApiKey }) {
 }
 
 export default function KeysPage() {
-  if (!may("keys:read")) return <OwnKeyPage />
+  if (!may("keys:read")) return <CurrentKeyPage />
   return <KeyList />
 }
 
@@ -109,7 +109,7 @@ function KeyList() {
   const withDisabled = query.value.get("disabled") === "1"
   const text = query.value.get("q") ?? ""
   const path = withParams("/keys", { workspace_id: workspaceId.value, include_disabled: withDisabled ? "true" : null })
-  const list = useSearched<ApiKey>(path, text)
+  const list = useSearch<ApiKey>(path, text)
   const isNew = query.value.get("new") === "1"
   const close = () => setQuery({ new: null })
   return (
@@ -167,7 +167,7 @@ function KeyList() {
 }
 
 /** What the holder of a plain key sees: this key alone. */
-function OwnKeyPage() {
+function CurrentKeyPage() {
   const limits = useGet<{ data: Limit[] }>("/key/limits")
   const key = useGet<{ data: CurrentKey }>("/key")
   const [isExplained, setExplained] = useState(false)

@@ -3,7 +3,7 @@ import { describeRange, type Range } from "../../ui/range.tsx"
 const DAY = 86_400_000
 
 type Span = Pick<Range, "from" | "to">
-export type Compared = Span & {
+export type ComparisonRange = Span & {
   /** The value in the URL. */
   value: string
   name: string
@@ -19,7 +19,7 @@ const SHIFTS = [
 ] as const
 
 /** Periods of the same length that end before the range begins. */
-export function earlierOf({ from, to }: Span): Compared[] {
+export function earlierOf({ from, to }: Span): ComparisonRange[] {
   const span = to - from
   const earlier = (value: string, name: string, ms: number) => ({ value, name, from: from - ms, to: to - ms, scale: 1 })
   const shifted = SHIFTS.filter(({ ms }) => ms > span).map(({ value, name, ms }) => earlier(value, name, ms))
@@ -27,7 +27,7 @@ export function earlierOf({ from, to }: Span): Compared[] {
 }
 
 /** The comparison period in the page's query; by default or if invalid, the period before. */
-export function comparedRange(range: Span, params: URLSearchParams): Compared {
+export function comparedRange(range: Span, params: URLSearchParams): ComparisonRange {
   const from = Date.parse(params.get("against_from") ?? "")
   const to = Date.parse(params.get("against_to") ?? "")
   if (from < to) {

@@ -4,7 +4,7 @@ import type { Range } from "../../ui/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics } from "./analytics.ts"
-import type { Compared } from "./periods.ts"
+import type { ComparisonRange } from "./periods.ts"
 import { numberIn, textIn, type Metric } from "./series.ts"
 
 const TOTALS: readonly Metric[] = [
@@ -20,7 +20,7 @@ const TOTALS: readonly Metric[] = [
 ]
 
 /** Spend, calls and quality of the range, against another one. */
-export function Totals({ range, compared }: { range: Range; compared: Compared }) {
+export function Totals({ range, compared }: { range: Range; compared: ComparisonRange }) {
   const current = useAnalytics({ metrics: TOTALS, time_range: rangeOf(range) })
   const former = useAnalytics({ metrics: TOTALS, time_range: rangeOf(compared) })
   const month = useMonth()
@@ -80,7 +80,7 @@ export function Totals({ range, compared }: { range: Range; compared: Compared }
 }
 
 /** Periods of different lengths are compared per day. */
-function note(delta: string | null, { label }: Range, { name, scale }: Compared): string {
+function note(delta: string | null, { label }: Range, { name, scale }: ComparisonRange): string {
   if (delta === null) return label.toLowerCase()
   return `${delta} ${scale === 1 ? "" : "a day "}against ${name}`
 }

@@ -15,7 +15,7 @@ import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
 import type { FilterName } from "../calls/filters.ts"
 import { type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
-import type { Compared } from "./periods.ts"
+import type { ComparisonRange } from "./periods.ts"
 import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
@@ -48,7 +48,7 @@ loadDrawing().catch(() => {
   // The chart asks again.
 })
 
-export function Usage({ range, compared }: { range: Range; compared: Compared }) {
+export function Usage({ range, compared }: { range: Range; compared: ComparisonRange }) {
   const dimensions = session.value?.kind === "management" ? [...DIMENSIONS, ...ORGANIZATION] : DIMENSIONS
   const dimension = dimensions.find(({ value }) => value === query.value.get("by"))?.value ?? "model"
   const metric: UsageMetric = METRICS.find(({ value }) => value === query.value.get("of")) ?? METRICS[0]
@@ -125,7 +125,7 @@ function openCalls(from: number, to: number): void {
   navigate(withParams("/calls", { from: new Date(from).toISOString(), to: new Date(to).toISOString() }))
 }
 
-type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string; compared: Compared }
+type View = { dimension: Dimension; metric: UsageMetric; name: (id: string) => string; compared: ComparisonRange }
 
 /** The chip of a dimension, which is also its filter in the list of calls. */
 const CHIP_OF = {

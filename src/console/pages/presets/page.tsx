@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
-import { useSearched } from "../../api/pages.ts"
+import { useSearch } from "../../api/pages.ts"
 import type { Preset } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
@@ -65,7 +65,7 @@ export function presetQuery() {
 export default function PresetsPage() {
   const [isMaking, setMaking] = useState(false)
   const text = query.value.get("q") ?? ""
-  const list = useSearched<Preset>(withParams("/presets", presetQuery()), text)
+  const list = useSearch<Preset>(withParams("/presets", presetQuery()), text)
   return (
     <Page
       title="Presets"

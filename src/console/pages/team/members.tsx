@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { OrganizationMember } from "../../../members/schemas.ts"
 import { api } from "../../api/client.ts"
-import { useSearched } from "../../api/pages.ts"
+import { useSearch } from "../../api/pages.ts"
 import { invalidate } from "../../api/query.ts"
 import { count } from "../../format/number.ts"
 import { query, setQuery } from "../../state/router.ts"
@@ -30,7 +30,7 @@ export function Members() {
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Member>()
   const text = query.value.get("member") ?? query.value.get("q") ?? ""
-  const list = useSearched<Member>(PATH, text)
+  const list = useSearch<Member>(PATH, text)
   const remove = async (member: Member) => {
     const path = `${PATH}/${encodeURIComponent(member.id)}`
     await attempt(() => api(path, { method: "DELETE" }), `${nameOf(member)} is removed`)

@@ -1,5 +1,5 @@
 import type { Json } from "../../../support/json.ts"
-import { isWholeObject } from "../../chat/call-deltas.ts"
+import { isCompleteObject } from "../../chat/call-deltas.ts"
 import { carry, isNative, resultTypeOf } from "../thinking.ts"
 import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
@@ -29,7 +29,7 @@ function isNamed(draft: Draft, isLast: boolean): boolean {
 }
 
 function isWhole(draft: Draft): boolean {
-  return draft.kind !== "call" || isWholeObject(draft.arguments)
+  return draft.kind !== "call" || isCompleteObject(draft.arguments)
 }
 
 function begin(turn: Turn, draft: Draft): void {

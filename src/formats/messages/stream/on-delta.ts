@@ -1,5 +1,5 @@
 import { isInteger } from "../../../support/json.ts"
-import { type CallDelta, growCall, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDelta, appendCallDelta, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
 import type { CallDraft, ThinkingDraft } from "./drafts.ts"
@@ -16,9 +16,9 @@ export function onText(turn: Turn, text: string): void {
 }
 
 /** Takes one detail or a fragment of one. Details without a matching block type go into an opaque block. */
-export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
+export function onDetail(turn: Turn, detail: ReasoningDetail): void {
   const { type } = detail
-  if (type === "reasoning.text" || type === "reasoning.summary") return takeThought(turn, type, detail)
+  if (type === "reasoning.text" || type === "reasoning.summary") return onThinking(turn, type, detail)
   const call = toServerCall(detail)
   if (call) return addDraft(turn, { kind: "server tool", call })
   const data = type === "reasoning.encrypted" ? stringOf(detail, "data") : null
@@ -26,7 +26,7 @@ export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   addDraft(turn, { kind: "sealed", data: data !== null && isNative(detail) ? data : carry(detail) })
 }
 
-function takeThought(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningDetail): void {
+function onThinking(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningDetail): void {
   const text = textOf(detail)
   const signature = stringOf(detail, "signature")
   if (text === "" && signature === null) return
@@ -61,7 +61,7 @@ export function takeCall(turn: Turn, result: unknown): void {
   const delta = readCallDelta(result)
   const calls = turn.state.drafts.filter((draft) => draft.kind === "call")
   const found = calls[routeCall(calls, delta)]
-  const { grown, added } = growCall(found ?? newCall(delta), delta)
+  const { grown, added } = appendCallDelta(found ?? newCall(delta), delta)
   const draft = { ...grown, pending: grown.pending + added }
   if (found) replaceDraft(turn, turn.state.drafts.indexOf(found), draft)
   else addDraft(turn, draft)

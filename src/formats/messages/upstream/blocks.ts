@@ -27,14 +27,14 @@ function open(turn: Turn, block: Json): OpenBlock {
     return opened
   }
   if (type === "thinking") {
-    const opened: OpenBlock = { kind: "thinking", detailIndex: takeDetailIndex(turn) }
+    const opened: OpenBlock = { kind: "thinking", detailIndex: nextDetailIndex(turn) }
     emitThought(turn, opened.detailIndex, textIn(block, "thinking"), textIn(block, "signature"))
     return opened
   }
   if (type === "redacted_thinking") {
     const data = textIn(block, "data")
     if (data !== "")
-      emitDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, takeDetailIndex(turn))
+      emitDetail(turn, { type: "reasoning.encrypted", data, format: CLAUDE_FORMAT }, nextDetailIndex(turn))
     return { kind: "other" }
   }
   if (type === "tool_use") {
@@ -54,7 +54,7 @@ function open(turn: Turn, block: Json): OpenBlock {
   return { kind: "other" }
 }
 
-export function growBlock(turn: Turn, index: number, delta: Json): void {
+export function appendBlockDelta(turn: Turn, index: number, delta: Json): void {
   const type = textIn(delta, "type")
   if (!turn.state.blocks.has(index)) startBlock(turn, index, { type: type.replace(/_delta$/, "") })
   const block = turn.state.blocks.get(index)
@@ -103,7 +103,7 @@ export function stopAll(turn: Turn): void {
 export function emitUnanswered(turn: Turn): void {
   const { serverCalls } = turn.state
   turn.state.serverCalls = []
-  for (const call of serverCalls) emitDetail(turn, toServerDetail(call), takeDetailIndex(turn))
+  for (const call of serverCalls) emitDetail(turn, toServerDetail(call), nextDetailIndex(turn))
 }
 
 function toInput({ encoded, input }: { encoded: string; input: unknown }): Json {
@@ -132,7 +132,7 @@ function emitDetail(turn: Turn, detail: Json, index: number): void {
   pushDelta(turn, { reasoning_details: [{ ...detail, index }] })
 }
 
-function takeDetailIndex({ state }: Turn): number {
+function nextDetailIndex({ state }: Turn): number {
   state.details += 1
   return state.details - 1
 }
@@ -146,7 +146,7 @@ function emitResult(turn: Turn, id: string, result: unknown): void {
   const call: ServerCall | undefined = state.serverCalls.find((one) => one.id === id)
   if (!call) return
   state.serverCalls = state.serverCalls.filter((one) => one !== call)
-  emitDetail(turn, toServerDetail({ ...call, result }), takeDetailIndex(turn))
+  emitDetail(turn, toServerDetail({ ...call, result }), nextDetailIndex(turn))
 }
 
 /** Called at the end of a block, when both ends of the cited text are known. Chat has no document citations. */

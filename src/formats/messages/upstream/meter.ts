@@ -2,7 +2,7 @@ import { isInteger, isObject, type Json, objectsOf } from "../../../support/json
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
-import { growBlock, startBlock, stopAll, stopBlock, emitUnanswered } from "./blocks.ts"
+import { appendBlockDelta, startBlock, stopAll, stopBlock, emitUnanswered } from "./blocks.ts"
 import { type MessagesReading, type ReadingFacts, pushDelta, pushChunk, type Turn } from "./turn.ts"
 
 /**
@@ -46,15 +46,15 @@ function take(turn: Turn, event: Json): void {
   const inside = (key: string) => (isObject(event[key]) ? event[key] : {})
   switch (event["type"]) {
     case "message_start":
-      return takeStart(turn, inside("message"))
+      return onStart(turn, inside("message"))
     case "content_block_start":
       return startBlock(turn, index, inside("content_block"))
     case "content_block_delta":
-      return growBlock(turn, index, inside("delta"))
+      return appendBlockDelta(turn, index, inside("delta"))
     case "content_block_stop":
       return stopBlock(turn, index)
     case "message_delta":
-      return takeEnding(turn, inside("delta"), event["usage"])
+      return onEnding(turn, inside("delta"), event["usage"])
     case "message_stop":
       endBlocks(turn)
       emitUsage(turn)
@@ -66,12 +66,12 @@ function take(turn: Turn, event: Json): void {
   }
 }
 
-function takeStart(turn: Turn, message: Json): void {
+function onStart(turn: Turn, message: Json): void {
   const { state } = turn
   state.phase = "under way"
   if (typeof message["id"] === "string") state.id = message["id"]
   if (typeof message["model"] === "string") state.model = message["model"]
-  takeUsage(turn, message["usage"])
+  onUsage(turn, message["usage"])
   pushDelta(turn, { role: "assistant", content: "" })
   const blocks = objectsOf(message["content"])
   for (const block of blocks) {
@@ -80,9 +80,9 @@ function takeStart(turn: Turn, message: Json): void {
   }
 }
 
-function takeEnding(turn: Turn, delta: Json, usage: unknown): void {
+function onEnding(turn: Turn, delta: Json, usage: unknown): void {
   const { stop_reason: stopReason, stop_sequence: sequence, stop_details: details } = delta
-  takeUsage(turn, usage)
+  onUsage(turn, usage)
   if (typeof stopReason === "string") {
     endBlocks(turn)
     pushDelta(turn, {}, toFinishReason(stopReason), {
@@ -99,7 +99,7 @@ function endBlocks(turn: Turn): void {
   emitUnanswered(turn)
 }
 
-function takeUsage({ state }: Turn, usage: unknown): void {
+function onUsage({ state }: Turn, usage: unknown): void {
   if (!isObject(usage)) return
   state.counts = addCounts(state.counts, usage)
   state.isCountNew = true

@@ -15,12 +15,12 @@ const MAX_SHARE = 0.95
 /** The API rejects a lower budget. */
 const MIN_BUDGET = 1_024
 /** Room for the response if a budget has no output limit. */
-const ANSWER_TOKENS = 4_096
+const OUTPUT_TOKENS = 4_096
 
 /** The thinking that a chat request asks for: unspecified, none, or an effort, a budget or both. */
-export type Wish = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
+export type ReasoningRequest = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
 
-export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): Wish {
+export function reasoningRequestOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): ReasoningRequest {
   const requested: Json = isObject(reasoning) ? reasoning : {}
   const text = shorthand ?? requested["effort"]
   const effort = typeof text === "string" ? text : null
@@ -31,10 +31,15 @@ export function wishOf({ reasoning, reasoning_effort: shorthand }: ChatRequest):
 }
 
 /** The output limit, which includes thinking, as in the chat format. */
-export function toMaxTokens(request: ChatRequest, wish: Wish, traits: Traits, cap: number | undefined): number {
+export function toMaxTokens(
+  request: ChatRequest,
+  reasoning: ReasoningRequest,
+  traits: Traits,
+  cap: number | undefined,
+): number {
   const requested = request.max_completion_tokens ?? request.max_tokens
-  const budget = typeof wish === "string" ? 0 : (wish.budget ?? 0)
-  const wanted = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + ANSWER_TOKENS : 0)
+  const budget = typeof reasoning === "string" ? 0 : (reasoning.budget ?? 0)
+  const wanted = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + OUTPUT_TOKENS : 0)
   return cap === undefined ? wanted : Math.min(cap, wanted)
 }
 
@@ -44,10 +49,15 @@ export type Thinking = { thinking?: Json; effort?: string }
  * `thinking` and `output_config.effort`. If the provider would reject a budget (`canBudget` is false, or the limit is
  * below the minimum), the request is sent without one instead of failing.
  */
-export function toThinking(wish: Wish, maxTokens: number, traits: Traits, canBudget: boolean): Thinking {
-  if (wish === "unsaid") return {}
-  if (wish === "none") return traits.alwaysThinks ? { effort: "low" } : { thinking: { type: "disabled" } }
-  const { effort, budget, isHidden } = wish
+export function toThinking(
+  reasoning: ReasoningRequest,
+  maxTokens: number,
+  traits: Traits,
+  canBudget: boolean,
+): Thinking {
+  if (reasoning === "unsaid") return {}
+  if (reasoning === "none") return traits.alwaysThinks ? { effort: "low" } : { thinking: { type: "disabled" } }
+  const { effort, budget, isHidden } = reasoning
   const byBudget =
     traits.thinks === "by budget" || (traits.thinks === "either way" && effort === null && budget !== null)
   if (!byBudget) {

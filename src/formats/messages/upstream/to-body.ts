@@ -5,7 +5,7 @@ import type { ChatRequest } from "../../schemas.ts"
 import { markLastBlock } from "./breakpoint.ts"
 import { type Block, refuse } from "./content.ts"
 import { type Traits, traitsOf } from "./models.ts"
-import { toEffort, toMaxTokens, toThinking, wishOf } from "./thinking.ts"
+import { toEffort, toMaxTokens, toThinking, reasoningRequestOf } from "./thinking.ts"
 import { isForced, toTools } from "./tools.ts"
 import { canThink, toTurns } from "./turns.ts"
 
@@ -35,10 +35,10 @@ export function toMessagesBody(
   { instructions, turns, tools, format }: Conversation = toConversation(request),
 ): Json {
   const traits = traitsOf(outgoing.upstreamId)
-  const wish = wishOf(request)
-  const maxTokens = toMaxTokens(request, wish, traits, outgoing.maxCompletionTokens)
+  const reasoning = reasoningRequestOf(request)
+  const maxTokens = toMaxTokens(request, reasoning, traits, outgoing.maxCompletionTokens)
   const canBudget = canThink(turns) && !isForced(tools["tool_choice"])
-  const { thinking, effort } = toThinking(wish, maxTokens, traits, canBudget)
+  const { thinking, effort } = toThinking(reasoning, maxTokens, traits, canBudget)
   const marked = markLastBlock({ system: instructions, turns }, request.cache_control, tools["tools"])
   const config = withoutNulls({ effort: effort ?? toVerbosity(request, traits), format })
   return {

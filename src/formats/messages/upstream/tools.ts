@@ -6,7 +6,7 @@ import { refuse, toCacheControl } from "./content.ts"
 /** Converts tools and the tool choice to the Messages format. */
 
 /** Server tools of the Messages API have a name with the date of their version: `web_search_20250305`. */
-const OWN_TOOL = /_\d{8}$/
+const VERSIONED_TOOL = /_\d{8}$/
 
 export function toTools(request: ChatRequest): Json {
   const allowed = allowedIn(request.tool_choice)
@@ -29,7 +29,7 @@ function toTool(tool: Json, path: string): Json {
       ...toCacheControl(tool, undefined),
     }
   }
-  if (typeof type === "string" && OWN_TOOL.test(type)) return tool
+  if (typeof type === "string" && VERSIONED_TOOL.test(type)) return tool
   throw refuse(`${path}.type`, `${String(type)} is not supported by this provider; use function`)
 }
 

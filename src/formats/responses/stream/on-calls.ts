@@ -1,7 +1,7 @@
-import { type CallDelta, growCall, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDelta, appendCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type CallDraft, itemAt, type ItemStatus } from "./drafts.ts"
 import { inputIn } from "../tool-names.ts"
-import { takeLate } from "./on-reasoning.ts"
+import { onLateReasoning } from "./on-reasoning.ts"
 import { addItem, closeOpen, emit, replaceCall, type Turn } from "./turn.ts"
 
 export function takeCall(turn: Turn, delta: CallDelta): void {
@@ -10,7 +10,7 @@ export function takeCall(turn: Turn, delta: CallDelta): void {
   const known = state.calls[found]
   if (!known) state.calls.forEach((call, at) => call.name !== "" && emitCall(turn, at))
   const at = known ? found : state.calls.length
-  const { grown, added } = growCall(known ?? newCall(turn, delta), delta)
+  const { grown, added } = appendCallDelta(known ?? newCall(turn, delta), delta)
   state.calls = known ? state.calls.with(at, grown) : [...state.calls, grown]
   if (grown.position !== null) emitArguments(turn, grown, grown.position, added)
   else if (grown.name !== "" && grown.arguments !== "") emitCall(turn, at)
@@ -44,7 +44,7 @@ export function emitCall(turn: Turn, at: number): void {
   const call = turn.state.calls[at]
   if (!call || call.position !== null) return
   closeOpen(turn)
-  takeLate(turn)
+  onLateReasoning(turn)
   const result = { ...call, callId: toCallId(turn, call), position: turn.state.items.length }
   replaceCall(turn, at, { ...result, arguments: "" })
   addItem(turn, { type: "function_call", call: at })

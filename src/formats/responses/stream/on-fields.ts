@@ -4,7 +4,7 @@ import { addCarried } from "./on-reasoning.ts"
 import type { Turn } from "./turn.ts"
 
 /** Stores nonstandard fields of a delta for the call that it changed. `before`: the calls before the delta. */
-export function takeFields({ state }: Turn, delta: unknown, before: readonly CallDraft[]): void {
+export function onFields({ state }: Turn, delta: unknown, before: readonly CallDraft[]): void {
   const fields = fieldsOf(delta)
   // A new call may release buffered calls, which changes them too.
   const isNew = state.calls.length > before.length

@@ -1,12 +1,12 @@
 import { encodeBlob } from "../opaque-blob.ts"
-import { OWN_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
+import { GATEWAY_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
 import type { ReasoningDraft } from "./drafts.ts"
 import { addItem, closeBlock, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 
 const KINDS = ["reasoning.text", "reasoning.summary", "reasoning.encrypted"]
 
 /** Adds a detail, or a fragment of one, to its reasoning item. */
-export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
+export function onDetail(turn: Turn, detail: ReasoningDetail): void {
   const { state } = turn
   if (isEmpty(detail)) return
   const open = state.open === null ? undefined : state.items[state.open]
@@ -17,23 +17,23 @@ export function takeDetail(turn: Turn, detail: ReasoningDetail): void {
   const fitting = open?.type === "reasoning" && fits(open, detail)
   if (!fitting) closeOpen(turn)
   if (!fitting && !canStand(turn, detail)) return addCarried(turn, detail)
-  if (state.open === null) state.open = addItem(turn, newReasoning(stringOf(detail, "id") ?? newOwnId(turn)))
+  if (state.open === null) state.open = addItem(turn, newReasoning(stringOf(detail, "id") ?? newGatewayId(turn)))
   grow(turn, detail)
 }
 
 /** Adds the complete detail as a separate item, which the client sends back. */
 export function addCarried(turn: Turn, detail: ReasoningDetail): void {
   closeOpen(turn)
-  turn.state.open = addItem(turn, { ...newReasoning(newOwnId(turn)), encrypted: encodeBlob(detail) })
+  turn.state.open = addItem(turn, { ...newReasoning(newGatewayId(turn)), encrypted: encodeBlob(detail) })
   closeOpen(turn)
 }
 
 /** Adds reasoning that was buffered until the end of a message. */
-export function takeLate(turn: Turn): void {
+export function onLateReasoning(turn: Turn): void {
   const { late } = turn.state
   if (late.length === 0) return
   turn.state.late = []
-  for (const detail of late) takeDetail(turn, detail)
+  for (const detail of late) onDetail(turn, detail)
   closeOpen(turn)
 }
 
@@ -74,8 +74,8 @@ function newReasoning(id: string): ReasoningDraft {
   return { type: "reasoning", id, status: "in_progress", ...nothing }
 }
 
-function newOwnId({ state }: Turn): string {
-  return `${OWN_ID_PREFIX}${state.facts.newId()}`
+function newGatewayId({ state }: Turn): string {
+  return `${GATEWAY_ID_PREFIX}${state.facts.newId()}`
 }
 
 function grow(turn: Turn, detail: ReasoningDetail): void {
@@ -92,14 +92,14 @@ function grow(turn: Turn, detail: ReasoningDetail): void {
   replaceItem(turn, at, kept)
   if (text === "") return
   const piece = { at, index: detail["index"], text }
-  if (detail.type === "reasoning.summary") growSummary(turn, kept, piece)
-  else growContent(turn, kept, piece)
+  if (detail.type === "reasoning.summary") appendSummary(turn, kept, piece)
+  else appendContent(turn, kept, piece)
 }
 
 /** Text for the item at `at`, in the block with the provider's `index`. */
 type Piece = { at: number; index: unknown; text: string }
 
-function growSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
+function appendSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
   const last = draft.summary.at(-1)
   const continues = last !== undefined && !isOther(last.index, index)
   if (!continues) closeBlock(turn, at, draft)
@@ -113,7 +113,7 @@ function growSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: Pie
   replaceItem(turn, at, { ...draft, summary: [...blocks, grown] })
 }
 
-function growContent(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
+function appendContent(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {
   const [block] = draft.content
   const scope = { item_id: draft.id, output_index: at, content_index: 0 }
   if (!block) {

@@ -1,7 +1,16 @@
 import { isObject, type Json, listOf } from "../../../support/json.ts"
 import { withoutNulls } from "../content.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
-import { addItem, closeOpen, closePart, emit, type Place, placeOf, replaceItem, type Turn } from "./turn.ts"
+import {
+  addItem,
+  closeOpen,
+  closePart,
+  emit,
+  type PartPosition,
+  partPositionOf,
+  replaceItem,
+  type Turn,
+} from "./turn.ts"
 
 const encoder = new TextEncoder()
 
@@ -10,18 +19,18 @@ export function onText(turn: Turn, text: string, logprobs: readonly unknown[]): 
   if (text === "" && entries.length === 0) return
   const scope = openPart(turn, "output_text")
   emit(turn, "response.output_text.delta", { ...scope, delta: text, logprobs: entries })
-  growPart(turn, text, entries)
+  appendToPart(turn, text, entries)
 }
 
-export function takeRefusal(turn: Turn, text: string): void {
+export function onRefusal(turn: Turn, text: string): void {
   if (text === "") return
   const scope = openPart(turn, "refusal")
   emit(turn, "response.refusal.delta", { ...scope, delta: text })
-  growPart(turn, text, [])
+  appendToPart(turn, text, [])
 }
 
 /** Adds citations to a message. Ignored for a message without text. */
-export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): void {
+export function onAnnotations(turn: Turn, annotations: readonly unknown[]): void {
   for (const reported of annotations) {
     const annotation = toAnnotation(reported)
     const at = turn.state.items.findLastIndex(({ type }) => type === "message")
@@ -30,7 +39,7 @@ export function takeAnnotations(turn: Turn, annotations: readonly unknown[]): vo
     const part = draft.parts.at(-1)
     if (part?.type !== "output_text") continue
     emit(turn, "response.output_text.annotation.added", {
-      ...placeOf(draft, at),
+      ...partPositionOf(draft, at),
       annotation_index: part.annotations.length,
       annotation,
     })
@@ -50,15 +59,15 @@ function toAnnotation(reported: unknown): Json | undefined {
 }
 
 /** The part of the open message for this type of text. Starts one if needed. */
-function openPart(turn: Turn, type: PartDraft["type"]): Place {
+function openPart(turn: Turn, type: PartDraft["type"]): PartPosition {
   const { at, draft } = openMessage(turn)
   const last = draft.parts.at(-1)
-  if (last?.type === type) return placeOf(draft, at)
+  if (last?.type === type) return partPositionOf(draft, at)
   if (last) closePart(turn, at, draft)
   const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null, annotations: [] }
   const grown = { ...draft, parts: [...draft.parts, part] }
   replaceItem(turn, at, grown)
-  const scope = placeOf(grown, at)
+  const scope = partPositionOf(grown, at)
   emit(turn, "response.content_part.added", { ...scope, part: toPart(part) })
   return scope
 }
@@ -74,7 +83,7 @@ function openMessage(turn: Turn): { at: number; draft: MessageDraft } {
   return { at, draft }
 }
 
-function growPart(turn: Turn, text: string, entries: Json[]): void {
+function appendToPart(turn: Turn, text: string, entries: Json[]): void {
   const { at, draft } = openMessage(turn)
   const last = draft.parts.at(-1)
   if (!last) return
@@ -102,7 +111,7 @@ function toToken({ token, logprob, bytes }: Json & { token: string; logprob: num
 }
 
 /** Adds an image, which is never split. It is a separate item and does not end the message. */
-export function takeImage(turn: Turn, image: unknown): void {
+export function onImage(turn: Turn, image: unknown): void {
   const url = isObject(image) && isObject(image["image_url"]) ? image["image_url"]["url"] : undefined
   if (typeof url !== "string") return
   const result = url.replace(/^data:[^,]*;base64,/, "")

@@ -4,7 +4,7 @@ import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 
 /** Adds a run of a server tool as a separate item, next to the detail that clients send back. */
-export function takeServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {
+export function onServerTool(turn: Turn, detail: ReasoningDetail): ReasoningDetail {
   const { item, ...carried } = detail
   if (!isObject(item)) return detail
   const { type, status, ...fields } = item

@@ -77,9 +77,9 @@ export function closeOpen(turn: Turn, status: ItemStatus = "completed"): void {
   state.open = null
 }
 
-export type Place = { item_id: string; output_index: number; content_index: number }
+export type PartPosition = { item_id: string; output_index: number; content_index: number }
 
-export function placeOf(draft: MessageDraft, at: number): Place {
+export function partPositionOf(draft: MessageDraft, at: number): PartPosition {
   return { item_id: draft.id, output_index: at, content_index: draft.parts.length - 1 }
 }
 
@@ -87,7 +87,7 @@ export function placeOf(draft: MessageDraft, at: number): Place {
 export function closePart(turn: Turn, at: number, draft: MessageDraft): void {
   const part = draft.parts.at(-1)
   if (!part) return
-  const scope = placeOf(draft, at)
+  const scope = partPositionOf(draft, at)
   if (part.type === "refusal") emit(turn, "response.refusal.done", { ...scope, refusal: part.text })
   else emit(turn, "response.output_text.done", { ...scope, text: part.text, logprobs: toList(part.logprobs) })
   emit(turn, "response.content_part.done", { ...scope, part: toPart(part) })

@@ -1,10 +1,10 @@
-import { type UpstreamFields, OWN_FIELDS, type UpstreamRequest } from "../../../formats/upstream.ts"
+import { type UpstreamFields, GATEWAY_FIELDS, type UpstreamRequest } from "../../../formats/upstream.ts"
 import { translatedRequest } from "../translate.ts"
 import type { InferenceRequest } from "../../inference-request.ts"
 import { MESSAGES_PATH } from "../../../formats/readers/as-messages.ts"
 import { messagesReader } from "../../../formats/readers/messages.ts"
 import { messagesEncoder } from "./encoder.ts"
-import { toOwnTurns } from "../../../formats/messages/messages.ts"
+import { toUpstreamTurns } from "../../../formats/messages/messages.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
 import { ANTHROPIC_HEADERS } from "../../../formats/messages/upstream/to-body.ts"
@@ -48,13 +48,13 @@ function toUpstream(
   const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
   const named = wanted.filter((beta): beta is string => typeof beta === "string" && BETA.test(beta)).slice(0, MAX_BETAS)
   const fields = Object.entries(request).filter(
-    ([key, value]) => (!OWN_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
+    ([key, value]) => (!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
   )
   const maxTokens = Math.min(limit, cap ?? limit)
   const body = {
     ...Object.fromEntries(fields),
     ...(request.thinking?.type === "enabled" && { thinking: withinLimit(request.thinking, maxTokens) }),
-    messages: toOwnTurns(request.messages),
+    messages: toUpstreamTurns(request.messages),
     model: upstreamId,
     max_tokens: maxTokens,
     // The client's user id is not sent upstream.

@@ -128,9 +128,9 @@ export async function log(repository: Repository, args: readonly string[]): Prom
   return commits.map(({ oid, commit: made }) => describeCommit(oid, made)).join("\n")
 }
 
-type Made = Awaited<ReturnType<typeof git.readCommit>>["commit"]
+type CreatorColumns = Awaited<ReturnType<typeof git.readCommit>>["commit"]
 
-export function describeCommit(oid: string, { author, message }: Made): string {
+export function describeCommit(oid: string, { author, message }: CreatorColumns): string {
   const date = new Date(author.timestamp * 1_000).toISOString().replace("T", " ").slice(0, 19)
   const text = message.trimEnd().replaceAll(/^/gm, "    ")
   return `commit ${oid}\nAuthor: ${author.name} <${author.email}>\nDate:   ${date} +0000\n\n${text}\n`

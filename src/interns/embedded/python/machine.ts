@@ -1,4 +1,4 @@
-import { Halt, STEPS_OF_A_CALL, System, type Running } from "./syscalls.ts"
+import { Halt, STEPS_PER_CALL, System, type ProgramState } from "./syscalls.ts"
 import { ERRNO, type Tree } from "./tree.ts"
 
 /** Remaining steps for all programs of one shell command. */
@@ -37,7 +37,7 @@ export function runProgram(module: WebAssembly.Module, { source, budget, ...file
     left.value -= Math.ceil(steps)
     if (left.value < 0) throw new Halt("")
   }
-  const program: Running = { ...files, charge, memory: () => running().memory }
+  const program: ProgramState = { ...files, charge, memory: () => running().memory }
   const system = new System(program)
   const allowed = budget.steps
   const output = () => ({ stdout: system.output(1), stderr: system.output(2) })
@@ -83,14 +83,14 @@ function execute(exports: Exports, source: string): string | undefined {
 
 type Import = (...args: number[]) => number | undefined
 
-type Host = { system: System; running: () => Exports; charge: Running["charge"] }
+type Host = { system: System; running: () => Exports; charge: ProgramState["charge"] }
 
 function importsOf(module: WebAssembly.Module, { system, running, charge }: Host): WebAssembly.Imports {
   const { env, wasi } = system.imports()
   const started = Date.now()
   let waited = 0
   const charged = (call: () => number | undefined) => () => {
-    charge(STEPS_OF_A_CALL)
+    charge(STEPS_PER_CALL)
     return call()
   }
   const served: Record<string, Import> = {

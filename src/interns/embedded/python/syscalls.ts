@@ -6,7 +6,7 @@ export class Halt extends Error {}
 
 type Descriptor = { path: string; node: TreeNode; at: number; isAppending: boolean }
 
-export type Running = {
+export type ProgramState = {
   memory: () => WebAssembly.Memory
   /** Subtracts from the steps of the program. */
   charge: (steps: number) => void
@@ -21,20 +21,20 @@ const FIRST_DESCRIPTOR = 3
 const MAX_DESCRIPTORS = 256
 const MAX_OUTPUT_BYTES = 1024 * 1024
 /** Steps charged for a host call. */
-export const STEPS_OF_A_CALL = 1_000
+export const STEPS_PER_CALL = 1_000
 const ENTRY_BYTES = 280
 const MAX_NAME_BYTES = 255
 
 /** The system calls of the module's libc, on a tree of files and three streams. There are no others. */
 export class System {
-  readonly #program: Running
+  readonly #program: ProgramState
   readonly #open = new Map<number, Descriptor>()
   readonly #output: Record<1 | 2, Uint8Array[]> = { 1: [], 2: [] }
   #outputBytes = 0
   #stdinAt = 0
   #cwd: string
 
-  constructor(program: Running) {
+  constructor(program: ProgramState) {
     this.#program = program
     this.#cwd = program.cwd
   }
@@ -78,7 +78,7 @@ export class System {
     const guard =
       (call: (...args: number[]) => number) =>
       (...args: number[]) => {
-        this.#program.charge(STEPS_OF_A_CALL)
+        this.#program.charge(STEPS_PER_CALL)
         try {
           return call(...args)
         } catch (thrown) {

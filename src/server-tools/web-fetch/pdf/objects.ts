@@ -6,7 +6,7 @@ const MAX_OBJECTS = 200_000
 const MAX_FILTERS = 3
 const MAX_HOPS = 20
 
-type Place = { text: string; at: number }
+type TextPosition = { text: string; at: number }
 
 /**
  * Objects of a file, found by scanning it, because the cross-reference table may be wrong. The last definition of a
@@ -14,7 +14,7 @@ type Place = { text: string; at: number }
  */
 export class PdfObjects {
   readonly #text: string
-  readonly #places = new Map<number, Place>()
+  readonly #places = new Map<number, TextPosition>()
   readonly #values = new Map<number, Value>()
   readonly #streams = new Map<number, string>()
   readonly #counted = { values: 0 }

@@ -9,7 +9,7 @@ import { type Dict, PdfFault, Ref, toBytes, type Value, write } from "./syntax.t
  */
 export const PDF_WORK = 600_000
 /** Work limit of all files of one request. */
-export const PDF_WORK_OF_REQUEST = 900_000
+export const PDF_WORK_PER_REQUEST = 900_000
 const PAGE_WORK = 400
 const DRAW_WORK = 250
 const BYTES_PER_WORK = 40

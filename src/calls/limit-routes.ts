@@ -9,8 +9,8 @@ import { failures, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { loadAccess } from "../policy/store.ts"
-import { limitsInForce } from "./ladder.ts"
-import { LimitsInForce } from "./ladder-schemas.ts"
+import { limitsInForce } from "./limits-in-force.ts"
+import { LimitsInForce } from "./limit-schemas.ts"
 
 const tags = ["API keys"]
 const description =

@@ -2,7 +2,7 @@ import type { Keys } from "./provision.ts"
 
 type Server = { slug: string; name: string; models: readonly { id: string }[] }
 
-export type Greeting = {
+export type StartFacts = {
   baseUrl: string
   keys: Keys
   /** File with the keys, as shown to the user. */
@@ -18,7 +18,7 @@ export type Greeting = {
 const NEXT_LINE = `\n${" ".repeat(19)}`
 
 /** What `npm start` prints once calls succeed. */
-export function greet({ baseUrl, keys, envFile, servers, providers, fromShell }: Greeting): string {
+export function startMessage({ baseUrl, keys, envFile, servers, providers, fromShell }: StartFacts): string {
   const local = servers[0]
   const model = local ? `${local.slug}/${local.models[0]?.id}` : "embedded/guide"
   const question = local ? "Say hello" : "How do I add my OpenAI key?"

@@ -5,7 +5,7 @@ import { newId } from "../support/ids.ts"
 import { mayControl, notYours } from "./authority.ts"
 import type { HomeFile } from "./embedded/home.ts"
 import { toHomeFiles } from "./home-files.ts"
-import type { Furniture, InternIdentity } from "./hosts/rpc.ts"
+import type { InitialContent, InternIdentity } from "./hosts/rpc.ts"
 import { findInternKeys } from "./key-store.ts"
 import type { InternStatus } from "./kinds.ts"
 import { openIntern } from "./open-intern.ts"
@@ -30,7 +30,7 @@ async function clonedIntern({ env, principal }: Creator, id: string): Promise<In
 }
 
 /** The request with defaults from the intern that it clones. */
-export async function withCloned(creator: Creator, input: NewIntern): Promise<NewIntern> {
+export async function withClonedFiles(creator: Creator, input: NewIntern): Promise<NewIntern> {
   if (input.clone_of === undefined) return input
   const { description, model, instructions, host, organizationId, keyHash } = await clonedIntern(
     creator,
@@ -50,12 +50,12 @@ export async function withCloned(creator: Creator, input: NewIntern): Promise<Ne
 const toUsd = (nano: number | null) => (nano === null ? null : nanoToUsd(nano))
 
 /** Stores the initial files and schedules of an intern. Repeated until all are stored, and ignored afterwards. */
-export async function furnish(creator: Creator, identity: InternIdentity, input: NewIntern): Promise<void> {
+export async function storeInitialContent(creator: Creator, identity: InternIdentity, input: NewIntern): Promise<void> {
   if (input.clone_of === undefined && input.files === undefined) return
   const intern = openIntern(creator.env, identity.id)
-  if (await intern.isFurnished()) return
-  const put = async (part: Partial<Furniture>) => {
-    const fault = await intern.furnish(identity, { files: [], schedules: [], isLast: false, ...part })
+  if (await intern.hasInitialContent()) return
+  const put = async (part: Partial<InitialContent>) => {
+    const fault = await intern.storeInitialContent(identity, { files: [], schedules: [], isLast: false, ...part })
     if (fault !== undefined) throw internError("intern_rejected", fault)
   }
   const files = toHomeFiles(input.files)

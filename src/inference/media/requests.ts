@@ -8,7 +8,7 @@ import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { Target } from "../../routing/target.ts"
 import type { ResponseReader } from "../../formats/readers/reader.ts"
-import { forwarded, mostTokensIn, plainRequest, tokensIn } from "./request.ts"
+import { forwardedFields, maxTokensIn, plainRequest, tokensIn } from "./media-request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 /** Upstream request, response reader and billable units of each media endpoint. */
@@ -31,14 +31,18 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
     apiType: "rerank",
     output: "rerank",
     promptBound:
-      (mostTokensIn(query) + SPECIAL_TOKENS) * documents.length +
-      mostTokensIn(texts.join("")) +
+      (maxTokensIn(query) + SPECIAL_TOKENS) * documents.length +
+      maxTokensIn(texts.join("")) +
       media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(query + texts.join("")),
-    askOf: (outgoing) => ({ reader: rerankReader, path: "/rerank", body: forwarded(request, outgoing) }),
-    complete: (answer) => ({
-      ...answer,
-      results: objectsOf(answer["results"]).map((one) => documented(one, request)),
+    buildUpstreamRequest: (outgoing) => ({
+      reader: rerankReader,
+      path: "/rerank",
+      body: forwardedFields(request, outgoing),
+    }),
+    complete: (response) => ({
+      ...response,
+      results: objectsOf(response["results"]).map((one) => documented(one, request)),
     }),
   })
 }
@@ -54,8 +58,8 @@ function documented(result: Json, { documents }: RerankRequest): Json {
 
 const imageReader = meter(
   plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isImage(one))),
-  ({ data }, made) => {
-    made.pictures = isArray(data) ? data.length : 1
+  ({ data }, generated) => {
+    generated.pictures = isArray(data) ? data.length : 1
   },
 )
 
@@ -70,16 +74,20 @@ export function imageRequest(request: ImageRequest): InferenceRequest {
   return plainRequest(request, {
     apiType: "image",
     output: "image",
-    promptBound: mostTokensIn(prompt) + SPECIAL_TOKENS + media * TOKENS_PER_MEDIA_PART,
+    promptBound: maxTokensIn(prompt) + SPECIAL_TOKENS + media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, pictures: n ?? 1 },
-    askOf: (outgoing) => ({ reader: imageReader, path: "/images/generations", body: forwarded(request, outgoing) }),
-    complete: (answer, { tokens: { prompt: requested, completion } }) => ({
-      ...answer,
-      created: answer["created"] ?? Math.floor(Date.now() / 1_000),
+    buildUpstreamRequest: (outgoing) => ({
+      reader: imageReader,
+      path: "/images/generations",
+      body: forwardedFields(request, outgoing),
+    }),
+    complete: (response, { tokens: { prompt: requested, completion } }) => ({
+      ...response,
+      created: response["created"] ?? Math.floor(Date.now() / 1_000),
       usage: {
-        ...(isObject(answer["usage"]) ? answer["usage"] : {}),
+        ...(isObject(response["usage"]) ? response["usage"] : {}),
         prompt_tokens: requested,
         completion_tokens: completion,
         total_tokens: requested + completion,
@@ -105,10 +113,10 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
     output: "speech",
     promptBound: request.input.length,
     promptEstimate: request.input.length,
-    askOf: (outgoing) => ({
+    buildUpstreamRequest: (outgoing) => ({
       reader: plainReader(() => false),
       path: "/audio/speech",
-      body: forwarded(request, outgoing),
+      body: forwardedFields(request, outgoing),
       bytes: /^(?:audio\/|application\/octet-stream$)/,
       bytesType: `audio/${AUDIO_TYPES[request.response_format ?? "mp3"] ?? "mpeg"}`,
     }),
@@ -117,10 +125,10 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
 
 const transcriptionReader = meter(
   plainReader(({ text }) => typeof text === "string"),
-  ({ usage, duration }, made) => {
+  ({ usage, duration }, generated) => {
     const reported = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
     const seconds = toSeconds(reported) ?? toSeconds(duration)
-    if (seconds !== undefined) made.seconds = seconds
+    if (seconds !== undefined) generated.seconds = seconds
   },
 )
 
@@ -144,12 +152,12 @@ export function transcriptionRequest(request: Transcription, file: AudioFile): I
   return plainRequest(request, {
     apiType: "stt",
     output: "transcription",
-    promptBound: mostTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
+    promptBound: maxTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / MIN_BYTES_PER_SECOND) },
-    askOf: (outgoing): UpstreamRequest => {
-      const { input_audio: _, ...body } = forwarded(request, outgoing)
+    buildUpstreamRequest: (outgoing): UpstreamRequest => {
+      const { input_audio: _, ...body } = forwardedFields(request, outgoing)
       return { reader: transcriptionReader, path: "/audio/transcriptions", body, form: toForm(body, file) }
     },
   })
@@ -193,11 +201,11 @@ export function videoRequest(
   const normalized = plainRequest(request, {
     apiType: "video",
     output: "video",
-    promptBound: mostTokensIn(request.prompt ?? ""),
+    promptBound: maxTokensIn(request.prompt ?? ""),
     promptEstimate: tokensIn(request.prompt ?? ""),
     pieces: { images: 0, pictures: 1, seconds: requested ?? ASSUMED_VIDEO_SECONDS },
-    askOf: (outgoing, { quirks }) => {
-      const { duration: _, seconds: __, ...body } = forwarded(request, outgoing)
+    buildUpstreamRequest: (outgoing, { quirks }) => {
+      const { duration: _, seconds: __, ...body } = forwardedFields(request, outgoing)
       // The OpenAI API names the length `seconds` and takes it as a string.
       const length =
         requested === undefined ? {} : quirks.isStrict ? { seconds: String(requested) } : { duration: requested }
@@ -220,12 +228,15 @@ export function videoRequest(
 }
 
 /** Wraps a reader to also count the generated units. */
-function meter(apiFormat: ResponseReader, take: (answer: Json, made: ResponseMeter["made"]) => void): ResponseReader {
+function meter(
+  apiFormat: ResponseReader,
+  take: (response: Json, generated: ResponseMeter["generated"]) => void,
+): ResponseReader {
   return {
     ...apiFormat,
-    read: (state, answer) => {
-      apiFormat.read(state, answer)
-      take(answer, state.made)
+    read: (state, response) => {
+      apiFormat.read(state, response)
+      take(response, state.generated)
     },
   }
 }

@@ -1,8 +1,8 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
-import { ANSWER, turnOf } from "./answer-turn.ts"
+import { OUTPUT_FIELDS, outputStateOf } from "./output-kinds.ts"
 import { jsonUnits } from "./json-units.ts"
-import { mapLeaves, mapOthers, OF_A_CHOICE, OF_AN_ANSWER, type Visit } from "./leaves.ts"
+import { mapLeaves, mapOthers, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./leaves.ts"
 import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
 
 type Channel = {
@@ -18,7 +18,7 @@ type Channel = {
   holds: boolean
 }
 
-export type AnswerReader = {
+export type OutputReader = {
   /** Creates a filter for one text of the response. */
   newFilter: (units: Units) => TextFilter
   /** Filters a complete text. */
@@ -31,7 +31,7 @@ export type AnswerReader = {
 
 const REASONING = ["text", "summary"] as const
 /** Streamed fields that are handled separately. */
-const OF_A_PIECE = new Set([...OF_A_CHOICE].filter((name) => name !== "message"))
+const DELTA_FIELDS = new Set([...CHOICE_FIELDS].filter((name) => name !== "message"))
 
 type ChoiceParts = {
   delta: Json
@@ -60,14 +60,14 @@ type TextPiece = {
  * Filters the chunks of a chat stream. Every text of a response (content, refusal, reasoning, each reasoning detail,
  * the arguments of each tool call) has its own filter, and is delayed only where needed.
  */
-export class AnswerFilter {
-  readonly #reader: AnswerReader
+export class ResponseFilter {
+  readonly #reader: OutputReader
   readonly #channels = new Map<string, Channel>()
   /** Chunks of other fields that are delayed until the text before them is decided, by choice. */
   readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
 
-  constructor(reader: AnswerReader) {
+  constructor(reader: OutputReader) {
     this.#reader = reader
   }
 
@@ -82,14 +82,14 @@ export class AnswerFilter {
 
   /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */
   chunk(result: Json): Json[] {
-    const chunk = mapOthers(result, OF_AN_ANSWER, this.#reader.visit)
+    const chunk = mapOthers(result, RESULT_FIELDS, this.#reader.visit)
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!isArray(choices)) return [chunk]
-    const { index, isLast, isAnswer } = turnOf(choices)
-    const isBehind = !isAnswer && !isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)
-    const tails = isLast && !isAnswer ? this.#finishAnswer(index) : undefined
+    const { index, isLast, isOutput } = outputStateOf(choices)
+    const isBehind = !isOutput && !isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)
+    const tails = isLast && !isOutput ? this.#finishAnswer(index) : undefined
     const before: Json[] = []
     const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
     if (this.isBlocked) return []
@@ -117,12 +117,12 @@ export class AnswerFilter {
   }
 
   #answers(choice: number): Channel[] {
-    return ANSWER.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
+    return OUTPUT_FIELDS.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
   }
 
   /** Releases the delayed text of an answer at its end. */
   #finishAnswer(choice: number): Json[] {
-    const keys = new Set(ANSWER.map((name) => `${choice} ${name}`))
+    const keys = new Set(OUTPUT_FIELDS.map((name) => `${choice} ${name}`))
     const out: Json[] = []
     this.#finish(choice, out, (key) => keys.has(key))
     return out
@@ -146,7 +146,7 @@ export class AnswerFilter {
     const extended = new Set<string>()
     const result = this.#delta(delta, index, extended)
     if (extended.size > 0) this.#yieldOthers(index, extended, before)
-    return this.#whole(mapOthers(choice, OF_A_PIECE, this.#reader.visit), { delta, result, index, before })
+    return this.#whole(mapOthers(choice, DELTA_FIELDS, this.#reader.visit), { delta, result, index, before })
   }
 
   #whole(choice: Json, { delta, result, index, before }: ChoiceParts): Json | undefined {
@@ -265,7 +265,7 @@ export class AnswerFilter {
     for (const [key, channel] of this.#channels) {
       if (channel.choice !== choice || extended.has(key) || channel.holds) continue
       if (isCalling && key.startsWith(`${choice} call `)) continue
-      if (ANSWER.some((name) => key === `${choice} ${name}`)) continue
+      if (OUTPUT_FIELDS.some((name) => key === `${choice} ${name}`)) continue
       const rest = channel.filter.yield()
       if (rest === "") continue
       channel.hasYielded = true

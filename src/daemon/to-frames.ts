@@ -8,12 +8,12 @@ const MAX_PIECE_LENGTH = 131_072
 const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
 
 /** `send`: frames for the gateway. `refuse`: the error for the agent if its request does not fit. */
-export type Fitted = { send: AnyMessage[]; refuse?: AnyResponse }
+export type FramedMessage = { send: AnyMessage[]; refuse?: AnyResponse }
 
 /**
  * Splits a message into frames of allowed size: text is cut; any other large message fails its request or is dropped.
  */
-export function fit(message: AnyMessage): Fitted {
+export function toFrames(message: AnyMessage): FramedMessage {
   if (Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return { send: [message] }
   if (!("method" in message)) return { send: [{ jsonrpc: "2.0", id: message.id, error: TOO_LARGE }] }
   if ("id" in message) return { send: [], refuse: refusal(message) }

@@ -1,14 +1,14 @@
 import type { z } from "zod"
-import type { ContentTestAnswer } from "../schemas.ts"
+import type { ContentTestResponse } from "../schemas.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
 import { type Finding, plainUnits, TextFilter } from "./text-filter.ts"
 import { unchecked } from "./unchecked.ts"
 
-type Tried = z.infer<typeof ContentTestAnswer>["data"]
+type TestResult = z.infer<typeof ContentTestResponse>["data"]
 
 /** Result of these filters for a text, without a model call. */
-export function tryOut(settings: ContentSettings, text: string): Tried {
-  const matches: Tried["matches"] = []
+export function testContent(settings: ContentSettings, text: string): TestResult {
+  const matches: TestResult["matches"] = []
   const onFinding = ({ rule, start, end }: Finding) => {
     matches.push({ pattern: rule.detector.name, engine: rule.detector.engine, action: rule.action, start, end })
   }

@@ -6,7 +6,7 @@ import { COST, type Meter } from "./meter.ts"
 const MAX_BITS = 1_024
 
 /** Cells of 4 bytes that `meeting` caches with a state. */
-export function keptCells({ bits, frontiers }: State): number {
+export function cachedCells({ bits, frontiers }: State): number {
   let cells = bits?.length ?? 0
   for (const frontier of frontiers?.values() ?? []) cells += frontier.length + OVERHEAD
   return cells
@@ -32,7 +32,7 @@ export const ENDS = 1
 export const CROSSES = 2
 
 /** Whether matches cross or end between a forward state and the backward state after it. */
-export function meeting(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
+export function crossingOf(automaton: Automaton, behind: State, ahead: State, meter: Meter): number {
   const edges = automaton.edges(behind.kind, ahead.kind)
   const ends = behind.set.some((position) => edges.ends[position] === 1) ? ENDS : 0
   if (ahead.set.length === 0) return ends
@@ -62,7 +62,7 @@ type Meeting = {
 }
 
 function meetsByBits(size: number, { edges, behind, ahead, meter }: Meeting): boolean {
-  meter.spend(COST.meeting)
+  meter.spend(COST.crossingOf)
   let frontier = behind.frontiers?.get(edges)
   if (!frontier) {
     frontier = frontierOf(size, edges, behind, meter)

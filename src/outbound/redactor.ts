@@ -11,9 +11,9 @@ type HiddenSecret = { value: string; placeholder: string }
 type Pattern = { folded: Uint8Array; exact: Uint8Array | undefined; replacement: Uint8Array }
 
 /** `released`: the sent headers with values, each with the agent's original text. */
-export type Echo = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
+export type RedactionInput = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
 
-export type Hiding = {
+export type Redactor = {
   text: (text: string) => string
   bytes: (bytes: Uint8Array) => Uint8Array
   /** Delays only the last bytes of a chunk that may begin a value. */
@@ -27,7 +27,7 @@ const decoder = new TextDecoder()
  * Replaces secret values that a host echoes with their placeholders: in the encodings below, in any letter case, and
  * headers made of them. No protection against a host that reveals a value on purpose, which can encode it differently.
  */
-export function hiding({ released, secrets }: Echo): Hiding {
+export function redactorFor({ released, secrets }: RedactionInput): Redactor {
   const matcher = new Matcher(patternsOf({ released, secrets }))
   const bytes = (input: Uint8Array): Uint8Array => {
     const { parts } = matcher.scan(input, true)
@@ -57,7 +57,7 @@ export function hiding({ released, secrets }: Echo): Hiding {
   }
 }
 
-function patternsOf({ released, secrets }: Echo): Pattern[] {
+function patternsOf({ released, secrets }: RedactionInput): Pattern[] {
   const replacements = new Map<string, string>()
   const add = (form: string, replacement: string, minLength: number) => {
     if (form.length >= minLength && !replacements.has(form)) replacements.set(form, replacement)

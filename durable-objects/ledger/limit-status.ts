@@ -1,4 +1,4 @@
-import { ACCOUNT, decideHold, type Limit, remaining, type Standing, type Verdict } from "../../src/ledger/limits.ts"
+import { ACCOUNT, decideHold, type Limit, remaining, type LimitStatus, type Verdict } from "../../src/ledger/limits.ts"
 import type { CounterStore } from "./counters.ts"
 import type { Holds } from "./holds.ts"
 
@@ -7,9 +7,9 @@ export function withAccount(limits: readonly Limit[], creditedNano: number): Lim
 }
 
 /** Whether the smallest amount could be held under these limits. */
-export function roomUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Verdict {
+export function checkLimits(limits: readonly Limit[], counters: CounterStore, holds: Holds): Verdict {
   const now = Date.now()
-  const least = { leastNano: 1, mostNano: 1 }
+  const least = { minNano: 1, maxNano: 1 }
   return decideHold(
     least,
     limits,
@@ -19,7 +19,7 @@ export function roomUnder(limits: readonly Limit[], counters: CounterStore, hold
 }
 
 /** Spent and held amounts of each limit. */
-export function standingsUnder(limits: readonly Limit[], counters: CounterStore, holds: Holds): Standing[] {
+export function limitStatuses(limits: readonly Limit[], counters: CounterStore, holds: Holds): LimitStatus[] {
   const now = Date.now()
   return limits.map((limit) => ({
     ...limit,

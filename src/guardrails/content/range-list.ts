@@ -2,8 +2,8 @@ import type { Span } from "./scanner.ts"
 
 const LEAST = 256
 
-/** Stretches that are found from the end of a text to its start. Stored as two numbers each: there may be millions. */
-export class Stretches {
+/** RangeList that are found from the end of a text to its start. Stored as two numbers each: there may be millions. */
+export class RangeList {
   #places = new Int32Array(LEAST)
   count = 0
 

@@ -18,9 +18,9 @@ type Shared = {
 } & Json
 
 /** Fields that only the gateway reads. They are not sent to providers. */
-const OWN_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
+const GATEWAY_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
 
-export type Kind = {
+export type MediaRequest = {
   apiType: InferenceRequest["apiType"]
   output: Output
   /** Maximum number of prompt tokens. */
@@ -30,13 +30,13 @@ export type Kind = {
   /** Maximum number of tokens per generated item, if the model has no limit. */
   completionBound?: number
   pieces?: BillableUnits
-  askOf: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest
+  buildUpstreamRequest: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest
   /** Adds fields that clients require and providers omit. */
-  complete?: (answer: Json, charge: Charge) => Json
+  complete?: (response: Json, charge: Charge) => Json
 }
 
 /** A request whose response is one document, normalized for the pipeline. */
-export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
+export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequest {
   return {
     apiType: kind.apiType,
     output: kind.output,
@@ -56,15 +56,18 @@ export function plainRequest(request: Shared, kind: Kind): InferenceRequest {
       isWhole: true,
       isAssumed: () => false,
     },
-    upstream: { streamed: false, buildUpstreamRequest: (provider, outgoing) => kind.askOf(outgoing, provider) },
-    encoderFor: (call) => plainEncoder(call, kind.complete ?? ((answer) => answer)),
+    upstream: {
+      streamed: false,
+      buildUpstreamRequest: (provider, outgoing) => kind.buildUpstreamRequest(outgoing, provider),
+    },
+    encoderFor: (call) => plainEncoder(call, kind.complete ?? ((response) => response)),
   }
 }
 
 /** The request to send upstream: the client's fields without those that only the gateway reads. */
-export function forwarded(request: Json, { upstreamId, pseudonym }: UpstreamFields): Json {
+export function forwardedFields(request: Json, { upstreamId, pseudonym }: UpstreamFields): Json {
   return {
-    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !OWN_FIELDS.has(key) && value != null)),
+    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !GATEWAY_FIELDS.has(key) && value != null)),
     model: upstreamId,
     ...(pseudonym !== undefined && { user: pseudonym }),
   }
@@ -75,7 +78,7 @@ export function tokensIn(text: string): number {
 }
 
 /** Upper bound: a token is at least one byte. */
-export function mostTokensIn(text: string): number {
+export function maxTokensIn(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
@@ -92,14 +95,14 @@ export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
 }
 
 /** The provider's response with its cost and provider. */
-function plainEncoder(call: CallContext, complete: NonNullable<Kind["complete"]>): ResponseEncoder {
+function plainEncoder(call: CallContext, complete: NonNullable<MediaRequest["complete"]>): ResponseEncoder {
   return {
     ...UNSTREAMED,
     document(result, reported, charge) {
-      const answer = complete(result, charge)
-      const usage = isObject(answer["usage"]) ? answer["usage"] : {}
+      const response = complete(result, charge)
+      const usage = isObject(response["usage"]) ? response["usage"] : {}
       return {
-        ...answer,
+        ...response,
         model: reported.model,
         usage: { ...usage, ...costFields(charge) },
         provider: reported.provider,

@@ -3,7 +3,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeStream } from "node:stream/web"
 import { Failure } from "../failure.ts"
-import { type Command, given as withGiven, print, text } from "./command.ts"
+import { type Command, input as withGiven, print, text } from "./command.ts"
 
 type Rotation = { rewrapped: number; remaining: number; unreadable: number }
 
@@ -17,17 +17,17 @@ export const rotateMasterKey: Command = {
 After it, delete MASTER_KEY_PREVIOUS. Needs BOOTSTRAP_MANAGEMENT_KEY.`,
   takes: [],
   options: {},
-  async run(given) {
+  async run(input) {
     const total = { rewrapped: 0, remaining: 0, unreadable: 0 }
     for (;;) {
-      const { data } = await given.api.as<{ data: Rotation }>("operator", "POST", "/secrets/rotate", {})
+      const { data } = await input.api.as<{ data: Rotation }>("operator", "POST", "/secrets/rotate", {})
       Object.assign(total, data, { rewrapped: total.rewrapped + data.rewrapped })
       if (data.remaining === 0 || data.rewrapped === 0) break
     }
     const { rewrapped, remaining, unreadable } = total
     const lost = unreadable > 0 ? ` ${unreadable} are under a key that is neither of the two, and do not open.` : ""
     const left = remaining > 0 ? ` ${remaining} are left and do not open.` : ""
-    print(given, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
+    print(input, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
     return remaining + unreadable > 0 ? 1 : 0
   },
 }
@@ -43,27 +43,27 @@ export const exportCalls: Command = {
     workspace: { type: "string", description: "the id of one workspace (default: all of the organization)" },
     out: { type: "string", description: "the file to write (default: the standard output)" },
   },
-  async run(given) {
-    const from = toInstant(text(given, "from"), "--from")
+  async run(input) {
+    const from = toInstant(text(input, "from"), "--from")
     if (from === undefined) throw new Failure("--from is required: the start of the range.", 2)
     const body = withGiven({
       from,
-      to: toInstant(text(given, "to"), "--to"),
-      format: text(given, "format"),
-      workspace_id: text(given, "workspace"),
+      to: toInstant(text(input, "to"), "--to"),
+      format: text(input, "format"),
+      workspace_id: text(input, "workspace"),
     })
-    const workspace = text(given, "workspace")
+    const workspace = text(input, "workspace")
     const query = workspace === undefined ? "" : `?workspace_id=${encodeURIComponent(workspace)}`
-    const made = await given.api.as<{ id: string; size_bytes: number }>("manager", "POST", "/exports", body)
+    const made = await input.api.as<{ id: string; size_bytes: number }>("manager", "POST", "/exports", body)
     const bytes = Readable.fromWeb(
-      (await given.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
+      (await input.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
     )
-    const file = text(given, "out")
+    const file = text(input, "out")
     if (file === undefined) return await pipeline(bytes, process.stdout, { end: false }).catch(passOverEnd)
     await pipeline(bytes, createWriteStream(file, { mode: 0o600 })).catch((cause: NodeJS.ErrnoException) => {
       throw new Failure(`${file} cannot be written: ${cause.code ?? cause.message}.`, 2)
     })
-    print(given, made, `${file} has ${made.size_bytes} bytes.`)
+    print(input, made, `${file} has ${made.size_bytes} bytes.`)
   },
 }
 
@@ -95,11 +95,11 @@ export const reconcile: Command = {
     },
     lower: { type: "boolean", description: "also lower what stands above its generations; with --organization" },
   },
-  async run(given) {
-    const lower = given.values["lower"] === true ? true : undefined
-    const body = withGiven({ organization_id: text(given, "organization"), lower })
-    const { data } = await given.api.as<{ data: Reconciliation[] }>("operator", "POST", "/reconciliations", body)
-    print(given, data, data.map(toText).join("\n") || "There is no organization yet.")
+  async run(input) {
+    const lower = input.values["lower"] === true ? true : undefined
+    const body = withGiven({ organization_id: text(input, "organization"), lower })
+    const { data } = await input.api.as<{ data: Reconciliation[] }>("operator", "POST", "/reconciliations", body)
+    print(input, data, data.map(toText).join("\n") || "There is no organization yet.")
     return data.some(({ drifts }) => drifts.some(({ repaired }) => !repaired)) ? 1 : 0
   },
 }

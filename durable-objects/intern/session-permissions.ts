@@ -1,15 +1,15 @@
-import type { StandingPermission } from "../../src/interns/hosts/rpc.ts"
+import type { SessionPermission } from "../../src/interns/hosts/rpc.ts"
 import type { AcpEvent } from "../../src/interns/run/acp.ts"
 import type { Reply } from "../../src/interns/run/advance.ts"
 import { record } from "../../src/interns/run/acp-values.ts"
 import type { Question, Run, Step } from "../../src/interns/run/run.ts"
-import { type Decision, decide, standingAnswer, subjectOf } from "../../src/interns/run/standing.ts"
+import { type Decision, decide, sessionAnswer, subjectOf } from "../../src/interns/run/session-permission.ts"
 
 /** Maximum per session; the oldest are deleted. */
 const MAX_ANSWERS = 200
 
 /** Answers for a whole session to a daemon's agent. An embedded agent stores its own. */
-export class StandingAnswers {
+export class SessionPermissions {
   readonly #sql: SqlStorage
   readonly #isEmbedded: () => boolean
 
@@ -26,7 +26,7 @@ export class StandingAnswers {
     `)
   }
 
-  list(session: string): StandingPermission[] {
+  list(session: string): SessionPermission[] {
     if (this.#isEmbedded()) return []
     this.#makeTable()
     const rows = this.#sql.exec<{ name: string; decision: Decision }>(
@@ -77,7 +77,7 @@ export class StandingAnswers {
   }
 
   #keep(session: string, question: Question, optionId: unknown): string | undefined {
-    const answer = this.#isEmbedded() ? undefined : standingAnswer(question, optionId)
+    const answer = this.#isEmbedded() ? undefined : sessionAnswer(question, optionId)
     if (!answer || question.kind !== "permission") return undefined
     const subject = subjectOf(question)
     this.#makeTable()

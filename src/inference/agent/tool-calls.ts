@@ -20,15 +20,15 @@ export function callsOf(message: Json): ToolCall[] {
  * Separates streamed tool calls: emits those for the client, numbered across all rounds, and keeps those for the
  * gateway. A call whose partial name may still become the name of a server tool is buffered.
  */
-export class CallSieve {
+export class ToolCallFilter {
   readonly #isOwn: (name: string) => boolean
   readonly #mayBeOwn: (start: string) => boolean
   readonly #passed = new Map<number, number>()
   #next: number
 
-  constructor(ownNames: readonly string[], firstIndex: number) {
-    this.#isOwn = (name) => ownNames.includes(name)
-    this.#mayBeOwn = (start) => ownNames.some((name) => name.startsWith(start))
+  constructor(gatewayTools: readonly string[], firstIndex: number) {
+    this.#isOwn = (name) => gatewayTools.includes(name)
+    this.#mayBeOwn = (start) => gatewayTools.some((name) => name.startsWith(start))
     this.#next = firstIndex
   }
 
@@ -59,10 +59,10 @@ export class CallSieve {
 
   /** Calls that received no arguments and therefore were not emitted yet. */
   rest(whole: readonly unknown[]): Json[] {
-    const untold = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
+    const pending = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
     return this.take(
-      untold.map(() => ({})),
-      untold,
+      pending.map(() => ({})),
+      pending,
       whole,
       true,
     )

@@ -8,10 +8,10 @@ import { objectKey, quotaBytes } from "./file.ts"
 import { abandonFile, completeFile, insertFile, usedBytes } from "./store.ts"
 import type { FileRow, NewFileRow } from "./table.ts"
 
-type Place = { organizationId: string; workspaceId: string }
+type WorkspaceScope = { organizationId: string; workspaceId: string }
 
 export function newRow(
-  { organizationId, workspaceId }: Place,
+  { organizationId, workspaceId }: WorkspaceScope,
   about: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId">,
 ): NewFileRow {
   const scope = { organizationId, workspaceId }
@@ -19,7 +19,7 @@ export function newRow(
 }
 
 /** Stores a file. The row is written before the bytes, so that no bytes are ever without a row. */
-export async function keepFile(
+export async function storeFile(
   env: Env,
   {
     actor,

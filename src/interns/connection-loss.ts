@@ -3,7 +3,7 @@ import { concat } from "../support/bytes.ts"
 import { isObject, parseJson } from "../support/json.ts"
 import { logError } from "../support/log.ts"
 import { finalChunk, finishChunk, placeholderModel, type Spelling } from "./run/chunks.ts"
-import { SEVERED } from "./run/endings.ts"
+import { CONNECTION_LOST } from "./run/endings.ts"
 
 const BLANK_LINE = new TextEncoder().encode("\n\n")
 
@@ -13,7 +13,7 @@ type Read = { id: string; created: number; model: string; isFirst: boolean; isOv
  * Forwards the stream of an intern's object unchanged. If the object is lost during the stream, ends it with an error
  * chunk, the session chunk and `[DONE]`.
  */
-export function endsProperly(
+export function withErrorEnd(
   body: ReadableStream<Uint8Array>,
   session: string | null,
   spelling: Spelling,
@@ -36,7 +36,7 @@ export function endsProperly(
         controller.enqueue(value)
       } catch (cause) {
         logError("an intern was lost in the middle of a turn", {}, cause)
-        if (!read.isOver) controller.enqueue(severedEnd(read, session))
+        if (!read.isOver) controller.enqueue(connectionLostFrames(read, session))
         controller.close()
       }
     },
@@ -58,8 +58,8 @@ function note(read: Read, data: string | undefined): void {
 }
 
 /** Starts with a blank line, which ends an incomplete frame. */
-function severedEnd({ id, created, model, isFirst }: Read, session: string | null): Uint8Array {
+function connectionLostFrames({ id, created, model, isFirst }: Read, session: string | null): Uint8Array {
   const head = { id, created }
-  const chunks = [finishChunk(head, model, SEVERED, isFirst), finalChunk(head, model, session, null)]
+  const chunks = [finishChunk(head, model, CONNECTION_LOST, isFirst), finalChunk(head, model, session, null)]
   return concat([BLANK_LINE, ...chunks.map((chunk) => toFrame(chunk)), DONE_FRAME])
 }

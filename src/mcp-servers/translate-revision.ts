@@ -1,8 +1,8 @@
 import { withTimeout } from "../support/time.ts"
 import { isObject, type Json } from "../support/json.ts"
-import { discover, forgetRevision, isRefusal, speaksStateless } from "./discover.ts"
+import { discover, invalidateRevision, isRefusal, supportsStateless } from "./discover.ts"
 import {
-  type Answer,
+  type ServerResponse,
   endSession,
   lastOf,
   sendOneWay,
@@ -10,7 +10,7 @@ import {
   ServerFailure,
   single,
   type Upstream,
-} from "./exchange.ts"
+} from "./transport.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -31,30 +31,30 @@ import type { McpServerRow } from "./table.ts"
 
 /** Connects a client of one protocol revision with a server of another: each gets messages of its revision. */
 
-export type Conversation = {
+export type Translation = {
   server: Pick<McpServerRow, "id" | "version" | "timeoutMs">
   upstream: Upstream
   /** Runs after the response. */
-  later: (work: Promise<unknown>) => void
+  waitUntil: (work: Promise<unknown>) => void
 }
 
 /** Sends a request in the revision that `upstream` names. Throws ServerFailure; so does reading the messages. */
-export async function converse(request: McpRequest, conversation: Conversation): Promise<Answer> {
-  const { server, upstream } = conversation
+export async function sendTranslated(request: McpRequest, translation: Translation): Promise<ServerResponse> {
+  const { server, upstream } = translation
   if (upstream.protocolVersion === STATELESS_VERSION) {
-    const isStateless = await speaksStateless(server, upstream)
-    return isStateless ? sendStateless(request, conversation) : sendInSession(request, conversation)
+    const isStateless = await supportsStateless(server, upstream)
+    return isStateless ? sendStateless(request, translation) : sendInSession(request, translation)
   }
-  if (upstream.sessionId === STATELESS_SESSION) return sendForSession(request, conversation)
-  return request.method === "initialize" ? initialize(request, conversation) : sendRequest(request, upstream)
+  if (upstream.sessionId === STATELESS_SESSION) return sendForSession(request, translation)
+  return request.method === "initialize" ? initialize(request, translation) : sendRequest(request, upstream)
 }
 
-async function sendStateless(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+async function sendStateless(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   try {
     const answer = await sendRequest(withMeta(request, metaOf(request)), upstream)
     return { ...answer, sessionId: null, messages: readBy(request, answer.messages) }
   } catch (thrown) {
-    if (thrown instanceof ServerFailure && isRefusal(thrown)) forgetRevision(server)
+    if (thrown instanceof ServerFailure && isRefusal(thrown)) invalidateRevision(server)
     throw thrown
   }
 }
@@ -72,15 +72,15 @@ const ANSWERED_HERE: ReadonlySet<string> = new Set(["ping", "logging/setLevel"])
 const ONLY_IN_SESSIONS: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe"])
 
 /** Sends a request of a client with a session to a server without sessions. */
-async function sendForSession(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+async function sendForSession(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   const { method } = request
-  if (ANSWERED_HERE.has(method)) return wholeOf(resultResponse(request, {}))
+  if (ANSWERED_HERE.has(method)) return singleMessage(resultResponse(request, {}))
   if (ONLY_IN_SESSIONS.has(method)) {
     const message = `The server does not have the method ${method}.`
-    return wholeOf(errorResponse(request, { code: ERROR_CODES.methodNotFound, message }))
+    return singleMessage(errorResponse(request, { code: ERROR_CODES.methodNotFound, message }))
   }
   const stateless = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION }
-  const answer = await sendStateless(withMeta(request), { server, upstream: stateless, later: () => undefined })
+  const answer = await sendStateless(withMeta(request), { server, upstream: stateless, waitUntil: () => undefined })
   return { ...answer, messages: asSession(request, answer.messages) }
 }
 
@@ -89,7 +89,7 @@ async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessag
 }
 
 /** Opens the session of a client. A server without sessions gets its requests one by one. */
-async function initialize(request: McpRequest, { server, upstream }: Conversation): Promise<Answer> {
+async function initialize(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   const opened = await sendRequest(request, upstream).catch((thrown: unknown) => {
     if (thrown instanceof ServerFailure && isRefusal(thrown)) return thrown
     throw thrown
@@ -105,34 +105,34 @@ async function initialize(request: McpRequest, { server, upstream }: Conversatio
   }
   const { protocolVersion } = paramsOf(request)
   const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
-  const answer = wholeOf(resultResponse(request, toInitialized(discovery, version)))
+  const answer = singleMessage(resultResponse(request, toInitialized(discovery, version)))
   return { ...answer, sessionId: STATELESS_SESSION }
 }
 
-function wholeOf(message: McpMessage): Answer {
+function singleMessage(message: McpMessage): ServerResponse {
   return { sessionId: null, isStream: false, messages: single(message) }
 }
 
 /** Sends one request of a client without sessions in a new session. */
-async function sendInSession(request: McpRequest, conversation: Conversation): Promise<Answer> {
-  const session = await openSession(conversation)
+async function sendInSession(request: McpRequest, translation: Translation): Promise<ServerResponse> {
+  const session = await openSession(translation)
   if (request.method === "server/discover") {
-    end(session, conversation)
-    return wholeOf(toStateless(request.method, resultResponse(request, toDiscovery(session.about))))
+    end(session, translation)
+    return singleMessage(toStateless(request.method, resultResponse(request, toDiscovery(session.about))))
   }
   try {
     const answer = await sendRequest(withoutMeta(request), session.upstream)
-    return { ...answer, sessionId: null, messages: relayed(request, answer, session, conversation) }
+    return { ...answer, sessionId: null, messages: relayed(request, answer, session, translation) }
   } catch (thrown) {
-    end(session, conversation, request)
+    end(session, translation, request)
     throw withoutSession(thrown)
   }
 }
 
 type Session = { upstream: Upstream; about: Json }
 
-async function openSession(conversation: Conversation): Promise<Session> {
-  const { server, upstream } = conversation
+async function openSession(translation: Translation): Promise<Session> {
+  const { server, upstream } = translation
   const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
   const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "initialize", params }
   try {
@@ -147,13 +147,13 @@ async function openSession(conversation: Conversation): Promise<Session> {
     const session = { upstream: { ...plain, sessionId: sessionId ?? undefined, protocolVersion }, about }
     await sendOneWay({ jsonrpc: "2.0", method: "notifications/initialized" }, session.upstream).catch(
       (thrown: unknown) => {
-        end(session, conversation)
+        end(session, translation)
         throw withoutSession(thrown)
       },
     )
     return session
   } catch (thrown) {
-    forgetRevision(server)
+    invalidateRevision(server)
     throw thrown
   }
 }
@@ -164,7 +164,7 @@ function withoutSession(thrown: unknown): unknown {
 }
 
 /** Ends a session. `open`: the request that the server may still be processing. */
-function end({ upstream }: Session, { server, later }: Conversation, open?: McpRequest): void {
+function end({ upstream }: Session, { server, waitUntil }: Translation, open?: McpRequest): void {
   if (upstream.sessionId === undefined) return
   const work = async (signal: AbortSignal) => {
     const to = { ...upstream, signal }
@@ -174,10 +174,10 @@ function end({ upstream }: Session, { server, later }: Conversation, open?: McpR
     }
     await endSession(to)
   }
-  later(withTimeout(server.timeoutMs, work).catch(() => undefined))
+  waitUntil(withTimeout(server.timeoutMs, work).catch(() => undefined))
 }
 
-async function* relayed(request: McpRequest, { messages }: Answer, session: Session, conversation: Conversation) {
+async function* relayed(request: McpRequest, { messages }: ServerResponse, session: Session, translation: Translation) {
   let open: McpRequest | undefined = request
   const { [META.logLevel]: logLevel } = metaOf(request)
   try {
@@ -186,20 +186,20 @@ async function* relayed(request: McpRequest, { messages }: Answer, session: Sess
         open = undefined
         yield toStateless(request.method, message)
       } else if (isRequest(message)) {
-        refuse(message, session, conversation)
+        refuse(message, session, translation)
       } else if (isRelayed(message, logLevel)) {
         yield message
       }
     }
   } finally {
-    end(session, conversation, open)
+    end(session, translation, open)
   }
 }
 
 /** The client of this session can only respond to pings: the server must not wait for anything else. */
-function refuse(request: McpRequest, { upstream }: Session, { server, later }: Conversation): void {
+function refuse(request: McpRequest, { upstream }: Session, { server, waitUntil }: Translation): void {
   const error = { code: ERROR_CODES.methodNotFound, message: "The client does not have this method." }
   const response = request.method === "ping" ? resultResponse(request, {}) : errorResponse(request, error)
   const answer = (signal: AbortSignal) => sendOneWay(response, { ...upstream, signal })
-  later(withTimeout(server.timeoutMs, answer).catch(() => undefined))
+  waitUntil(withTimeout(server.timeoutMs, answer).catch(() => undefined))
 }

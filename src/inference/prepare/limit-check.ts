@@ -12,10 +12,15 @@ import { namesOf } from "./needs.ts"
  * Throws the error of the later hold if nothing is left under a limit, before files are read or plugins send requests.
  * If the call may be free or a BYOK credential may pay, the hold itself decides.
  */
-export async function requireRoom(chat: ChatRequest, plugins: Plugins, caller: Caller, deps: Deps): Promise<void> {
+export async function requireUnexhaustedLimits(
+  chat: ChatRequest,
+  plugins: Plugins,
+  caller: Caller,
+  deps: Deps,
+): Promise<void> {
   const isWork = plugins.moderation ?? plugins.web ?? (plugins.fileParser && hasFiles(chat))
   if (!isWork || deps.byok || mayBeFree(chat, deps)) return
-  const verdict = await deps.ledger.room(limitsOf(caller), true)
+  const verdict = await deps.ledger.checkLimits(limitsOf(caller), true)
   if (!verdict.ok) throw limitError(verdict, caller)
 }
 

@@ -5,11 +5,11 @@ import type { Search } from "../models/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { aliasModels } from "./alias-models.ts"
 
-export type Asker = Parameters<typeof listModels>[0]
+export type ModelListDeps = Parameters<typeof listModels>[0]
 
 /** The models that a key can call, and the aliases of its workspace. */
-export function modelsOf(asker: Asker, principal: Principal, query: Partial<Search>) {
+export function modelsOf(deps: ModelListDeps, principal: Principal, query: Partial<Search>) {
   const { defaults, keyHash, guardrails } = callerOf(principal)
   const aliases = (catalogue: Catalogue) => aliasModels(defaults.aliases, keyHash, catalogue)
-  return listModels(asker, query, { filters: guardrails?.routeFilters(), aliases })
+  return listModels(deps, query, { filters: guardrails?.routeFilters(), aliases })
 }

@@ -6,22 +6,22 @@ import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
 import { type ExportEvent, factsOf, isTurn, newEvent, recordIdOf } from "../event.ts"
 import { factsOfTurn, isTurnId, type NamedTurn, newTurnEvent } from "../turn.ts"
-import { listTurns, noteSorted } from "../turn-store.ts"
+import { listTurns, recordDistributed } from "../turn-store.ts"
 import { passes } from "../filter.ts"
 import { findCallContent, saveCallContentBatch, deleteCallContent, type CallContent } from "../call-content.ts"
 import { deliver, type Outcome } from "./deliver.ts"
 import type { BroadcastMessage } from "../../config/messages.ts"
-import { afterFailure, isRejection, LONGEST_RETRY_AFTER_MS, waitMs } from "./retry.ts"
+import { afterFailure, isRejection, MAX_RETRY_AFTER_MS, waitMs } from "./retry.ts"
 import { wakeDelivery } from "./wake.ts"
 import { confirmBroadcasts, unconfirmedBroadcasts } from "../../ledger/broadcasts.ts"
 import {
-  type Called,
+  type ChargedCall,
   insertBatch,
   listCalled,
   listReceivers,
-  noteFailure,
-  noteSuccess,
-  type Receiver,
+  recordFailure,
+  recordSuccess,
+  type ReceivingDestination,
 } from "./store.ts"
 
 /** Result of a queue message: done (null), or retried after these milliseconds. */
@@ -29,18 +29,18 @@ export type Verdict = { waitMs: number | null }
 const DONE: Verdict = { waitMs: null }
 
 /** Content is written shortly after the call is charged; until this age it may still arrive. */
-const ON_ITS_WAY_MS = 30_000
-const LOOK_AGAIN_MS = 5_000
+const CONTENT_DELAY_MS = 30_000
+const RECHECK_MS = 5_000
 /** Interval of sorting while every destination of a workspace fails: one batch has the calls of all of this time. */
-const REST_MS = 5_000
+const OUTAGE_INTERVAL_MS = 5_000
 /** Limit of content per delivery, in UTF-16 units: receivers accept a few megabytes. */
 const MAX_CONTENT = 1_000_000
 
 type Calls = Extract<BroadcastMessage, { kind: "calls" }>
-export type ReceivedCall = Called & { content: CallContent | null }
+export type ReceivedCall = ChargedCall & { content: CallContent | null }
 
 /** Sorts calls to the destinations of their workspace and delivers them; failed deliveries are saved as batches. */
-export async function sortCalls(message: Calls, env: Env, now: number): Promise<Verdict> {
+export async function distributeCalls(message: Calls, env: Env, now: number): Promise<Verdict> {
   const { organizationId, workspaceId, generationIds } = message
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const turnIds = generationIds.filter(isTurnId)
@@ -49,11 +49,14 @@ export async function sortCalls(message: Calls, env: Env, now: number): Promise<
   // A queue delivers at least once: the content of calls that were sorted before is gone.
   const callIds = message.isKept ? named.filter((id) => unconfirmed.has(id)) : named
   if (callIds.length + turnIds.length === 0) return DONE
-  const sorted = await sortTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
-  if (!sorted) return { waitMs: LOOK_AGAIN_MS }
-  await noteSorted(env.DB, organizationId, turnIds, now)
-  const areAllAway = receivers.length > 0 && receivers.every(({ failures }) => failures > 0)
-  await confirmBroadcasts(env, organizationId, callIds, { workspaceId, restMs: areAllAway ? REST_MS : 0 })
+  const sorted = await distributeTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
+  if (!sorted) return { waitMs: RECHECK_MS }
+  await recordDistributed(env.DB, organizationId, turnIds, now)
+  const areAllFailing = receivers.length > 0 && receivers.every(({ failures }) => failures > 0)
+  await confirmBroadcasts(env, organizationId, callIds, {
+    workspaceId,
+    pauseMs: areAllFailing ? OUTAGE_INTERVAL_MS : 0,
+  })
   // Only now: calls that are published again are sorted with their content.
   await deleteCallContent(env.FILES, sorted.objects)
   return DONE
@@ -70,8 +73,8 @@ type Sorting = {
 }
 
 /** `objects`: ids of calls whose content was read from R2. Undefined while content of a call is not stored yet. */
-async function sortTo(
-  receivers: readonly Receiver[],
+async function distributeTo(
+  receivers: readonly ReceivingDestination[],
   sorting: Sorting,
 ): Promise<{ objects: readonly string[] } | undefined> {
   const { organizationId, turnIds, callIds, unconfirmed, env, now } = sorting
@@ -87,7 +90,7 @@ async function sortTo(
   if (missing > 0) logWarning("calls are not in the database", { missing, organizationId })
   const settled = (id: string) => parseContent(unconfirmed.get(id))
   const received = await Promise.all(called.map((call) => receive(call, settled(call.generation.id), env)))
-  if (received.some((call) => isOnItsWay(call, now))) return undefined
+  if (received.some((call) => mayStillArrive(call, now))) return undefined
   await Promise.all(receivers.map((receiver) => broadcast(receiver, { received, turns, env, now })))
   const stored = received.filter(({ generation: { id }, content }) => content !== null && settled(id) === undefined)
   return { objects: stored.map(({ generation }) => generation.id) }
@@ -98,20 +101,22 @@ function parseContent(content: string | null | undefined): CallContent | undefin
 }
 
 /** `content`: known content of the call; otherwise it is read from R2. */
-export async function receive(call: Called, content: CallContent | undefined, env: Env): Promise<ReceivedCall> {
+export async function receive(call: ChargedCall, content: CallContent | undefined, env: Env): Promise<ReceivedCall> {
   const { generation } = call
   if (!generation.broadcast?.hasContent) return { ...call, content: null }
   return { ...call, content: content ?? (await findCallContent(env.FILES, generation.id)) }
 }
 
-export function isOnItsWay({ generation, content }: ReceivedCall, now: number): boolean {
+export function mayStillArrive({ generation, content }: ReceivedCall, now: number): boolean {
   const { broadcast, ending, settledAt } = generation
-  return content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < ON_ITS_WAY_MS
+  return (
+    content === null && broadcast?.hasContent === true && ending !== "unsettled" && now - settledAt < CONTENT_DELAY_MS
+  )
 }
 
 type Sorted = { received: readonly ReceivedCall[]; turns: readonly NamedTurn[]; env: Env; now: number }
 
-async function broadcast(receiver: Receiver, { received, turns, env, now }: Sorted): Promise<void> {
+async function broadcast(receiver: ReceivingDestination, { received, turns, env, now }: Sorted): Promise<void> {
   const wanted = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
   // While a destination fails, only its Durable Object delivers to it.
   let isAway = receiver.failures > 0
@@ -126,7 +131,7 @@ async function broadcast(receiver: Receiver, { received, turns, env, now }: Sort
 }
 
 /** Events of these calls for a destination, with the content that may be exported to it. Pure. */
-export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[]): ExportEvent[] {
+export function eventsFor(receiver: ReceivingDestination, received: readonly ReceivedCall[]): ExportEvent[] {
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
   return received.flatMap(({ generation, keyName, content }) => {
@@ -137,7 +142,7 @@ export function eventsFor(receiver: Receiver, received: readonly ReceivedCall[])
 }
 
 /** Turns for a destination. Ramp sums up spend and gets none: the calls of the turn have the cost. Pure. */
-export function turnEventsFor(receiver: Receiver, turns: readonly NamedTurn[]): ExportEvent[] {
+export function turnEventsFor(receiver: ReceivingDestination, turns: readonly NamedTurn[]): ExportEvent[] {
   if (receiver.type === "ramp") return []
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
@@ -149,7 +154,7 @@ export function turnEventsFor(receiver: Receiver, turns: readonly NamedTurn[]): 
 }
 
 /** Deterministic, in case the same calls are sorted twice. */
-export function idOf({ id }: Receiver, events: readonly ExportEvent[]): string {
+export function idOf({ id }: ReceivingDestination, events: readonly ExportEvent[]): string {
   const ids = events.map(recordIdOf)
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
 }
@@ -173,17 +178,17 @@ export function inParts(events: readonly ExportEvent[]): ExportEvent[][] {
 }
 
 /** A success is recorded at this interval, not for every delivery. */
-const KNOWN_WELL_MS = 5_000
+const RECENT_SUCCESS_MS = 5_000
 
 /** Records the result of a delivery for users, and the first failure for the breaker. */
-async function note(receiver: Receiver, outcome: Outcome, env: Env, now: number): Promise<void> {
+async function note(receiver: ReceivingDestination, outcome: Outcome, env: Env, now: number): Promise<void> {
   if (outcome.isTaken) {
-    const isKnown = now - (receiver.last_success_at ?? 0) < KNOWN_WELL_MS
-    return isKnown ? undefined : noteSuccess(env.DB, receiver, now)
+    const isKnown = now - (receiver.last_success_at ?? 0) < RECENT_SUCCESS_MS
+    return isKnown ? undefined : recordSuccess(env.DB, receiver, now)
   }
   const closed = { failures: 0, pausedUntil: 0 }
   const breaker = isRejection(outcome.status) ? closed : afterFailure(closed, now, outcome.retryAfterMs)
-  await noteFailure(env.DB, receiver, { message: outcome.message, breaker, now })
+  await recordFailure(env.DB, receiver, { message: outcome.message, breaker, now })
 }
 
 type KeptBatch = {
@@ -195,7 +200,7 @@ type KeptBatch = {
 }
 
 /** Saves a batch that was not accepted. The content is saved first, so that no batch is without it. */
-async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
+async function keep(receiver: ReceivingDestination, { id, events, outcome, env, now }: KeptBatch): Promise<void> {
   const contents = events.flatMap((event) =>
     !isTurn(event) && event.content ? [[event.generation.id, JSON.stringify(event.content)] as const] : [],
   )
@@ -205,7 +210,10 @@ async function keep(receiver: Receiver, { id, events, outcome, env, now }: KeptB
 }
 
 /** For the only destination of a workspace: calls are read when they are delivered, not while they are pending. */
-async function keepUnsorted(receiver: Receiver, { callIds, turnIds, unconfirmed, env, now }: Sorting): Promise<void> {
+async function keepUnsorted(
+  receiver: ReceivingDestination,
+  { callIds, turnIds, unconfirmed, env, now }: Sorting,
+): Promise<void> {
   const ids = [...callIds, ...turnIds]
   const id = derivedIdAt(timeOf(ids[0] ?? ""), "unsorted", receiver.id, ...ids)
   const known = callIds.flatMap((one) => {
@@ -219,13 +227,13 @@ async function keepUnsorted(receiver: Receiver, { callIds, turnIds, unconfirmed,
 type Waiting = { id: string; ids: readonly string[]; outcome: Outcome | undefined; isSorted: boolean }
 
 async function addToBacklog(
-  receiver: Receiver,
+  receiver: ReceivingDestination,
   { id, ids, outcome, isSorted }: Waiting,
   env: Env,
   now: number,
 ): Promise<void> {
   const { organization_id: organizationId, workspace_id: workspaceId } = receiver
-  const dueAt = outcome ? now + Math.max(waitMs(1), Math.min(outcome.retryAfterMs, LONGEST_RETRY_AFTER_MS)) : now
+  const dueAt = outcome ? now + Math.max(waitMs(1), Math.min(outcome.retryAfterMs, MAX_RETRY_AFTER_MS)) : now
   await insertBatch(env.DB, {
     id,
     organization_id: organizationId,

@@ -36,7 +36,7 @@ const STANDING: Readonly<Record<string, Decision>> = { allow_always: "allow", re
 const ONCE = { allow: "allow_once", reject: "reject_once" } as const
 
 /** The answer for the agent, and the decision for the session; undefined for a one-time answer. */
-export function standingAnswer(
+export function sessionAnswer(
   question: Question,
   optionId: unknown,
 ): { decision: Decision; optionId: string } | undefined {

@@ -10,14 +10,14 @@ import { conflictOf } from "./turn-guards.ts"
 /** Why a request of a client is rejected. */
 export type Rejection = RpcError
 /** A session by the agent's id and by the name that the client uses. */
-export type Loadable = { acp: string; name: string }
+export type LoadableSession = { acp: string; name: string }
 
 type Params = Record<string, unknown>
 
 const MAX_SESSION_CHARS = 1_024
 
 /** Resolves the session of an ACP client's request and checks access. Clients may use either id of a session. */
-export class ClientDoor {
+export class ClientSessionAccess {
   readonly #runs: RunStore
   readonly #store: ClientStore
   readonly #log: SessionLog
@@ -40,7 +40,7 @@ export class ClientDoor {
   }
 
   /** A session that the gateway does not know may exist at the agent. */
-  toLoad({ sessionId: name }: Params): Rejection | Loadable {
+  toLoad({ sessionId: name }: Params): Rejection | LoadableSession {
     if (!isSessionId(name)) return invalid("sessionId: must be the id of a session.")
     const known = this.#runs.find(name)
     const acp = known?.acp ?? name
@@ -52,8 +52,8 @@ export class ClientDoor {
     if (!Array.isArray(prompt)) return invalid("prompt: must be an array of content blocks.")
     const acp = this.#store.openedBy(client, name)
     const session = this.#runs.find(acp ?? name)
-    const isOthers = acp === undefined && session !== undefined && this.#store.ownerOf(session.acp) !== undefined
-    const conflict = session && !isOthers ? this.#conflict(session.id, session.acp) : undefined
+    const isOpenElsewhere = acp === undefined && session !== undefined && this.#store.ownerOf(session.acp) !== undefined
+    const conflict = session && !isOpenElsewhere ? this.#conflict(session.id, session.acp) : undefined
     if (conflict) return conflict
     if (acp === undefined || !session) return NOT_OPEN
     return { session: session.id, acp, prompt: prompt as unknown[] }

@@ -32,6 +32,6 @@ test("files are read when the call can be paid for or is free", async () => {
 test("a room check holds nothing and counts open holds", async () => {
   const { ledger } = await newWorkspace()
   const limits = [{ scope: "key:x", limitNano: 0, interval: null, includeByok: false }]
-  expect(await ledger.room([], true)).toMatchObject({ ok: true })
-  expect(await ledger.room(limits, true)).toMatchObject({ ok: false, scope: "key:x", leastNano: 1 })
+  expect(await ledger.checkLimits([], true)).toMatchObject({ ok: true })
+  expect(await ledger.checkLimits(limits, true)).toMatchObject({ ok: false, scope: "key:x", minNano: 1 })
 })

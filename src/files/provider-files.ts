@@ -11,18 +11,18 @@ import type { Provider } from "../providers/provider.ts"
 import { toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
 import type * as z from "zod"
-import type { FilesQuery, VendorAnswer } from "./schemas.ts"
+import type { FilesQuery, ProviderFileResponse } from "./schemas.ts"
 
 /** Files in a vendor's storage, with the workspace's key for it. The gateway stores nothing of them. */
 
-export type Vendor = "openai" | "anthropic"
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+export type FileProvider = "openai" | "anthropic"
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 const MAX_ERROR_BYTES = 65_536
 /** Headers that Anthropic's file API requires. */
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
 /** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
-export async function vendorFor(slug: Vendor, principal: Principal, env: Env): Promise<Provider> {
+export async function fileProviderFor(slug: FileProvider, principal: Principal, env: Env): Promise<Provider> {
   if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
   }
@@ -42,10 +42,19 @@ export async function vendorFor(slug: Vendor, principal: Principal, env: Env): P
   return { ...provider, apiKey }
 }
 
-export type Sent = { method: string; path: string; body?: ReadableStream<Uint8Array> | null; contentType?: string }
+export type ProviderFileRequest = {
+  method: string
+  path: string
+  body?: ReadableStream<Uint8Array> | null
+  contentType?: string
+}
 
 /** Sends a request to the vendor. Throws its rejection with a message that contains no key. */
-export async function askVendor(provider: Provider, sent: Sent, signal: AbortSignal): Promise<Response> {
+export async function requestProvider(
+  provider: Provider,
+  sent: ProviderFileRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   const { method, path, body = null, contentType } = sent
   const headers = {
     "user-agent": "edge-model-gateway",
@@ -73,7 +82,7 @@ async function refusalOf(provider: Provider, response: Response): Promise<Gatewa
 }
 
 export async function readJson(provider: Provider, response: Response): Promise<Json> {
-  const bytes = response.body && (await readAtMost(response.body, MAX_ANSWER_BYTES))
+  const bytes = response.body && (await readAtMost(response.body, MAX_RESPONSE_BYTES))
   try {
     const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
     if (isObject(result)) return result
@@ -84,8 +93,8 @@ export async function readJson(provider: Provider, response: Response): Promise<
 }
 
 /** The cursor of a page under the vendor's parameter name. */
-export function toVendorQuery(
-  vendor: Vendor,
+export function toProviderQuery(
+  vendor: FileProvider,
   { limit, after, after_id: afterId, before_id: beforeId, order, cursor }: FilesQuery,
 ) {
   const query = new URLSearchParams({ limit: String(limit) })
@@ -99,10 +108,10 @@ export function toVendorQuery(
 const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
 const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
 
-type VendorFile = z.infer<typeof VendorAnswer>
+type ProviderFile = z.infer<typeof ProviderFileResponse>
 
 /** A vendor's file record, with the fields that clients require. */
-export function toVendorFile(vendor: Vendor, file: Json): VendorFile {
+export function toProviderFile(vendor: FileProvider, file: Json): ProviderFile {
   if (vendor === "anthropic") {
     return {
       _shape: "anthropic",
@@ -127,8 +136,8 @@ export function toVendorFile(vendor: Vendor, file: Json): VendorFile {
   }
 }
 
-export function toVendorPage(vendor: Vendor, page: Json): VendorFile {
-  const data = objectsOf(page["data"]).map((file) => toVendorFile(vendor, file))
+export function toProviderPage(vendor: FileProvider, page: Json): ProviderFile {
+  const data = objectsOf(page["data"]).map((file) => toProviderFile(vendor, file))
   return {
     _shape: vendor,
     ...(vendor === "openai" && { object: "list" }),
@@ -139,14 +148,14 @@ export function toVendorPage(vendor: Vendor, page: Json): VendorFile {
   }
 }
 
-export function toVendorDeleted(vendor: Vendor, id: string): VendorFile {
+export function toProviderDeleted(vendor: FileProvider, id: string): ProviderFile {
   return vendor === "openai"
     ? { _shape: vendor, id, object: "file", deleted: true }
     : { _shape: vendor, id, type: "file_deleted" }
 }
 
 /** The client's form unchanged, after the field that OpenAI requires before the file. */
-export function toVendorForm(vendor: Vendor, body: ReadableStream<Uint8Array>, boundary: string) {
+export function toProviderForm(vendor: FileProvider, body: ReadableStream<Uint8Array>, boundary: string) {
   if (vendor === "anthropic") return body
   const field = `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n`
   const { readable, writable } = new IdentityTransformStream()

@@ -11,8 +11,8 @@ import { toTimestamp } from "../../src/support/time.ts"
 
 const MAX_BACKLOG = 1_000
 const MAX_AGE_MS = 24 * 3_600_000
-const FIRST_PAUSE_MS = 2_000
-const LONGEST_PAUSE_MS = 3_600_000
+const INITIAL_DELAY_MS = 2_000
+const MAX_DELAY_MS = 3_600_000
 /** Deliveries per alarm. */
 const BATCH = 20
 /** Maximum time that a delivery waits for incomplete content. */
@@ -33,7 +33,7 @@ const NONE: State = { target: null, failures: 0, dueAt: 0, lastError: null, last
  * Deliveries to the webhook of an intern: stored until the receiver has accepted them, in order, at least once, for 24
  * hours. Uses one alarm for any backlog.
  */
-export class Notices {
+export class WebhookQueue {
   readonly #sql: SqlStorage
   readonly #env: Env
   readonly #now: () => number
@@ -153,7 +153,7 @@ export class Notices {
 
   #failed(lastError: string): void {
     const failures = this.#state.failures + 1
-    const dueAt = this.#now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    const dueAt = this.#now() + Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (failures - 1))
     this.#set({ failures, dueAt, lastError, lastErrorAt: this.#now() })
   }
 }

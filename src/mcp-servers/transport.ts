@@ -12,7 +12,7 @@ import { headersFor } from "./stateless.ts"
 
 /** Limits of one message, and of all messages of one response. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 const SESSION_HEADER = "mcp-session-id"
 
 export type ServerDeps = Omit<OutboundDeps, "timeoutMs">
@@ -45,7 +45,7 @@ export class ServerFailure extends Error {
   }
 }
 
-export type Answer = {
+export type ServerResponse = {
   /** The session that the server opened. */
   sessionId: string | null
   isStream: boolean
@@ -63,7 +63,7 @@ function headersOf({ headers, sessionId, protocolVersion }: Upstream): Record<st
 }
 
 /** Sends a request. Throws ServerFailure; so does reading the messages. */
-export async function sendRequest(request: McpRequest, upstream: Upstream): Promise<Answer> {
+export async function sendRequest(request: McpRequest, upstream: Upstream): Promise<ServerResponse> {
   const response = await post(request, upstream)
   if (!response.ok) return refusalIn(response, request, upstream)
   const { headers, body } = response
@@ -81,7 +81,7 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
 /** Servers of revision 2026-07-28 reject requests with a JSON-RPC error and one of these statuses. */
 const REFUSED: ReadonlySet<number> = new Set([400, 404])
 
-async function refusalIn(response: Response, request: McpRequest, upstream: Upstream): Promise<Answer> {
+async function refusalIn(response: Response, request: McpRequest, upstream: Upstream): Promise<ServerResponse> {
   const { body, headers, status } = response
   const isDocument = body !== null && (headers.get("content-type") ?? "").startsWith("application/json")
   if (upstream.protocolVersion === STATELESS_VERSION && REFUSED.has(status) && isDocument) {
@@ -200,7 +200,7 @@ async function* readDocument(body: ReadableStream<Uint8Array>, request: McpReque
 
 async function* readEvents(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
   const splitter = new FrameSplitter()
-  for await (const chunk of chunksOf(body, MAX_ANSWER_BYTES, signal)) {
+  for await (const chunk of chunksOf(body, MAX_RESPONSE_BYTES, signal)) {
     for (const frame of framesIn(splitter, chunk)) {
       if (frame.byteLength > MAX_MESSAGE_BYTES) throw new ServerFailure("A message of the server is too large.")
       const data = dataOf(frame)

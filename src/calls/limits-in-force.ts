@@ -1,17 +1,17 @@
 import type * as z from "zod"
 import { allProviderLimits } from "../budgets/provider-budget.ts"
 import type { LedgerClient } from "../ledger/client.ts"
-import { isLimited, type Standing } from "../ledger/limits.ts"
+import { isLimited, type LimitStatus } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
 import { type Caller, limitsOf } from "../policy/call-policy.ts"
 import { toTimestamp } from "../support/time.ts"
-import type { LimitInForce } from "./ladder-schemas.ts"
+import type { LimitInForce } from "./limit-schemas.ts"
 import { findNames } from "./store.ts"
 
-const leftNano = ({ limitNano, spentNano, heldNano }: Standing) => limitNano - spentNano - heldNano
+const leftNano = ({ limitNano, spentNano, heldNano }: LimitStatus) => limitNano - spentNano - heldNano
 
 /**
  * Every limit that applies to calls of a key now: the balance, the key and its ancestors, budgets and guardrails. The
@@ -24,15 +24,15 @@ export async function limitsInForce(
 ): Promise<z.infer<typeof LimitInForce>[]> {
   const { organizationId } = caller
   const limits = limitsOf(caller).filter(isLimited)
-  const standings = await ledger.standings([...limits, ...allProviderLimits(caller.providerBudgets)])
-  const ids = standings.map(({ scope }) => parseScope(scope).id)
+  const limitStatuses = await ledger.limitStatuses([...limits, ...allProviderLimits(caller.providerBudgets)])
+  const ids = limitStatuses.map(({ scope }) => parseScope(scope).id)
   const names = await findNames(db, organizationId, [...ids, organizationId])
   // A provider's budget only rejects calls that no other provider can serve.
-  const binds = standings.filter(({ scope }) => providerOf(scope) === undefined)
+  const binds = limitStatuses.filter(({ scope }) => providerOf(scope) === undefined)
   const least = Math.min(...binds.map(leftNano))
   const binding = binds.find((standing) => leftNano(standing) === least)
   const now = Date.now()
-  return standings.map((standing) => {
+  return limitStatuses.map((standing) => {
     const { scope, limitNano, spentNano, heldNano, interval, includeByok } = standing
     const parsed = parseScope(scope)
     const id = parsed.kind === "balance" ? organizationId : parsed.id

@@ -1,0 +1,14 @@
+import { isObject } from "../../support/json.ts"
+
+/** Fields with the text of an answer. */
+export const OUTPUT_FIELDS = ["content", "refusal", "audio"]
+
+/** The choice of a chunk, whether it is its last one, and whether it has text of the answer. */
+export function outputStateOf(choices: readonly unknown[]): { index: number; isLast: boolean; isOutput: boolean } {
+  const [choice] = choices
+  if (!isObject(choice)) return { index: 0, isLast: false, isOutput: false }
+  const delta = isObject(choice["delta"]) ? choice["delta"] : {}
+  const isOutput = OUTPUT_FIELDS.some((name) => delta[name] != null && delta[name] !== "")
+  const index = typeof choice["index"] === "number" ? choice["index"] : 0
+  return { index, isLast: typeof choice["finish_reason"] === "string", isOutput }
+}
