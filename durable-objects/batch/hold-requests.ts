@@ -80,8 +80,8 @@ async function holdRequest(
     deps.parts.add(line.line, { path, text, credential })
     isDeferred = true
   }
-  const passedOver = deps.lines.passedOver()
-  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), passedOver, submit })
+  const skippedCredentials = deps.lines.skippedCredentials()
+  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), skippedCredentials, submit })
   return isDeferred ? { ...result, isDeferred } : result
 }
 

@@ -180,12 +180,15 @@ export class LineStore implements LineQueue {
   }
 
   /** Reasons of BYOK credentials that failed before a request was sent, by credential id. */
-  passedOver(): ReadonlyMap<string, string> {
+  skippedCredentials(): ReadonlyMap<string, string> {
     return new Map(Object.entries(parseStored<Record<string, string>>(this.fact("passed_over") ?? "{}")))
   }
 
-  passOver(credential: string, reason: string): void {
-    this.setFact("passed_over", JSON.stringify({ ...Object.fromEntries(this.passedOver()), [credential]: reason }))
+  skipCredential(credential: string, reason: string): void {
+    this.setFact(
+      "passed_over",
+      JSON.stringify({ ...Object.fromEntries(this.skippedCredentials()), [credential]: reason }),
+    )
   }
 
   #requestId(line: number): string {

@@ -76,7 +76,7 @@ async function advanceOpen(part: Part, deps: ProviderDeps): Promise<number> {
   const note = access.isOpen ? part.note : access.message
   const isLost = isLate || (!access.isOpen && access.isFinal) || row.status === "cancelling"
   if (!isCreated(part)) {
-    if (part.credential !== null && note !== null && !isLate) return passOver(part, part.credential, note, deps)
+    if (part.credential !== null && note !== null && !isLate) return skipCredential(part, part.credential, note, deps)
     if (isLost) await release(parts.unfinished(part), deps)
   }
   if (!isLost) return parts.change(part, { note, due_at: Date.now() + POLL_MS.most }).due_at
@@ -100,8 +100,8 @@ function giveUp(part: Part, note: string | null, { parts, lines }: ProviderDeps)
 }
 
 /** Tries the next key of the plan, as in a call: nothing was created with this one. */
-function passOver(part: Part, credential: string, reason: string, { parts, lines }: ProviderDeps): number {
-  lines.passOver(credential, reason)
+function skipCredential(part: Part, credential: string, reason: string, { parts, lines }: ProviderDeps): number {
+  lines.skipCredential(credential, reason)
   parts.change(part, { state: "passed_over" })
   return Date.now()
 }
@@ -199,7 +199,7 @@ function afterFailure(part: Part, failure: ProviderBatchError, deps: ProviderDep
   logWarning("a batch of a provider could not be advanced", { batch: deps.row.id, part: part.part, reason: message })
   const isOwners = blamesKey && part.credential !== null
   if (isFinal && part.batch_id === null && part.state !== "ended") {
-    if (isOwners && part.credential !== null) return passOver(part, part.credential, message, deps)
+    if (isOwners && part.credential !== null) return skipCredential(part, part.credential, message, deps)
     deps.parts.change(part, { state: "ended", status: "failed", message })
     return Date.now()
   }

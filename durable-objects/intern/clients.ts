@@ -43,18 +43,18 @@ export class InternClients {
   /** Incremented when all clients are disconnected: a client that was admitted before is then rejected. */
   #round = 0
 
-  constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, around: TurnDeps) {
+  constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, deps: TurnDeps) {
     this.#runs = runs
     this.#store = new ClientStore(ctx.storage.sql)
     this.#door = new ClientSessionAccess(runs, this.#store, log)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
-    this.#around = around
+    this.#around = deps
     this.#questions = new ClientQuestions({
       runs,
       store: this.#store,
       sockets: this.#sockets,
       send: (message) => this.#send(message),
-      answer: (run, rpc, result) => around.turns().answer(run, rpc, result),
+      answer: (run, rpc, result) => deps.turns().answer(run, rpc, result),
     })
   }
 

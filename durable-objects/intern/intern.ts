@@ -35,9 +35,9 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#alarm = new Alarm(ctx.storage)
-    const around = { host: () => this.#currentHost(), now: () => Intern.clock() }
+    const shared = { host: () => this.#currentHost(), now: () => Intern.clock() }
     this.#lifecycle = new InternLifecycle(this.runs, env, {
-      ...around,
+      ...shared,
       stopRuns: () => {
         this.#clients.closeAll()
         this.#turns.forAll((run) => machine.cancel(run, "stopped", Intern.clock()))
@@ -45,7 +45,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       onRunning: () => this.#turns.isReady(),
       clear: () => this.#clear(),
     })
-    this.#clients = new InternClients(ctx, this.runs, this.log, { ...around, turns: () => this.#turns.ofClients })
+    this.#clients = new InternClients(ctx, this.runs, this.log, { ...shared, turns: () => this.#turns.ofClients })
     this.#turns = new InternTurns({
       env,
       runs: this.runs,
@@ -53,7 +53,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       standing: this.standing,
       lifecycle: this.#lifecycle,
       clients: this.#clients,
-      ...around,
+      ...shared,
       timer: () => Intern.timer,
       openRuns: () => Intern.openRuns,
       send: (message) => this.#send(message),

@@ -46,10 +46,10 @@ export class InternLifecycle {
   readonly #around: LifecycleDeps
   #booting = false
 
-  constructor(runs: RunStore, env: Env, around: LifecycleDeps) {
+  constructor(runs: RunStore, env: Env, deps: LifecycleDeps) {
     this.#runs = runs
     this.#env = env
-    this.#around = around
+    this.#around = deps
   }
 
   get #state(): LifecycleState {

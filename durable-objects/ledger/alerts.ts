@@ -156,10 +156,10 @@ export class Alerts {
     return highest
   }
 
-  #add(use: Use, threshold: number, about: About): void {
+  #add(use: Use, threshold: number, context: AlertContext): void {
     const mark = markOf(use)
     const { scope, interval, windowStart, limitNano, spentNano } = use
-    const { organizationId, workspaceId, at, neededNano } = about
+    const { organizationId, workspaceId, at, neededNano } = context
     const alert: LimitAlert = {
       id: derivedIdAt(at, "limit alert", organizationId, mark, String(threshold)),
       organizationId,
@@ -194,7 +194,7 @@ export class Alerts {
   }
 }
 
-type About = Pick<LimitAlert, "organizationId" | "workspaceId" | "at" | "neededNano">
+type AlertContext = Pick<LimitAlert, "organizationId" | "workspaceId" | "at" | "neededNano">
 
 function useOf({ scope, interval, limitNano, includeByok }: Limit, counters: Counters): Use {
   const window = interval === null ? counters.total : counters[interval]

@@ -39,7 +39,7 @@ export const enforceJurisdiction: MiddlewareHandler<App> = async function enforc
 
 /** All configuration faults as one error without secrets; undefined if there are none. */
 export function configError(env: Env): GatewayError | undefined {
-  if (!checked.has(env)) checked.set(env, toError(configFaults(env)))
+  if (!checked.has(env)) checked.set(env, toError(configErrors(env)))
   return checked.get(env)
 }
 
@@ -49,8 +49,8 @@ function toError(faults: readonly string[]): GatewayError | undefined {
 }
 
 /** One message for each variable that is missing or does not parse. Values of secrets are not quoted. */
-function configFaults(env: Env): string[] {
-  return [...secretFaults(env), ...parseConfig(env).faults, ...CHECKS.flatMap((check) => faultOf(() => check(env)))]
+function configErrors(env: Env): string[] {
+  return [...secretErrors(env), ...parseConfig(env).faults, ...CHECKS.flatMap((check) => faultOf(() => check(env)))]
 }
 
 /** Variables that other modules parse: JSON, hosts and groups. */
@@ -77,7 +77,7 @@ function faultOf(check: () => unknown): string[] {
   }
 }
 
-function secretFaults(env: Env): string[] {
+function secretErrors(env: Env): string[] {
   const faults = (["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY"] as const)
     .filter((name) => !env[name])
     .map((name) => `The secret ${name} is missing. Set it with: wrangler secret put ${name}`)

@@ -5,7 +5,7 @@ import { SCHEMA_MESSAGE } from "../errors/errors.ts"
 import { openLedger } from "../ledger/client.ts"
 import { loadCatalogue } from "../models/compile.ts"
 import { hasMigration } from "../organizations/store.ts"
-import { jurisdictionFault } from "../organizations/jurisdiction.ts"
+import { jurisdictionError } from "../organizations/jurisdiction.ts"
 import { ExpiringMap } from "../support/expiring-map.ts"
 import { logError } from "../support/log.ts"
 import { valueOrTimeout } from "../support/time.ts"
@@ -62,7 +62,7 @@ async function probe(env: Env): Promise<Readiness> {
       return "ok"
     }),
     // The schema probe reports a database that does not respond, or has no such table yet.
-    valueOrTimeout(jurisdictionFault(env), TIMEOUT_MS).catch(() => undefined),
+    valueOrTimeout(jurisdictionError(env), TIMEOUT_MS).catch(() => undefined),
   ])
   const bound = (binding: unknown): State => (binding === undefined ? "absent" : "ok")
   const components: Readiness["components"] = {

@@ -4,10 +4,10 @@ import { toTimestamp } from "../support/time.ts"
 import type { Byok, ByokChange, NewByok } from "./schemas.ts"
 import type { ByokRow } from "./table.ts"
 
-type AboutKey = Pick<ByokRow, "id" | "workspaceId" | "provider" | "version">
+type AadFields = Pick<ByokRow, "id" | "workspaceId" | "provider" | "version">
 
 /** Authenticated context of a sealed key. */
-export function keyAad({ id, workspaceId, provider, version }: AboutKey): AssociatedData {
+export function keyAad({ id, workspaceId, provider, version }: AadFields): AssociatedData {
   return { kind: "byok", ownerId: id, workspaceId, name: provider, version }
 }
 

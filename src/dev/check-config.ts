@@ -8,7 +8,7 @@ export const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY", "DEVELOPMENT_A
 const OPEN_ENDED = /_(?:API_KEY|BASE_URL)$/
 
 /** Errors in `.dev.vars`, before anything starts. The Worker checks the rest at startup. */
-export function devVarsFaults(file: string, values: NodeJS.Dict<string>): string[] {
+export function devVarsErrors(file: string, values: NodeJS.Dict<string>): string[] {
   return [...invalidLines(".dev.vars", readFileSync(file, "utf8")), ...parseVariables(values).faults]
 }
 

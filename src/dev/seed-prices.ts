@@ -44,7 +44,7 @@ export function larger(a: string, b: string): string {
  */
 export function highestPricing(listed: ListPrices | readonly DatedPrice[], today: string): Partial<Pricing> {
   const pricing: Partial<Pricing> = {}
-  for (const prices of inForce(listed, today)) {
+  for (const prices of pricesAt(listed, today)) {
     for (const [name, [key, power]] of Object.entries(NAMES)) {
       const price = prices[name]
       if (price === undefined) continue
@@ -60,7 +60,7 @@ export function basePricing(
   listed: ListPrices | readonly DatedPrice[],
   today: string,
 ): { prompt?: string; completion?: string } {
-  const current = inForce(listed, today).at(-1)
+  const current = pricesAt(listed, today).at(-1)
   const base = (price: ListPrice | undefined) => (typeof price === "object" ? price.base : price)
   const [prompt, completion] = [base(current?.input_mtok), base(current?.output_mtok)]
   return {
@@ -70,7 +70,7 @@ export function basePricing(
 }
 
 /** Today's price last, before it those of other hours and future days. Later entries override earlier ones. */
-function inForce(listed: ListPrices | readonly DatedPrice[], today: string): ListPrices[] {
+function pricesAt(listed: ListPrices | readonly DatedPrice[], today: string): ListPrices[] {
   if (!isDated(listed)) return [listed]
   const kept: ListPrices[] = []
   for (const { constraint, prices } of listed.toReversed()) {

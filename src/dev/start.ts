@@ -7,7 +7,7 @@ import { lock } from "../local/lock.ts"
 import { formatLog, logFormatOf } from "../local/log-printer.ts"
 import { requireWritable } from "../local/paths.ts"
 import { type Runtime, startRuntime } from "../local/runtime.ts"
-import { devVarsFaults, unknownNames } from "./check-config.ts"
+import { devVarsErrors, unknownNames } from "./check-config.ts"
 import { ensureDevVars, writeEnvFile } from "./dev-vars.ts"
 import { startMessage } from "./start-message.ts"
 import { findLocalServers } from "./local-servers.ts"
@@ -35,7 +35,7 @@ async function start(options: Options): Promise<void> {
   mkdirSync(stateDir, { recursive: true })
   const devVars = path.join(root, ".dev.vars")
   const secrets = ensureDevVars(devVars)
-  const faults = devVarsFaults(devVars, secrets)
+  const faults = devVarsErrors(devVars, secrets)
   if (faults.length > 0) fail(`The configuration is not valid.\n${faults.join("\n")}`)
   const unknown = unknownNames(secrets)
   if (unknown.length > 0) console.warn(`.dev.vars: the gateway does not read ${unknown.join(", ")}.`)

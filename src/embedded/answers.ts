@@ -22,7 +22,7 @@ const MAX_CALLS = 3
  * The response of a model. Two choices of one response differ only in `seed`, which makes the ids of their tool calls.
  */
 export function answer(request: ChatRequest, seed: string): Answer {
-  const parts = say(request, seed)
+  const parts = textParts(request, seed)
   const kept = limit(parts, request.maxTokens)
   if (kept.length < parts.length) return { parts: kept, finishReason: "length" }
   return { parts, finishReason: parts.some((part) => part.type === "call") ? "tool_calls" : "stop" }
@@ -52,7 +52,7 @@ export function pad(text: string, tokens: number): string {
   return estimateTokens(text) >= tokens ? text : Array.from({ length: repeats }, () => text).join(" ")
 }
 
-function say(request: ChatRequest, seed: string): Part[] {
+function textParts(request: ChatRequest, seed: string): Part[] {
   const text = toUserText(request.messages)
   const content = (phrase: string) => toParts("content", toBeforeStop(phrase, request.stops))
   switch (request.model) {

@@ -17,7 +17,7 @@ export type DeferredRequest = { path: string; body: Record<string, unknown>; cre
 
 export type Submission = {
   /** Reasons of BYOK credentials that failed before a request was sent, by credential id. */
-  passedOver: ReadonlyMap<string, string>
+  skippedCredentials: ReadonlyMap<string, string>
   /** Takes the request for the provider. */
   submit: (request: DeferredRequest) => void
 }

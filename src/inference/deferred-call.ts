@@ -13,8 +13,8 @@ export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall 
   const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
   const targets = ofProvider.filter((target) => isAccepted(target, deferral)).flatMap(atBatchPrice)
   if (targets.length > 0) return { ...planned, targets }
-  const passedOver = "passedOver" in deferral ? deferral.passedOver : new Map<string, string>()
-  const [reason] = ofProvider.flatMap(({ byok }) => passedOver.get(byok?.id ?? "") ?? [])
+  const skippedCredentials = "skippedCredentials" in deferral ? deferral.skippedCredentials : new Map<string, string>()
+  const [reason] = ofProvider.flatMap(({ byok }) => skippedCredentials.get(byok?.id ?? "") ?? [])
   if (reason !== undefined) throw new GatewayError("provider_failed", reason, { metadata: { retryable: false } })
   const names = [...new Set(planned.targets.map(({ provider }) => provider.slug))].join(", ")
   throw new GatewayError(
@@ -26,7 +26,7 @@ export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall 
 /** A response is charged to the credential of its request, even if the plan would now choose another. */
 function isAccepted({ byok }: Target, deferral: Deferral): boolean {
   if ("response" in deferral) return byok?.id === deferral.byok?.id
-  return byok === undefined || !deferral.passedOver.has(byok.id)
+  return byok === undefined || !deferral.skippedCredentials.has(byok.id)
 }
 
 function atBatchPrice(target: Target): Target[] {

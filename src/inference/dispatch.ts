@@ -83,7 +83,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (call.dispatchAbort.aborted) break
     if (requiresByok(target, result)) needsByok = true
     if (!isAboutKey(result)) failed.push(target)
-    if (result.retryable) coolDown(target, result, call, deps)
+    if (result.retryable) startCooldown(target, result, call, deps)
     else if (result.unfit) rejectUnfit(target, result.unfit, tooShort)
     else break
   }
@@ -107,11 +107,11 @@ function rejectUnfit({ model, endpoint }: Target, unfit: "model" | "context", to
 /** Whether another key of the same endpoint may succeed. */
 const isAboutKey = ({ blamesKey, code }: Rejection) => blamesKey === true || code === "rate_limited"
 
-function coolDown(target: Target, rejection: Rejection, { targets, draft }: HeldCall, { health }: Deps): void {
+function startCooldown(target: Target, rejection: Rejection, { targets, draft }: HeldCall, { health }: Deps): void {
   const key = healthKey(target)
   const now = Date.now()
   const cooled = isAboutKey(rejection) ? [] : targets.filter((other) => isSibling(other, target))
-  for (const one of [target, ...cooled]) health.coolDown(healthKey(one), rejection.retryAfterMs, now)
+  for (const one of [target, ...cooled]) health.startCooldown(healthKey(one), rejection.retryAfterMs, now)
   health.measured(key, { at: now, latencyMs: null, tokensPerSecond: null, isGood: false })
   if (rejection.blamesKey && target.keyNumber !== undefined) {
     const { provider, keyNumber } = target

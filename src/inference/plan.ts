@@ -11,7 +11,7 @@ type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health">
 /** Step 3: the targets of a call in failover order. Fails if no endpoint can serve the call. */
 export function planTargets<Call extends PlannableCall>(prepared: Call, deps: PlanDeps): Call & { targets: Target[] } {
   const { request, caller } = prepared
-  const targets = longEnoughFirst(supportedTargets(routableTargets(prepared, deps), request), request)
+  const targets = sufficientContextFirst(supportedTargets(routableTargets(prepared, deps), request), request)
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
 
@@ -53,7 +53,7 @@ function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): 
 }
 
 /** Moves endpoints whose context is shorter than the estimated prompt to the end. */
-function longEnoughFirst(targets: readonly Target[], { bounds }: PlannableRequest): readonly Target[] {
+function sufficientContextFirst(targets: readonly Target[], { bounds }: PlannableRequest): readonly Target[] {
   const isLongEnough = ({ endpoint: { contextLength } }: Target) =>
     contextLength === 0 || bounds.promptLimit === "none" || contextLength > bounds.promptEstimate
   if (targets.every(isLongEnough)) return targets

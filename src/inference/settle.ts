@@ -16,7 +16,9 @@ export type Settlement = { charge: Charge; recorded: Promise<void> }
 
 /** Step 8: charges the call, ends its hold and records its generation. Called once for each upstream call. */
 export function settle(call: HeldCall, result: RelayResult): Settlement {
-  const charge = result.accepted ? chargeForResponse(call, result.accepted, result.ending) : chargeWithout(call, result)
+  const charge = result.accepted
+    ? chargeForResponse(call, result.accepted, result.ending)
+    : chargeWithoutResponse(call, result)
   const generation = toGeneration(call, result, charge)
   // A 403 comes from a guardrail, never from a provider, so it does not affect endpoint health.
   const { accepted } = result
@@ -38,7 +40,7 @@ function chargeForResponse(call: HeldCall, { target, counted, cache }: Accepted,
 }
 
 /** Free, unless a provider had started to generate when the client disconnected: its work is then estimated. */
-function chargeWithout(call: HeldCall, result: RelayResult): Charge {
+function chargeWithoutResponse(call: HeldCall, result: RelayResult): Charge {
   const target = chargedTarget(call, result)
   return target ? chargeOf(call, target, false) : NO_CHARGE
 }

@@ -25,7 +25,7 @@ export const homeFilesInput = z
   .array(HomeFileInput)
   .max(MAX_FILES, `must be at most ${MAX_FILES} files`)
   .superRefine((files, context) => {
-    const fault = faultIn(files)
+    const fault = fieldError(files)
     if (fault) context.addIssue({ code: "custom", path: fault.path, message: fault.message })
   })
   .meta({
@@ -35,7 +35,7 @@ export const homeFilesInput = z
 type Fault = { path: (string | number)[]; message: string }
 
 /** The first invalid file; undefined if all are valid. */
-function faultIn(files: readonly HomeFileInput[]): Fault | undefined {
+function fieldError(files: readonly HomeFileInput[]): Fault | undefined {
   const found = new Map<string, number>()
   let bytes = 0
   for (const [index, file] of files.entries()) {

@@ -8,7 +8,7 @@ import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { identityOf, openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { faultInCron, MAX_SCHEDULES, type Schedule } from "./schedule.ts"
+import { cronError, MAX_SCHEDULES, type Schedule } from "./schedule.ts"
 import { NoFields } from "./schemas.ts"
 import { InternSchedule, NewSchedule, ScheduleChange, toSchedule } from "./session-schemas.ts"
 
@@ -136,7 +136,7 @@ export const internSchedules = newRouter()
   })
 
 function requireCron(cron: string, timezone: string, now: number): void {
-  const fault = faultInCron(cron, timezone, now)
+  const fault = cronError(cron, timezone, now)
   if (fault !== undefined) throw internError("invalid_body", fault)
 }
 

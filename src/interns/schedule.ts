@@ -25,7 +25,7 @@ const MIN_INTERVAL_MS = 5 * 60_000
 const CHECKED_RUNS = 8
 
 /** The error in a cron expression or time zone; undefined if valid. */
-export function faultInCron(cron: string, timezone: string, now: number): string | undefined {
+export function cronError(cron: string, timezone: string, now: number): string | undefined {
   let runs: Date[]
   try {
     runs = new Cron(cron, { timezone, paused: true, mode: "5-part" }).nextRuns(CHECKED_RUNS, new Date(now))

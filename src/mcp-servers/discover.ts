@@ -32,14 +32,14 @@ export function invalidateRevision(server: Server): void {
 export async function discover(server: Server, upstream: Upstream): Promise<Json | undefined> {
   const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "server/discover" }
   const probe = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION, paramHeaders: {} }
-  const result = await ask(withMeta(request), probe)
+  const result = await requestResult(withMeta(request), probe)
   const isStateless = listOf(result?.["supportedVersions"]).includes(STATELESS_VERSION)
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(keyOf(server), { isStateless, until: Date.now() + RETENTION_MS })
   return isStateless ? result : undefined
 }
 
-async function ask(request: McpRequest, upstream: Upstream): Promise<Json | undefined> {
+async function requestResult(request: McpRequest, upstream: Upstream): Promise<Json | undefined> {
   try {
     const { messages } = await sendRequest(request, upstream)
     const response = await lastOf(messages)

@@ -121,7 +121,7 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
     BigInt(cacheWrite - cacheWrite1h) * writePrice +
     BigInt(cacheWrite1h) * price(pricing.input_cache_write_1h, writePrice) +
     price(pricing.request, 0n) +
-    madePico(tokens, pricing)
+    generatedPico(tokens, pricing)
   const completionPico =
     BigInt(tokens.completion - reasoning - audioOutput) * completion +
     BigInt(audioOutput) * price(pricing.audio_output, completion) +
@@ -130,7 +130,7 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
 }
 
 /** Seconds are counted in milliseconds. */
-function madePico(
+function generatedPico(
   { pictures = 0, seconds = 0 }: Partial<GeneratedUnits>,
   { image_output: picture, second }: Pricing,
 ): bigint {
@@ -157,7 +157,9 @@ export function maxCost(
   const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio, pricing.input_audio_cache)
   const completion = dearest(pricing.completion, pricing.internal_reasoning, pricing.audio_output)
   const fixed =
-    priceToPico(pricing.request ?? "0") + BigInt(images) * priceToPico(pricing.image ?? "0") + madePico(made, pricing)
+    priceToPico(pricing.request ?? "0") +
+    BigInt(images) * priceToPico(pricing.image ?? "0") +
+    generatedPico(made, pricing)
   return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
 }
 

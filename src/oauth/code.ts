@@ -19,12 +19,12 @@ const CODE_BYTES = 32
  * them, and cannot approve others.
  */
 export function requireApprover(principal: Principal): void {
-  const fault = approverFault(principal)
+  const fault = approverError(principal)
   if (fault !== undefined) throw new GatewayError("forbidden", fault)
 }
 
 /** Why this key may not approve an app; undefined if it may. */
-export function approverFault({ kind, source, organizationId }: Principal): string | undefined {
+export function approverError({ kind, source, organizationId }: Principal): string | undefined {
   if (organizationId === "") return "There is no organization yet."
   const which = kind === "free_tier" ? "A key of the free tier" : NOT_APPROVING[source]
   return which && `${which} cannot approve an app. Use a key that was created for a person.`

@@ -12,8 +12,8 @@ import { logError } from "../support/log.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { findWorkspaceRow } from "../workspaces/store.ts"
 import { withParameters } from "./callback.ts"
-import { approverFault, describeKey } from "./code.ts"
-import { consentPage, faultPage, signInPage } from "./page.ts"
+import { approverError, describeKey } from "./code.ts"
+import { consentPage, errorPage, signInPage } from "./page.ts"
 import { approve } from "./routes.ts"
 import { AuthForm, AuthQuery, type CodeRequest } from "./schemas.ts"
 import { formToken, isFormToken, newSession, readCookie, type Session, toCookie } from "./session.ts"
@@ -39,7 +39,7 @@ authPage.get("/", validate("query", AuthQuery), async (c) => {
   const requested = { request: c.req.valid("query"), query: queryOf(c) }
   const session = (await sessionOf(c)) ?? newSession(null, Date.now())
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
-  const fault = principal && approverFault(principal)
+  const fault = principal && approverError(principal)
   return principal && fault === undefined
     ? showConsent(c, requested, session, principal)
     : showSignIn(c, requested, session, fault)
@@ -70,7 +70,7 @@ authPage.post("/", validate("query", AuthQuery), acceptForm, validForm, async (c
 authPage.onError((thrown, c) => {
   const error = asGatewayError(thrown)
   if (error.code === "internal") logError(error.message, { requestId: c.var.requestId }, error.cause)
-  return showPage(c, error.status, (nonce) => faultPage(nonce, error.message))
+  return showPage(c, error.status, (nonce) => errorPage(nonce, error.message))
 })
 
 type AppRequest = { request: CodeRequest; query: string }
@@ -101,7 +101,7 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
 
 async function signIn(c: Context<App>, requested: AppRequest, session: Session, apiKey: string): Promise<Response> {
   const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
-  const fault = principal ? approverFault(principal) : "This API key is not valid."
+  const fault = principal ? approverError(principal) : "This API key is not valid."
   if (!principal || fault !== undefined) return showSignIn(c, requested, session, fault)
   // A new session id with the new rights, against session fixation.
   return redirect(c, `/auth?${requested.query}`, newSession(principal.keyHash, Date.now()))

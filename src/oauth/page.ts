@@ -58,6 +58,6 @@ export function consentPage({ app, query, token, nonce, ...consent }: Consent): 
   return document(`Give ${app} a key?`, nonce, content)
 }
 
-export function faultPage(nonce: string, message: string): Html {
+export function errorPage(nonce: string, message: string): Html {
   return document("This is not possible", nonce, alert(message))
 }

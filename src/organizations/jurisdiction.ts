@@ -19,12 +19,12 @@ const NONE = ""
  */
 export async function requireJurisdiction(env: Env): Promise<void> {
   if (checked.has(env)) return
-  const fault = await jurisdictionFault(env)
+  const fault = await jurisdictionError(env)
   if (fault !== undefined) throw new GatewayError("misconfigured", fault)
 }
 
 /** The same as a message; undefined if there is no fault. */
-export async function jurisdictionFault(env: Env): Promise<string | undefined> {
+export async function jurisdictionError(env: Env): Promise<string | undefined> {
   const recorded = await recordedJurisdiction(env.DB)
   // Without an organization, the first one will record it.
   if (recorded === undefined) return undefined

@@ -22,8 +22,8 @@ const Answer = z.object({
 export function dnsOverHttps(endpoint: string, send: typeof fetch): Resolve {
   return async (host, signal) => {
     const both = await Promise.all([
-      ask(endpoint, { send, host, type: "A", signal }),
-      ask(endpoint, { send, host, type: "AAAA", signal }),
+      queryDns(endpoint, { send, host, type: "A", signal }),
+      queryDns(endpoint, { send, host, type: "AAAA", signal }),
     ])
     return both.flat()
   }
@@ -36,7 +36,7 @@ type DnsQuery = {
   signal: AbortSignal
 }
 
-async function ask(endpoint: string, { send, host, type, signal }: DnsQuery): Promise<string[]> {
+async function queryDns(endpoint: string, { send, host, type, signal }: DnsQuery): Promise<string[]> {
   const url = new URL(endpoint)
   url.searchParams.set("name", host)
   url.searchParams.set("type", type)

@@ -38,12 +38,12 @@ export function compress(
   for (const index of droppable.flatMap((unit) => unit.members)) {
     if (cutTexts(working, index, room)) shortened.add(index)
   }
-  const order = fromTheMiddle(droppable.map(({ members }) => members))
+  const order = middleFirst(droppable.map(({ members }) => members))
   const without = (count: number) => {
     const gone = new Set(order.slice(0, count).flat())
     return working.flatMap((message, index) => (gone.has(index) ? [] : [{ message, index }]))
   }
-  const count = leastThatFits(order.length, (dropped) => estimate(toMessages(without(dropped))) <= budgetTokens)
+  const count = smallestFit(order.length, (dropped) => estimate(toMessages(without(dropped))) <= budgetTokens)
   const left = without(count)
   cutKept(left, budgetTokens, estimate, shortened)
   const kept = new Set(left.map(({ index }) => index))
@@ -61,14 +61,14 @@ function toMessages(placed: readonly Placed[]): Json[] {
 }
 
 /** The oldest of the middle first, then outwards. */
-function fromTheMiddle<T>(items: readonly T[]): T[] {
+function middleFirst<T>(items: readonly T[]): T[] {
   const center = (items.length - 1) / 2
   const order = items.map((item, index) => ({ item, index, distance: Math.abs(index - center) }))
   return order.sort((one, other) => one.distance - other.distance || one.index - other.index).map(({ item }) => item)
 }
 
 /** The least count for which `fits`, or `most`. Removing more never makes a prompt longer. */
-function leastThatFits(most: number, fits: (count: number) => boolean): number {
+function smallestFit(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

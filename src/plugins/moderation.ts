@@ -60,7 +60,7 @@ export async function moderate(
   if (texts.length > 0) inputs.push(texts)
   if (inputs.length === 0) return { flagged: false, categories: [] }
   const timed = await withDeadline(settings.timeoutMs, deps.signal, (signal) =>
-    Promise.all(inputs.map((one) => ask(one, settings, { ...deps, signal }))),
+    Promise.all(inputs.map((one) => requestModeration(one, settings, { ...deps, signal }))),
   ).catch((cause: unknown) => unavailable(cause))
   if (!("value" in timed)) return unavailable(timed.stopped)
   const verdicts = timed.value
@@ -81,7 +81,7 @@ function unavailable(cause: unknown): never {
   )
 }
 
-async function ask(
+async function requestModeration(
   input: unknown,
   { baseUrl, apiKey, model }: ModerationSettings,
   { fetch: send, signal }: { fetch: typeof fetch; signal: AbortSignal },

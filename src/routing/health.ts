@@ -42,7 +42,7 @@ export class EndpointHealth {
   readonly #measured = new Map<string, Measured>()
   readonly #signers = new Map<string, string>()
 
-  coolDown(endpoint: string, retryAfterMs: number | null, now: number): void {
+  startCooldown(endpoint: string, retryAfterMs: number | null, now: number): void {
     remember(this.#coolUntil, endpoint, now + Math.min(retryAfterMs ?? DEFAULT_COOLDOWN_MS, MAX_COOLDOWN_MS))
   }
 

@@ -23,7 +23,7 @@ export function inOrder(
   const order = preferences.order ?? []
   const sort = sortOf(preferences) ?? variantSort
   // Computed from up to a hundred samples each time, so only for requests that sort by them.
-  const statisticsOf = goesByStatistics(sort, preferences) ? deps.statisticsOf : undefined
+  const statisticsOf = usesStatistics(sort, preferences) ? deps.statisticsOf : undefined
   const rank = ({ endpoint, provider }: Target) => {
     const scope = order.findIndex((name) => isNamed(name, endpoint, provider))
     return scope === -1 ? order.length : scope
@@ -82,7 +82,7 @@ export function sortOf({ sort }: ProviderPreferences): Sort | undefined {
   return (typeof sort === "object" ? sort?.by : sort) ?? undefined
 }
 
-function goesByStatistics(sort: Sort | undefined, preferences: ProviderPreferences): boolean {
+function usesStatistics(sort: Sort | undefined, preferences: ProviderPreferences): boolean {
   const { preferred_max_latency: maxLatency, preferred_min_throughput: minThroughput } = preferences
   return (sort !== undefined && sort !== "price") || maxLatency != null || minThroughput != null
 }

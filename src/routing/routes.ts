@@ -34,14 +34,14 @@ const listEmbeddings = createRoute({
 /** Models that the principal's key can call. */
 export const keyedModels = newRouter()
   .openapi(listForUser, async (c) => {
-    return c.json(await modelsOf(askerOf(c), c.var.principal, c.req.valid("query")), 200)
+    return c.json(await modelsOf(modelListDepsOf(c), c.var.principal, c.req.valid("query")), 200)
   })
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
     const filters = callerOf(c.var.principal).guardrails?.routeFilters()
-    return c.json(await listModels(askerOf(c), query, { filters }), 200)
+    return c.json(await listModels(modelListDepsOf(c), query, { filters }), 200)
   })
 
-function askerOf(c: Context<App>): ModelListDeps {
+function modelListDepsOf(c: Context<App>): ModelListDeps {
   return { env: c.env, url: c.req.url, region: regionOf(c.req.raw, c.env) }
 }

@@ -22,10 +22,10 @@ export type PullRow = DirectoryRow & {
   pull_label: string
 }
 
-type AboutToken = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
+type AadFields = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
 
 /** Authenticated context of a sealed token. */
-export function tokenAad({ id, pull_workspace_id: workspaceId, pull_version: version }: AboutToken): AssociatedData {
+export function tokenAad({ id, pull_workspace_id: workspaceId, pull_version: version }: AadFields): AssociatedData {
   return { kind: "scim-pull", ownerId: id, workspaceId, name: "token", version }
 }
 

@@ -33,7 +33,7 @@ const MAX_SEARCH_BYTES = 65_536
 const ENDPOINTS = { Users: users, Groups: groups }
 
 /** Sets the base URL of the service and the media type of the response. */
-const speakScim: MiddlewareHandler<ScimApp> = async function speakScim(c, next) {
+const serveScim: MiddlewareHandler<ScimApp> = async function serveScim(c, next) {
   c.set("base", new URL(c.req.url).origin + SERVICE_PATH)
   await next()
   const type = mediaTypeFor(c.req.header("accept") ?? "")
@@ -92,7 +92,7 @@ export const scimService = new Hono<ScimApp>()
 /** Some directories append a slash to every path. */
 const slashed = (path: string) => [path, `${path}/`]
 
-scimService.use(speakScim)
+scimService.use(serveScim)
 // Without authentication, so that a client learns how to authenticate (RFC 7643, section 5).
 scimService.on("GET", slashed("/ServiceProviderConfig"), rejectFilter, (c) =>
   scimJson(serviceProviderConfig(c.var.base)),

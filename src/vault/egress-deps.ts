@@ -8,7 +8,7 @@ import { logError } from "../support/log.ts"
 import type { EgressDeps } from "./egress-fetch.ts"
 import type { ReleasedSecret } from "./secret.ts"
 
-type Around = {
+type EgressContext = {
   intern: { id: string; workspaceId: string }
   actor: Actor
   secrets: () => Promise<readonly ReleasedSecret[]>
@@ -17,7 +17,7 @@ type Around = {
 }
 
 /** Dependencies for requests with secrets, the same for every agent host. */
-export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUntil }: Around): EgressDeps {
+export function egressDepsOf(env: Env, { intern, actor, secrets, signal, waitUntil }: EgressContext): EgressDeps {
   const send: typeof fetch = (...one) => fetch(...one)
   return {
     ...networkOf(env, send),

@@ -28,10 +28,10 @@ export function internVault(row: { id: string; organizationId: string; workspace
   return { organizationId, workspaceId, vaultId, internId: id }
 }
 
-type AboutSecret = Pick<SecretRow, "vaultId" | "workspaceId" | "name" | "version">
+type AadFields = Pick<SecretRow, "vaultId" | "workspaceId" | "name" | "version">
 
 /** Authenticated context of a sealed secret. */
-export function secretAad({ vaultId, workspaceId, name, version }: AboutSecret): AssociatedData {
+export function secretAad({ vaultId, workspaceId, name, version }: AadFields): AssociatedData {
   return { kind: "vault-secret", ownerId: vaultId, workspaceId, name, version }
 }
 

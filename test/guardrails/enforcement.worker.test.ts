@@ -469,7 +469,7 @@ describe("content in a response", () => {
     const answer = await workspace.as.chat("played/m63", "Hi", {}, CONTENT)
     const copy = answer.clone()
     const reported = await expectJson<Failure>(403, answer)
-    expect(reported.error.message).toContain("blocks this answer")
+    expect(reported.error.message).toContain("blocks this response")
     expect(reported.error.metadata).toMatchObject({ patterns: ["email"] })
     expect(reported.service_metadata?.pipeline).toMatchObject([{ data: { action: "block", detected: true } }])
     expect(JSON.stringify(reported)).not.toContain("lovelace")

@@ -112,7 +112,7 @@ async function connect(
     const upstream = isGateway(url, deps) ? await open(host, port) : await deps.connect(host, port)
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
     upstream.write(head)
-    tie(socket, upstream)
+    pipeBoth(socket, upstream)
   } catch (thrown) {
     const text = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
     refuse(socket, thrown instanceof Refusal ? 403 : 502, text)
@@ -130,7 +130,7 @@ function isGateway(url: URL, { gateway }: ProxyDeps): boolean {
   return url.host === gateway.host
 }
 
-function tie(one: Duplex, other: Socket): void {
+function pipeBoth(one: Duplex, other: Socket): void {
   for (const [from, to] of [
     [one, other],
     [other, one],

@@ -59,7 +59,7 @@ export const exportCalls: Command = {
       (await input.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
     )
     const file = text(input, "out")
-    if (file === undefined) return await pipeline(bytes, process.stdout, { end: false }).catch(passOverEnd)
+    if (file === undefined) return await pipeline(bytes, process.stdout, { end: false }).catch(ignoreClosedPipe)
     await pipeline(bytes, createWriteStream(file, { mode: 0o600 })).catch((cause: NodeJS.ErrnoException) => {
       throw new Failure(`${file} cannot be written: ${cause.code ?? cause.message}.`, 2)
     })
@@ -68,7 +68,7 @@ export const exportCalls: Command = {
 }
 
 /** The reader may close the pipe early, as `head` does. */
-function passOverEnd(cause: NodeJS.ErrnoException): void {
+function ignoreClosedPipe(cause: NodeJS.ErrnoException): void {
   if (cause.code !== "EPIPE") throw cause
 }
 

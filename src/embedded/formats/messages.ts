@@ -37,7 +37,7 @@ function messagesEncoder(completion: Completion): CompletionEncoder {
   const result = completion.fault.usage === "none" ? withoutUsage : (event: Json) => event
   let state: EventState = newEventState(facts)
   let isThinking = false
-  const say = ([next, events]: Step) => {
+  const emitStep = ([next, events]: Step) => {
     state = next
     return events.map((event) => toEventFrame(result(event)))
   }
@@ -46,10 +46,10 @@ function messagesEncoder(completion: Completion): CompletionEncoder {
       const { reasoning, content } = deltaOf(chunk)
       const isOver = isThinking && content !== undefined && content !== ""
       isThinking = reasoning !== undefined || (isThinking && !isOver)
-      return [...(isOver ? say(advance(state, SIGNATURE)) : []), ...say(advance(state, inClaudesFormat(chunk)))]
+      return [...(isOver ? emitStep(advance(state, SIGNATURE)) : []), ...emitStep(advance(state, asClaudeChunk(chunk)))]
     },
-    failure: () => say(fail(state, { code: OVERLOADED, message: overloaded.error.message })),
-    end: () => say(finish(state)),
+    failure: () => emitStep(fail(state, { code: OVERLOADED, message: overloaded.error.message })),
+    end: () => emitStep(finish(state)),
     document: () => result(toMessagesResult(signed(toDocument(completion)), facts)),
     failed: () => invalid(OVERLOADED, overloaded.error.message, null, null),
   }
@@ -70,7 +70,7 @@ function deltaOf(chunk: Chunk): Json {
   return toRecord(toRecord(choice)["delta"])
 }
 
-function inClaudesFormat(chunk: Chunk): Chunk {
+function asClaudeChunk(chunk: Chunk): Chunk {
   const { reasoning, ...delta } = deltaOf(chunk)
   if (reasoning === undefined) return chunk
   const details = [{ ...DETAIL, text: reasoning }]

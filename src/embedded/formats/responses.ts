@@ -24,15 +24,15 @@ function responsesEncoder(request: ResponsesRequest, completion: Completion): Co
   const newId = () => crypto.randomUUID().replaceAll("-", "")
   const facts = { id: `resp_${newId()}`, model: completion.request.model, createdAt: completion.createdAt, newId }
   let state: EventState = newEventState(request, facts)
-  const say = ([next, events]: Step) => {
+  const emitStep = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
   }
   return {
-    chunk: (chunk) => say(advance(state, chunk)),
+    chunk: (chunk) => emitStep(advance(state, chunk)),
     // Before the first event there is no response that could fail.
-    failure: () => (state.phase === "new" ? [toEventFrame(ERROR_EVENT)] : say(fail(state, FAILURE))),
-    end: () => say(finish(state, { completedAt: Date.now() })),
+    failure: () => (state.phase === "new" ? [toEventFrame(ERROR_EVENT)] : emitStep(fail(state, FAILURE))),
+    end: () => emitStep(finish(state, { completedAt: Date.now() })),
     document: () => toResponsesResult(toDocument(completion), request, { ...facts, completedAt: Date.now() }),
     failed: () => Response.json(fail(state, FAILURE)[1].at(-1)?.["response"]),
   }

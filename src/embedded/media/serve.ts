@@ -13,7 +13,7 @@ type Serve = (request: Request) => Promise<Response>
 export const mediaRoutes: readonly (readonly [string, Serve])[] = [
   ["POST /v1/rerank", inJson("rerank", order)],
   ["POST /v1/images/generations", inJson("image", paint)],
-  ["POST /v1/audio/speech", inJson("speech", speak)],
+  ["POST /v1/audio/speech", inJson("speech", synthesizeSpeech)],
   ["POST /v1/audio/transcriptions", transcribe],
   ["POST /v1/videos", inJson("video", (body) => Response.json(newOrder(body)))],
 ]
@@ -63,7 +63,7 @@ const SOUNDS = new Map([
   ["pcm", { type: "audio/pcm", encode: (samples: Uint8Array) => samples }],
 ])
 
-function speak({ input, response_format: format }: Json): Response {
+function synthesizeSpeech({ input, response_format: format }: Json): Response {
   if (typeof input !== "string") return invalid(400, "'input' must be a string.", "input", null)
   const sound = typeof format === "string" ? SOUNDS.get(format) : SOUNDS.get("wav")
   if (!sound) return invalid(400, "'response_format' must be wav or pcm.", "response_format", null)

@@ -30,7 +30,7 @@ export function readCallDelta(delta: unknown): CallDelta {
 export function routeCall(calls: readonly PartialCall[], delta: CallDelta): number {
   const found = likely(calls, delta)
   const call = calls[found]
-  return call && beginsAnother(call, delta) ? -1 : found
+  return call && isNextCall(call, delta) ? -1 : found
 }
 
 function likely(calls: readonly PartialCall[], { index, id, name }: CallDelta): number {
@@ -44,7 +44,7 @@ function likely(calls: readonly PartialCall[], { index, id, name }: CallDelta): 
 }
 
 /** A second name after complete arguments starts a call: some providers use index 0 for every parallel call. */
-function beginsAnother(call: PartialCall, delta: CallDelta): boolean {
+function isNextCall(call: PartialCall, delta: CallDelta): boolean {
   if (delta.name === null || call.name === "" || mayExtendName(call, delta)) return false
   return (
     delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isCompleteObject(call.arguments))

@@ -1,6 +1,6 @@
 import { Alphabet, KIND } from "./alphabet.ts"
 import { BudgetExceeded } from "./meter.ts"
-import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, takesRunes } from "./program.ts"
+import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, consumesRune } from "./program.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** Concatenated lists: list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
@@ -44,7 +44,7 @@ export class Automaton {
   constructor(program: Program) {
     const { steps } = program
     this.#program = program
-    const taking = [...steps.keys()].filter((at) => takesRunes(elementAt(steps, at)))
+    const taking = [...steps.keys()].filter((at) => consumesRune(elementAt(steps, at)))
     this.#steps = Int32Array.from(taking)
     this.size = taking.length
     this.#positions = new Int32Array(steps.length).fill(-1)
@@ -68,7 +68,7 @@ export class Automaton {
     this.#findChains()
   }
 
-  takes(position: number, one: number): boolean {
+  consumes(position: number, one: number): boolean {
     return this.alphabet.has(this.#sets[position] ?? 0, one)
   }
 

@@ -228,7 +228,7 @@ export class Dfa {
     const found: number[] = []
     this.#round++
     for (let position = 0; position < ends.length; position++) {
-      if (ends[position] === 1 && automaton.takes(position, one)) {
+      if (ends[position] === 1 && automaton.consumes(position, one)) {
         this.#marks[position] = this.#round
         found.push(position)
       }
@@ -247,7 +247,7 @@ export class Dfa {
     const marks = this.#marks
     for (let at = from; at < to; at++) {
       const position = items[at] ?? 0
-      if (marks[position] === this.#round || !this.automaton.takes(position, one)) continue
+      if (marks[position] === this.#round || !this.automaton.consumes(position, one)) continue
       marks[position] = this.#round
       found.push(position)
     }

@@ -80,7 +80,7 @@ function isWord(rune: number): boolean {
 }
 
 /** Whether the step takes this character. */
-export function takes({ steps, taken }: Program, scope: number, rune: number): boolean {
+export function consumes({ steps, taken }: Program, scope: number, rune: number): boolean {
   const step = elementAt(steps, scope)
   if (!taken || rune >= ASCII) return isOfStep(step, rune)
   const at = scope * ASCII + rune
@@ -89,7 +89,7 @@ export function takes({ steps, taken }: Program, scope: number, rune: number): b
 }
 
 /** Whether a step consumes a character. */
-export function takesRunes({ op }: Step): boolean {
+export function consumesRune({ op }: Step): boolean {
   return op >= OP.runes && op <= OP.anyButNewline
 }
 
@@ -130,7 +130,7 @@ export function beginningsWith(program: Program, conditions: number, rune: numbe
       case OP.fail:
         break
       default:
-        if (takes(program, at, rune)) found.add(step.out)
+        if (consumes(program, at, rune)) found.add(step.out)
     }
   }
   const places = Int32Array.from(found)

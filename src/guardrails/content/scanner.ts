@@ -1,6 +1,6 @@
 import { readAs, UNREAD } from "./fold.ts"
 import { COST, Meter } from "./meter.ts"
-import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, takes } from "./program.ts"
+import { AFTER_TEXT, BEFORE_TEXT, beginningsWith, conditionsBetween, OP, type Program, consumes } from "./program.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** From `start` to before `end`, in UTF-16 units of the complete text. */
@@ -189,7 +189,7 @@ export class Scanner {
         case OP.fail:
           break
         default:
-          if (rune !== AFTER_TEXT && this.#at + width - start <= this.#limit && takes(this.#program, at, rune)) {
+          if (rune !== AFTER_TEXT && this.#at + width - start <= this.#limit && consumes(this.#program, at, rune)) {
             this.#queue(step.out, start)
           }
       }

@@ -54,7 +54,7 @@ export class Stops {
   #newRow(before: number): Uint8Array {
     const { size, alphabet } = this.#automaton
     const row = new Uint8Array(alphabet.size)
-    const sources = before < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.takes(at, before))
+    const sources = before < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.consumes(at, before))
     for (const kind of before < 0 ? [] : new Set(alphabet.kinds)) {
       const { first, next } = this.#automaton.edges(alphabet.kinds[before] ?? 0, kind)
       const targets = new Set(first)
@@ -73,7 +73,7 @@ export class Stops {
     const { kinds } = this.#automaton.alphabet
     for (const position of positions) {
       for (let one = 0; one < row.length; one++) {
-        if (kinds[one] === kind && this.#automaton.takes(position, one)) row[one] = 1
+        if (kinds[one] === kind && this.#automaton.consumes(position, one)) row[one] = 1
       }
     }
   }

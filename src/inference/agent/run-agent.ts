@@ -20,13 +20,13 @@ import { isJson } from "./respond.ts"
 
 /** Serves a call with server tools or response plugins, which may take several upstream calls. */
 export function runAgent(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
-  return answered(job, callUpstream, deps).catch((thrown: unknown) => {
+  return runLoop(job, callUpstream, deps).catch((thrown: unknown) => {
     job.prepared.close?.()
     throw thrown
   })
 }
 
-async function answered(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
+async function runLoop(job: Job, callUpstream: CallUpstream, deps: Deps): Promise<Response> {
   const { meta } = job
   const { chat, close } = job.prepared
   if (chat.n != null && chat.n > 1) {

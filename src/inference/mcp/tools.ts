@@ -55,7 +55,7 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
   const found = await connect(incoming, choice.server)
   const connection = { ...found, deps: async () => deps, newScreening: () => forModel(found.newScreening()) }
   const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
-  const { response, sessionId } = await ask("initialize", params, connection, deps.signal)
+  const { response, sessionId } = await callServer("initialize", params, connection, deps.signal)
   const { protocolVersion } = resultOf(response, connection)
   const upstream = {
     ...connection.upstream,
@@ -83,7 +83,7 @@ async function listTools(connection: Connection, signal: AbortSignal): Promise<L
   const listed: Listed[] = []
   let cursor: unknown
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { response } = await ask("tools/list", cursor === undefined ? {} : { cursor }, connection, signal)
+    const { response } = await callServer("tools/list", cursor === undefined ? {} : { cursor }, connection, signal)
     const result = resultOf(response, connection)
     for (const { name, description, inputSchema } of objectsOf(result["tools"])) {
       if (typeof name !== "string") continue
@@ -119,7 +119,12 @@ function toRequested(
       let screened: Pick<ToolOutcome, "stages" | "refusal"> = {}
       const onScreened: Connection["onScreened"] = (stages, refusal) =>
         void (screened = { stages, ...(refusal && { refusal }) })
-      const { response } = await ask("tools/call", { name, arguments: args }, { ...connection, onScreened }, signal)
+      const { response } = await callServer(
+        "tools/call",
+        { name, arguments: args },
+        { ...connection, onScreened },
+        signal,
+      )
       return { ...toOutcome(response, item, priceOf(server, name)), ...screened }
     },
   }
@@ -138,7 +143,7 @@ function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number)
 }
 
 /** The response to one request, within the timeout of the server's record. */
-async function ask(
+async function callServer(
   method: string,
   params: Json,
   connection: Connection,

@@ -82,16 +82,16 @@ export function maxTokensIn(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
-const unsaid = () => []
+const noText = () => []
 
 /** Encoder functions of an endpoint that never streams. */
 export const UNSTREAMED: Omit<ResponseEncoder, "document"> = {
   isStateless: false,
-  open: unsaid,
-  chunk: unsaid,
-  heartbeat: unsaid,
-  failure: unsaid,
-  end: unsaid,
+  open: noText,
+  chunk: noText,
+  heartbeat: noText,
+  failure: noText,
+  end: noText,
 }
 
 /** The provider's response with its cost and provider. */

@@ -44,7 +44,7 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
     call,
     screening,
     signal: deadline.signal,
-    hidden: hidingOf(service),
+    hidden: redactorOf(service),
     hasKey: keyFinder(request.headers),
   }
   try {
@@ -88,7 +88,7 @@ async function bodyText(request: Request): Promise<string> {
 }
 
 /** Hides the secrets in responses: a service may echo its request, as in an error message. */
-function hidingOf({ secrets }: Service): Redactor {
+function redactorOf({ secrets }: Service): Redactor {
   const values = [...Object.values(secrets.headers), ...Object.values(secrets.query)]
   const bare = values.map((value) => value.replace(/^(?:Bearer|Basic|Token) +/i, ""))
   const hidden = [...new Set([...values, ...bare])].map((value) => ({ value, placeholder: "[redacted]" }))

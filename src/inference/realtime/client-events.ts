@@ -26,8 +26,8 @@ export function checkEvent(event: RealtimeEvent, names: UpstreamNames): EventChe
   const { type } = event
   if (PASSED.has(type)) return { event }
   if (type === "session.update") return checkSession(event, names)
-  if (type === "conversation.item.create") return checked(event, itemFault(event["item"], "item"))
-  if (type === "response.create") return checked(event, responseFault(event["response"]))
+  if (type === "conversation.item.create") return checked(event, itemError(event["item"], "item"))
+  if (type === "response.create") return checked(event, responseError(event["response"]))
   return refuse("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
 
@@ -38,7 +38,7 @@ function checkSession(event: RealtimeEvent, { upstreamId, transcription }: Upstr
   if (type !== undefined && type !== "realtime") {
     return refuse("unsupported_session", 'session.type: must be "realtime". Use /audio/transcriptions to transcribe.')
   }
-  const fault = toolFault(tools, "session.tools") ?? promptFault(prompt, "session.prompt")
+  const fault = toolError(tools, "session.tools") ?? promptError(prompt, "session.prompt")
   if (fault) return { error: fault }
   const isRefused = transcription === undefined && requestedTranscription(event) !== undefined
   const passed = {
@@ -50,7 +50,7 @@ function checkSession(event: RealtimeEvent, { upstreamId, transcription }: Upstr
   return { event: { ...event, session: passed }, ...(isRefused && { notice: NO_TRANSCRIPTION }) }
 }
 
-const NO_TRANSCRIPTION = newFault(
+const NO_TRANSCRIPTION = validationError(
   "transcription_unavailable",
   "session.audio.input.transcription: the provider of the session has no such model with a price for this key, so it was removed. GET /models?output_modalities=transcription lists models.",
 )
@@ -81,36 +81,36 @@ function withTranscription(session: Json, model: string | undefined): Json {
   }
 }
 
-function responseFault(response: unknown): EventError | undefined {
+function responseError(response: unknown): EventError | undefined {
   if (response === undefined || response === null) return undefined
-  if (!isObject(response)) return newFault("invalid_event", "response: must be an object.")
+  if (!isObject(response)) return validationError("invalid_event", "response: must be an object.")
   const { tools, prompt, input } = response
-  const items = objectsOf(input).map((item) => itemFault(item, "response.input"))
-  return toolFault(tools, "response.tools") ?? promptFault(prompt, "response.prompt") ?? items.find((one) => one)
+  const items = objectsOf(input).map((item) => itemError(item, "response.input"))
+  return toolError(tools, "response.tools") ?? promptError(prompt, "response.prompt") ?? items.find((one) => one)
 }
 
-function itemFault(item: unknown, field: string): EventError | undefined {
-  if (!isObject(item)) return newFault("invalid_event", `${field}: must be an object.`)
+function itemError(item: unknown, field: string): EventError | undefined {
+  if (!isObject(item)) return validationError("invalid_event", `${field}: must be an object.`)
   const { type, content } = item
   if (!ITEMS.has(String(type)))
-    return newFault("unsupported_item", `${field}.type: must be one of ${[...ITEMS].join(", ")}.`)
+    return validationError("unsupported_item", `${field}.type: must be one of ${[...ITEMS].join(", ")}.`)
   const other = objectsOf(content).find((part) => !CONTENT.has(String(part["type"])))
   if (!other) return undefined
-  return newFault(
+  return validationError(
     "unsupported_content",
     `${field}.content: must be text or audio. Other content has no price in a session.`,
   )
 }
 
 /** Tools that the provider runs would act for the gateway's account and bypass the tool rules of this key. */
-function toolFault(tools: unknown, field: string): EventError | undefined {
+function toolError(tools: unknown, field: string): EventError | undefined {
   if (objectsOf(tools).every(({ type }) => type === "function")) return undefined
-  return newFault("unsupported_tool", `${field}: must be functions, which the client runs.`)
+  return validationError("unsupported_tool", `${field}: must be functions, which the client runs.`)
 }
 
 /** Prompts stored in the provider's account belong to the gateway. */
-function promptFault(prompt: unknown, field: string): EventError | undefined {
-  return prompt == null ? undefined : newFault("unsupported_prompt", `${field}: send instructions instead.`)
+function promptError(prompt: unknown, field: string): EventError | undefined {
+  return prompt == null ? undefined : validationError("unsupported_prompt", `${field}: send instructions instead.`)
 }
 
 function checked(event: RealtimeEvent, fault: EventError | undefined): EventCheck {
@@ -118,9 +118,9 @@ function checked(event: RealtimeEvent, fault: EventError | undefined): EventChec
 }
 
 function refuse(code: string, message: string): EventCheck {
-  return { error: newFault(code, message) }
+  return { error: validationError(code, message) }
 }
 
-function newFault(code: string, message: string): EventError {
+function validationError(code: string, message: string): EventError {
   return { type: "invalid_request_error", code, message }
 }

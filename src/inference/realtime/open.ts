@@ -126,7 +126,7 @@ async function dial(targets: readonly Target[], request: SessionRequest, deps: D
     rejections.push(result)
     if (requiresByok(target, result)) needsByok = true
     if (!result.retryable) break
-    deps.health.coolDown(healthKey(target), result.retryAfterMs, Date.now())
+    deps.health.startCooldown(healthKey(target), result.retryAfterMs, Date.now())
   }
   return { rejections, attempts }
 }

@@ -14,10 +14,10 @@ const NO_USAGE = { prompt: 0, cached: 0, completion: 0, cost: 0 }
 
 export type AgentDeps = {
   emit: (message: AcpMessage) => void
-  ask: (
+  callModel: (
     session: string,
     messages: ModelMessage[],
-    way: { signal: AbortSignal; say: EmitText },
+    options: { signal: AbortSignal; emitText: EmitText },
   ) => Promise<ModelResponse>
   resolve: (session: string, call: ToolCall, signal: AbortSignal) => Promise<ResolvedCall>
 }
@@ -81,7 +81,7 @@ export class EmbeddedAgent {
   async #prompt(rpc: RpcId, session: string, text: string): Promise<void> {
     if (!this.#memory.has(session)) return this.#fail(rpc, -32_002, "There is no such session.")
     if (this.#memory.turn(session)) return this.#fail(rpc, -32_600, "A turn of this session runs.")
-    this.#memory.say(session, { role: "user", content: text })
+    this.#memory.addMessage(session, { role: "user", content: text })
     const turn = { rpc, rounds: 0, usage: NO_USAGE, model: null, steers: [], permission: null, isCancelled: false }
     this.#memory.setTurn(session, turn)
     await this.#work(session)
@@ -155,7 +155,7 @@ export class EmbeddedAgent {
     const [call] = open
     if (call) return this.#call(session, call, signal)
     if (turn.steers.length > 0) {
-      for (const text of turn.steers) this.#memory.say(session, { role: "user", content: text })
+      for (const text of turn.steers) this.#memory.addMessage(session, { role: "user", content: text })
       this.#memory.setTurn(session, { ...turn, steers: [] })
       return true
     }
@@ -211,13 +211,15 @@ export class EmbeddedAgent {
   }
 
   async #ask(session: string, history: ModelMessage[], signal: AbortSignal): Promise<boolean> {
-    const say: EmitText = (sessionUpdate, text, model) => {
+    const emitText: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }
-    const answer = await this.#deps.ask(session, history, { signal, say }).catch((cause: unknown): ModelResponse => {
-      if (!signal.aborted) throw cause
-      return { is: "failure", status: 499, message: "cancelled" }
-    })
+    const answer = await this.#deps
+      .callModel(session, history, { signal, emitText })
+      .catch((cause: unknown): ModelResponse => {
+        if (!signal.aborted) throw cause
+        return { is: "failure", status: 499, message: "cancelled" }
+      })
     const turn = this.#memory.turn(session)
     if (!turn) return false
     if (turn.isCancelled) return true
@@ -226,13 +228,13 @@ export class EmbeddedAgent {
       this.#end(session, counted, { code: -32_603, message: answer.message, data: { status: answer.status } })
       return false
     }
-    this.#memory.say(session, answer.message)
+    this.#memory.addMessage(session, answer.message)
     this.#memory.setTurn(session, withCall(turn, answer))
     return true
   }
 
   #answer(session: string, call: ToolCall, content: string): void {
-    this.#memory.say(session, { role: "tool", tool_call_id: call.id, content })
+    this.#memory.addMessage(session, { role: "tool", tool_call_id: call.id, content })
   }
 
   #end(session: string, turn: Turn, how: string | { code: number; message: string; data?: object }): void {

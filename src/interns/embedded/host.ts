@@ -52,7 +52,7 @@ export class EmbeddedHost implements InternHost {
     this.#disk = new Disk(ctx.storage.sql)
     this.#agent = new EmbeddedAgent(new Memory(ctx.storage.sql), {
       emit: events.message,
-      ask: async (session, messages, { signal, say }) => {
+      callModel: async (session, messages, { signal, emitText }) => {
         const key = await this.#ownKey()
         const config = this.#config
         const { byName, unavailable } = await this.#toolbox.tools(signal)
@@ -66,8 +66,8 @@ export class EmbeddedHost implements InternHost {
           request,
           signal,
           handlers: {
-            text: (text, model) => say("agent_message_chunk", text, config.model ?? model),
-            thought: (text, model) => say("agent_thought_chunk", text, config.model ?? model),
+            text: (text, model) => emitText("agent_message_chunk", text, config.model ?? model),
+            thought: (text, model) => emitText("agent_thought_chunk", text, config.model ?? model),
           },
         })
       },

@@ -107,7 +107,7 @@ export class Memory {
     return row?.id
   }
 
-  say(session: string, message: ModelMessage): void {
+  addMessage(session: string, message: ModelMessage): void {
     this.#sql.exec("INSERT INTO agent_messages (session, body) VALUES (?, ?)", session, JSON.stringify(message))
   }
 

@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from "just-bash/browser"
-import { GitFault, parseArguments } from "./git/arguments.ts"
+import { GitError, parseArguments } from "./git/arguments.ts"
 
 type Shell = typeof import("just-bash/browser")
 
@@ -10,7 +10,7 @@ export function patchCommand({ defineCommand }: Shell): Command {
       return await applyPatches(args, context)
     } catch (thrown) {
       const stderr = `patch: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`
-      return { stdout: "", stderr, exitCode: thrown instanceof GitFault ? thrown.exitCode : 2 }
+      return { stdout: "", stderr, exitCode: thrown instanceof GitError ? thrown.exitCode : 2 }
     }
   })
 }
@@ -22,7 +22,7 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
   const input = value("-i") ?? names[1]
   const text = input === undefined ? fromPipe(stdin) : await fs.readFile(fs.resolvePath(cwd, input))
   const parsed = parsePatch(text).filter(({ hunks }) => hunks.length > 0)
-  if (parsed.length === 0) throw new GitFault("**** Only garbage was found in the patch input.", 2)
+  if (parsed.length === 0) throw new GitError("**** Only garbage was found in the patch input.", 2)
   const strip = Number(value("-p") ?? "-1")
   let [stdout, failed] = ["", 0]
   for (const given of parsed) {

@@ -21,7 +21,7 @@ type Tool = {
   parameters: Record<string, unknown>
   /** Whether the tool needs permission. */
   needsPermission: boolean
-  run: (input: Record<string, unknown>, around: ToolDeps) => Promise<string> | string
+  run: (input: Record<string, unknown>, deps: ToolDeps) => Promise<string> | string
 }
 
 const textField = (description: string) => ({ type: "string", description })
@@ -87,12 +87,12 @@ export function isBuiltIn({ function: { name } }: ToolCall): boolean {
 }
 
 /** Runs a tool call. Failures are returned as text to the model. */
-export async function runTool(call: ToolCall, around: ToolDeps): Promise<string> {
+export async function runTool(call: ToolCall, deps: ToolDeps): Promise<string> {
   const { name, arguments: json } = call.function
   const tool = tools[name]
   if (!tool) return `There is no tool ${name}. There are ${Object.keys(tools).join(", ")}.`
   try {
-    return await tool.run(JSON.parse(json === "" ? "{}" : json) as Record<string, unknown>, around)
+    return await tool.run(JSON.parse(json === "" ? "{}" : json) as Record<string, unknown>, deps)
   } catch (cause) {
     return `The tool failed: ${cause instanceof Error ? cause.message.slice(0, 500) : "for an unknown reason"}`
   }

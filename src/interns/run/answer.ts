@@ -3,7 +3,7 @@ import { internError } from "../reasons.ts"
 import type { Reply } from "./advance.ts"
 import { optionOf } from "./questions.ts"
 import { record } from "./acp-values.ts"
-import { faultIn } from "./form.ts"
+import { fieldError } from "./form.ts"
 import type { Question } from "./run.ts"
 
 /** Answers to a form. */
@@ -48,7 +48,7 @@ function readForm({ fields }: Question & { kind: "elicitation" }, content: strin
     throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')
   }
   const given = record(values)
-  const fault = faultIn(fields, given)
+  const fault = fieldError(fields, given)
   if (fault !== undefined) throw internError("bad_request", fault)
   return { is: "result", result: { action, content: given } }
 }

@@ -46,7 +46,7 @@ function optionsOf(property: Json): string[] {
 }
 
 /** The error in the answer to a form, with the field and its valid values; undefined if valid. */
-export function faultIn(fields: readonly FieldDescriptor[], given: Json): string | undefined {
+export function fieldError(fields: readonly FieldDescriptor[], given: Json): string | undefined {
   const names = fields.map(({ name }) => name)
   const missing = fields.filter(({ name, required }) => required && given[name] === undefined).map(({ name }) => name)
   if (missing.length > 0) return `content: must have ${missing.join(", ")}.`
@@ -63,7 +63,7 @@ export function faultIn(fields: readonly FieldDescriptor[], given: Json): string
 function faultOf(field: FieldDescriptor, value: unknown): string | undefined {
   const { type, options } = field
   if (type === "boolean") return typeof value === "boolean" ? undefined : "true or false"
-  if (type === "number" || type === "integer") return faultOfNumber(field, value)
+  if (type === "number" || type === "integer") return numberError(field, value)
   if (type === "array") {
     const isList = Array.isArray(value) && value.every((one) => typeof one === "string" && isOption(options, one))
     return isList ? undefined : `a list of ${options?.join(", ") ?? "texts"}`
@@ -76,7 +76,7 @@ function faultOf(field: FieldDescriptor, value: unknown): string | undefined {
   return value.length > maxLength ? `at most ${maxLength} characters` : undefined
 }
 
-function faultOfNumber({ type, minimum = -Infinity, maximum = Infinity }: FieldDescriptor, value: unknown) {
+function numberError({ type, minimum = -Infinity, maximum = Infinity }: FieldDescriptor, value: unknown) {
   if (typeof value !== "number" || !Number.isFinite(value)) return "a number"
   if (type === "integer" && !Number.isInteger(value)) return "a whole number"
   if (value < minimum) return `at least ${minimum}`

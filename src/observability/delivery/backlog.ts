@@ -55,7 +55,7 @@ function portsOf(
     attempt: (row) => attempt(row, receiver, env, now()),
     save: async (page) => {
       await savePage(env.DB, destination, page, now())
-      warnOfDead(destination, page.retries.filter(({ state }) => state === "dead").length)
+      logDeadLetters(destination, page.retries.filter(({ state }) => state === "dead").length)
       // Before their long content is deleted: calls whose sorting was interrupted are sorted again until they are
       // confirmed.
       const unsorted = page.done.filter((row) => row.is_sorted === 0)
@@ -63,11 +63,11 @@ function portsOf(
       await deleteCallContent(env.FILES, page.done.flatMap(contentIdsOf))
     },
     expire: async (before, limit) =>
-      warnOfDead(destination, await expireBatches(env.DB, destination, { before, limit, now: now() })),
+      logDeadLetters(destination, await expireBatches(env.DB, destination, { before, limit, now: now() })),
   }
 }
 
-function warnOfDead({ destinationId }: DeliveryIdentity, batches: number): void {
+function logDeadLetters({ destinationId }: DeliveryIdentity, batches: number): void {
   if (batches > 0) logWarning("batches of calls became dead letters", { destination: destinationId, batches })
 }
 

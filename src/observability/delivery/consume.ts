@@ -17,7 +17,7 @@ type Batch = Extract<CallMessage, { kind: "batch" }>
 
 /** Handles the messages of the broadcast queue one by one, so that a failure does not block others. */
 export async function consumeBroadcasts(batch: CallBatch, env: Env): Promise<void> {
-  const handle = DEAD.test(batch.queue) ? bury : take
+  const handle = DEAD.test(batch.queue) ? saveDeadLetter : take
   await Promise.all(
     batch.messages.map(async (message) => {
       try {
@@ -44,7 +44,7 @@ async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: numb
 }
 
 /** For a message that failed 100 times. A batch has its own wake-up; calls are sorted again, slowly. */
-async function bury(message: CallMessage, env: Env, now: number): Promise<Verdict> {
+async function saveDeadLetter(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
   if (message.kind === "batch") return wakeBatch(message, env, now)
   if (now - message.since < DISTRIBUTION_WINDOW_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))

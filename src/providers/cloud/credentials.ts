@@ -29,7 +29,7 @@ export type ServiceAccount = z.infer<typeof ServiceAccount>
 export function parseServiceAccount(credential: string): ServiceAccount {
   const parsed = ServiceAccount.safeParse(jsonOf(credential) ?? jsonOf(fromBase64(credential)))
   if (parsed.success) return parsed.data
-  throw new CredentialError(`must be the JSON of a service account key${whyNot(parsed.error)}`)
+  throw new CredentialError(`must be the JSON of a service account key${describeIssues(parsed.error)}`)
 }
 
 const AccessKey = z.object({
@@ -47,7 +47,7 @@ export function parseAwsCredential(credential: string): AwsCredential {
   const parsed = AccessKey.safeParse(jsonOf(credential))
   if (parsed.success) return parsed.data
   const rule = "must be an API key, or JSON with accessKeyId, secretAccessKey and region"
-  throw new CredentialError(`${rule}${whyNot(parsed.error)}`)
+  throw new CredentialError(`${rule}${describeIssues(parsed.error)}`)
 }
 
 /** Whether the value of a variable is a valid region or location. */
@@ -77,7 +77,7 @@ function fromBase64(credential: string): string {
   }
 }
 
-function whyNot({ issues }: z.ZodError): string {
+function describeIssues({ issues }: z.ZodError): string {
   const [issue] = issues
   if (!issue || issue.path.length === 0) return ""
   const name = String(issue.path[0])

@@ -45,7 +45,7 @@ export async function htmlToText(html: string, baseUrl: string): Promise<{ title
     .onDocument({ comments: (comment) => void comment.remove() })
     .transform(source)
     .text()
-  return { title: squeeze(decode(title)), text: toLines(marked) }
+  return { title: collapseWhitespace(decode(title)), text: toLines(marked) }
 }
 
 /** Attribute values are raw: they are decoded with the rest of the text. */
@@ -71,13 +71,13 @@ function decode(text: string): string {
   return decodeHTMLStrict(text).replace(INVISIBLE, "").replace(SPACES, " ")
 }
 
-function squeeze(text: string): string {
+function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
 function toLines(marked: string): string {
   const lines = marked.replace(/^\s*<!doctype[^>]*>/i, "").split(BREAK)
-  return decode(lines.map(squeeze).join("\n").replaceAll(SPACE, " "))
+  return decode(lines.map(collapseWhitespace).join("\n").replaceAll(SPACE, " "))
     .replace(/\[\s*\]\([^)\s]*\)/g, "")
     .replace(/\n(?:[ \t]*\n)+/g, "\n\n")
     .replace(/^(?:[ \t]*\n)+|\s+$/g, "")

@@ -1,5 +1,5 @@
 import { rebuildPdf, PDF_WORK } from "./pdf/rebuild.ts"
-import { PdfFault } from "./pdf/syntax.ts"
+import { PdfError } from "./pdf/syntax.ts"
 
 const MAX_PAGES = 500
 /** Characters of text that are kept: about 500 pages of a book. */
@@ -29,7 +29,7 @@ export async function readPdf(
     const { pages, kept, work } = rebuilt
     return { ok: true, text: text.slice(0, MAX_TEXT), pages, isCut: kept < pages || text.length > MAX_TEXT, work }
   } catch (thrown) {
-    return { ok: false, reason: thrown instanceof PdfFault ? thrown.reason : "broken" }
+    return { ok: false, reason: thrown instanceof PdfError ? thrown.reason : "broken" }
   }
 }
 

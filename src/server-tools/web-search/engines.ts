@@ -21,7 +21,7 @@ export type Search = {
   country: string | undefined
 }
 
-type SearchRequester = {
+type SearchHttpRequest = {
   path: string
   headers: Record<string, string>
   body?: Record<string, unknown>
@@ -32,7 +32,7 @@ type Raw = Record<string, unknown>
 export type Engine = {
   baseUrl: string
   modes: readonly string[]
-  ask: (search: Search, apiKey: string) => SearchRequester
+  buildRequest: (search: Search, apiKey: string) => SearchHttpRequest
   /** The results in an engine's response, unchecked; search.ts keeps the valid ones. */
   list: (answer: Raw) => unknown
   toResult: (raw: Raw) => Record<"title" | "url" | "snippet" | "published", unknown>
@@ -68,7 +68,7 @@ export const engines: Record<EngineName, Engine> = {
   exa: {
     baseUrl: "https://api.exa.ai",
     modes: ["instant", "fast", "auto", "deep-lite", "deep", "deep-reasoning"],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: { "x-api-key": apiKey },
       body: filled({
@@ -92,7 +92,7 @@ export const engines: Record<EngineName, Engine> = {
   tavily: {
     baseUrl: "https://api.tavily.com",
     modes: ["basic", "fast", "advanced"],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
       body: filled({
@@ -114,7 +114,7 @@ export const engines: Record<EngineName, Engine> = {
   brave: {
     baseUrl: "https://api.search.brave.com/res/v1",
     modes: [],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/web/search",
       headers: { "x-subscription-token": apiKey },
       query: filled({
@@ -135,7 +135,7 @@ export const engines: Record<EngineName, Engine> = {
   parallel: {
     baseUrl: "https://api.parallel.ai/v1",
     modes: ["turbo", "fast", "basic", "advanced"],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: { "x-api-key": apiKey },
       body: {
@@ -162,7 +162,7 @@ export const engines: Record<EngineName, Engine> = {
   firecrawl: {
     baseUrl: "https://api.firecrawl.dev/v2",
     modes: [],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
       body: filled({
@@ -183,7 +183,7 @@ export const engines: Record<EngineName, Engine> = {
   perplexity: {
     baseUrl: "https://api.perplexity.ai",
     modes: [],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
       body: filled({
@@ -201,7 +201,7 @@ export const engines: Record<EngineName, Engine> = {
   searxng: {
     baseUrl: "",
     modes: [],
-    ask: (search, apiKey) => ({
+    buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: apiKey === "" ? {} : bearer(apiKey),
       query: { q: withOperators(search), format: "json" },

@@ -20,7 +20,7 @@ export async function searchWeb(engine: EngineName, search: Search, deps: Search
   const { settings } = deps
   try {
     const timed = await withDeadline(settings.timeoutMs, deps.signal, (signal) =>
-      ask(engine, search, { ...deps, signal }),
+      requestSearch(engine, search, { ...deps, signal }),
     )
     if ("value" in timed) return timed.value
     return refuse(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
@@ -33,16 +33,16 @@ function refuse(reason: string): SearchOutcome {
   return { ok: false, reason }
 }
 
-async function ask(engine: EngineName, search: Search, deps: SearchDeps): Promise<SearchOutcome> {
+async function requestSearch(engine: EngineName, search: Search, deps: SearchDeps): Promise<SearchOutcome> {
   const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, deps)
   if (!response.ok || !response.body) {
     await response.body?.cancel()
     return refuse(`the search engine answered ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
-  if (!bytes) return refuse("the search engine's answer was too large")
+  if (!bytes) return refuse("the response of the search engine was too large")
   const answer = parse(bytes)
-  if (!answer) return refuse("the search engine's answer could not be read")
+  if (!answer) return refuse("the response of the search engine could not be read")
   return { ok: true, results: toResults(engine, answer, search), costNano: deps.settings.priceNano }
 }
 
@@ -51,7 +51,7 @@ async function send(engine: EngineName, search: Search, deps: SearchDeps): Promi
   const { fetch: request, settings, signal } = deps
   const configured = settings.engines.get(engine)
   if (!configured) throw new Error(`${engine} is not configured`)
-  const { path, headers, body, query } = engines[engine].ask(search, configured.apiKey ?? "")
+  const { path, headers, body, query } = engines[engine].buildRequest(search, configured.apiKey ?? "")
   const url = new URL(configured.baseUrl + path)
   for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value)
   return request(url.href, {

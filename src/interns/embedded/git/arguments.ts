@@ -1,5 +1,5 @@
 /** An error of git, with git's message. */
-export class GitFault extends Error {
+export class GitError extends Error {
   readonly exitCode: number
 
   constructor(message: string, exitCode = 1) {
@@ -35,10 +35,10 @@ export function parseArguments(
     const [name = "", inline] = word.split(/=(.*)/s)
     if (values.includes(name)) {
       const value = inline ?? rest[++at]
-      if (value === undefined) throw new GitFault(`error: option \`${name}' requires a value`, 129)
+      if (value === undefined) throw new GitError(`error: option \`${name}' requires a value`, 129)
       found.set(name, value)
     } else if (flags.includes(name)) found.set(name, undefined)
-    else throw new GitFault(`error: unknown option \`${name}'; this git has ${[...flags, ...values].join(", ")}`, 129)
+    else throw new GitError(`error: unknown option \`${name}'; this git has ${[...flags, ...values].join(", ")}`, 129)
   }
   return {
     names,

@@ -1,5 +1,5 @@
 import * as git from "isomorphic-git"
-import { GitFault, parseArguments } from "./arguments.ts"
+import { GitError, parseArguments } from "./arguments.ts"
 import { commitDiff } from "./diff.ts"
 import { describeCommit } from "./local.ts"
 import { authorOf, currentBranch, inRepository, type Repository, resolve } from "./repository.ts"
@@ -43,7 +43,7 @@ export async function checkout(repository: Repository, args: readonly string[]):
     else await git.checkout({ fs, dir, ref, filepaths, force: true, noUpdateHead: true })
     return ""
   }
-  if (name === undefined) throw new GitFault("fatal: name a branch, or paths after --", 128)
+  if (name === undefined) throw new GitError("fatal: name a branch, or paths after --", 128)
   const branches = await git.listBranches({ fs, dir })
   const isRemote =
     !branches.includes(name) && (await resolve(repository, `origin/${name}`).catch(() => undefined)) !== undefined
@@ -128,7 +128,7 @@ export async function merge(repository: Repository, args: readonly string[]): Pr
   const { names, has } = parseArguments(args, ["--ff-only", "--no-ff"], ["-m"])
   const { fs, dir } = repository
   const theirs = names[0]
-  if (theirs === undefined) throw new GitFault("fatal: name what to merge", 128)
+  if (theirs === undefined) throw new GitError("fatal: name what to merge", 128)
   const author = await authorOf(repository, "AUTHOR")
   const done = await git.merge({
     fs,

@@ -1,6 +1,6 @@
 import type { Command } from "just-bash/browser"
 import type { ShellFetch } from "../shell-fetch.ts"
-import { GitFault } from "./arguments.ts"
+import { GitError } from "./arguments.ts"
 import { gitFiles } from "./files.ts"
 import { gitHttp } from "./http.ts"
 
@@ -20,8 +20,8 @@ export function gitCommand({ defineCommand }: Shell, fetch: ShellFetch): Command
       return { stdout, stderr: "", exitCode: 0 }
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown)
-      const exitCode = thrown instanceof GitFault ? thrown.exitCode : 128
-      const text = thrown instanceof GitFault ? message : `fatal: ${message.replace(INTERNAL, "")}`
+      const exitCode = thrown instanceof GitError ? thrown.exitCode : 128
+      const text = thrown instanceof GitError ? message : `fatal: ${message.replace(INTERNAL, "")}`
       return { stdout: "", stderr: text === "" ? "" : `${text.trimEnd()}\n`, exitCode }
     }
   })

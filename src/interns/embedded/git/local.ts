@@ -1,5 +1,5 @@
 import * as git from "isomorphic-git"
-import { GitFault, parseArguments } from "./arguments.ts"
+import { GitError, parseArguments } from "./arguments.ts"
 import { type GitContext, inRepository, type Repository, authorOf, currentBranch, resolve } from "./repository.ts"
 
 export async function init({ fs, cwd }: GitContext, args: readonly string[]): Promise<string> {
@@ -68,11 +68,11 @@ export async function add(repository: Repository, args: readonly string[]): Prom
     path !== "." && !known.has(path) && !rows.some((row) => row.path === path || row.path.startsWith(`${path}/`))
   for (const path of given) {
     if (isMissing(path) && !(await fs.promises.lstat(`${dir}/${path}`).catch(() => undefined))) {
-      throw new GitFault(`fatal: pathspec '${path}' did not match any files`, 128)
+      throw new GitError(`fatal: pathspec '${path}' did not match any files`, 128)
     }
   }
   if (given.length === 0 && !has("-A", "--all", "-u", "--update"))
-    throw new GitFault("Nothing specified, nothing added.")
+    throw new GitError("Nothing specified, nothing added.")
   for (const { path, isGone, isUntracked } of rows) {
     if (isUntracked && has("-u", "--update")) continue
     if (isGone) await git.remove({ fs, dir, filepath: path })
@@ -88,7 +88,7 @@ export async function remove(repository: Repository, args: readonly string[]): P
   const gone: string[] = []
   for (const path of [...names, ...paths].map((name) => inRepository(repository, name))) {
     const found = files.filter((file) => file === path || (has("-r") && file.startsWith(`${path}/`)))
-    if (found.length === 0) throw new GitFault(`fatal: pathspec '${path}' did not match any files`, 128)
+    if (found.length === 0) throw new GitError(`fatal: pathspec '${path}' did not match any files`, 128)
     gone.push(...found)
   }
   for (const filepath of gone) {
@@ -104,9 +104,9 @@ export async function commit(repository: Repository, args: readonly string[]): P
   const { fs, dir } = repository
   if (has("-a", "--all")) await add(repository, ["-u"])
   const message = value("-m", "--message")
-  if (message === undefined && !has("--amend")) throw new GitFault("error: this shell has no editor; use -m MESSAGE")
+  if (message === undefined && !has("--amend")) throw new GitError("error: this shell has no editor; use -m MESSAGE")
   const staged = (await changesOf(repository)).filter(({ index }) => index !== " " && index !== "?")
-  if (staged.length === 0 && !has("--amend", "--allow-empty")) throw new GitFault(await status(repository, []))
+  if (staged.length === 0 && !has("--amend", "--allow-empty")) throw new GitError(await status(repository, []))
   const [author, committer] = [await authorOf(repository, "AUTHOR"), await authorOf(repository, "COMMITTER")]
   const text = message === undefined ? {} : { message }
   const oid = await git.commit({ fs, dir, author, committer, ...text, amend: has("--amend") })

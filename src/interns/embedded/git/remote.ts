@@ -1,6 +1,6 @@
 import * as git from "isomorphic-git"
 import { MAX_FILE_BYTES } from "../home.ts"
-import { GitFault, parseArguments } from "./arguments.ts"
+import { GitError, parseArguments } from "./arguments.ts"
 import type { GitFiles } from "./files.ts"
 import { authorOf, currentBranch, type GitContext, type Repository } from "./repository.ts"
 
@@ -8,13 +8,13 @@ export async function clone(context: GitContext, args: readonly string[]): Promi
   const flags = ["-q", "--single-branch", "--no-tags"]
   const { names, has, value } = parseArguments(args, flags, ["--depth", "-b", "--branch"])
   const [url, folder] = names
-  if (url === undefined) throw new GitFault("fatal: You must specify a repository to clone.", 128)
+  if (url === undefined) throw new GitError("fatal: You must specify a repository to clone.", 128)
   requireHttps(url)
   const { fs, cwd, http } = context
   const name = folder ?? (url.replace(/\/+$/, "").split("/").at(-1) ?? "").replace(/\.git$/, "")
   const dir = name.startsWith("/") ? name : `${cwd}/${name}`
   const there = await fs.promises.readdir(dir).catch(() => [])
-  if (there.length > 0) throw new GitFault(`fatal: destination path '${name}' already exists and is not empty.`, 128)
+  if (there.length > 0) throw new GitError(`fatal: destination path '${name}' already exists and is not empty.`, 128)
   const [ref, depth] = [value("-b", "--branch"), value("--depth")]
   const noTags = has("--no-tags") || depth !== undefined
   const singleBranch = has("--single-branch") || depth !== undefined
@@ -35,7 +35,7 @@ async function requireSmallPacks(fs: GitFiles, dir: string): Promise<void> {
   for (const file of await fs.promises.readdir(folder).catch(() => [])) {
     const { size } = await fs.promises.stat(`${folder}/${file}`)
     if (size <= MAX_FILE_BYTES) continue
-    throw new GitFault(`fatal: the history has more than ${MAX_FILE_BYTES} bytes in one pack; use --depth 1`, 128)
+    throw new GitError(`fatal: the history has more than ${MAX_FILE_BYTES} bytes in one pack; use --depth 1`, 128)
   }
 }
 
@@ -49,13 +49,13 @@ async function removeAll(fs: GitFiles, path: string): Promise<void> {
 
 function requireHttps(url: string): void {
   if (url.startsWith("https://")) return
-  throw new GitFault(`fatal: '${url}': this git supports only https`, 128)
+  throw new GitError(`fatal: '${url}': this git supports only https`, 128)
 }
 
 async function remoteOf({ fs, dir }: Repository, name: string | undefined) {
   const remote = name ?? "origin"
   const known = (await git.listRemotes({ fs, dir })).find((one) => one.remote === remote)
-  if (!known) throw new GitFault(`fatal: '${remote}' does not appear to be a git repository`, 128)
+  if (!known) throw new GitError(`fatal: '${remote}' does not appear to be a git repository`, 128)
   requireHttps(known.url)
   return known
 }
@@ -77,7 +77,7 @@ export async function pull(repository: Repository, args: readonly string[]): Pro
   const { remote, url } = await remoteOf(repository, names[0])
   const author = await authorOf(repository, "AUTHOR")
   const ref = await currentBranch(repository)
-  if (ref === undefined) throw new GitFault("fatal: You are not currently on a branch.", 128)
+  if (ref === undefined) throw new GitError("fatal: You are not currently on a branch.", 128)
   const remoteRef = names[1] ?? ref
   await git.pull({
     fs,
@@ -101,11 +101,11 @@ export async function push(repository: Repository, args: readonly string[]): Pro
   const { remote, url } = await remoteOf(repository, names[0])
   const [local, remoteRef] = (names[1] ?? (await currentBranch(repository)) ?? "HEAD").split(":")
   const ref = local === undefined || local === "HEAD" ? await currentBranch(repository) : local
-  if (ref === undefined) throw new GitFault("fatal: You are not currently on a branch.", 128)
+  if (ref === undefined) throw new GitError("fatal: You are not currently on a branch.", 128)
   const options = { ...(remoteRef !== undefined && { remoteRef }), force: has("-f", "--force") }
   const { ok, error, refs } = await git.push({ fs, http, dir, remote, url, ref, ...options })
   const rejected = Object.entries(refs).flatMap(([name, { error: why }]) => (why ? [`${name}: ${why}`] : []))
-  if (!ok || rejected.length > 0) throw new GitFault(`error: failed to push: ${error ?? rejected.join("; ")}`)
+  if (!ok || rejected.length > 0) throw new GitError(`error: failed to push: ${error ?? rejected.join("; ")}`)
   if (has("-u", "--set-upstream")) {
     await git.setConfig({ fs, dir, path: `branch.${ref}.remote`, value: remote })
     await git.setConfig({ fs, dir, path: `branch.${ref}.merge`, value: `refs/heads/${remoteRef ?? ref}` })
@@ -121,12 +121,12 @@ export async function remoteCommand(repository: Repository, args: readonly strin
   if (action === undefined) {
     return remotes.map((one) => (has("-v") ? `${one.remote}\t${one.url}\n` : `${one.remote}\n`)).join("")
   }
-  if (remote === undefined) throw new GitFault("error: name the remote", 129)
+  if (remote === undefined) throw new GitError("error: name the remote", 129)
   if (action === "get-url") return `${(await remoteOf(repository, remote)).url}\n`
   if (action === "remove" || action === "rm") await git.deleteRemote({ fs, dir, remote })
   else if ((action === "add" || action === "set-url") && url !== undefined) {
     requireHttps(url)
     await git.addRemote({ fs, dir, remote, url, force: action === "set-url" })
-  } else throw new GitFault(`error: unknown subcommand: ${action}; there are add, set-url, get-url, remove`, 129)
+  } else throw new GitError(`error: unknown subcommand: ${action}; there are add, set-url, get-url, remove`, 129)
   return ""
 }

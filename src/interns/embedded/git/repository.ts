@@ -1,6 +1,6 @@
 import * as git from "isomorphic-git"
 import type { ShellFetch } from "../shell-fetch.ts"
-import { GitFault } from "./arguments.ts"
+import { GitError } from "./arguments.ts"
 import type { GitFiles } from "./files.ts"
 import type { gitHttp } from "./http.ts"
 
@@ -18,7 +18,7 @@ export type Repository = GitContext & { dir: string }
 export async function openRepository(context: GitContext): Promise<Repository> {
   const dir = await git.findRoot({ fs: context.fs, filepath: context.cwd }).catch(() => undefined)
   if (dir !== undefined) return { ...context, dir }
-  throw new GitFault("fatal: not a git repository (or any of the parent directories): .git", 128)
+  throw new GitError("fatal: not a git repository (or any of the parent directories): .git", 128)
 }
 
 /** Paths of the command line, relative to the repository. */
@@ -31,7 +31,7 @@ export function inRepository({ cwd, dir }: Repository, path: string): string {
   const absolute = `/${parts.join("/")}`
   if (absolute === dir) return "."
   if (absolute.startsWith(`${dir}/`)) return absolute.slice(dir.length + 1)
-  throw new GitFault(`fatal: ${path}: '${path}' is outside repository at '${dir}'`, 128)
+  throw new GitError(`fatal: ${path}: '${path}' is outside repository at '${dir}'`, 128)
 }
 
 export async function authorOf({ fs, dir, env }: Repository, role: "AUTHOR" | "COMMITTER") {
@@ -55,12 +55,12 @@ export async function resolve({ fs, dir }: Repository, name: string): Promise<st
     .resolveRef({ fs, dir, ref: base })
     .catch(() => git.expandOid({ fs, dir, oid: base }))
     .catch(() => undefined)
-  if (oid === undefined) throw new GitFault(`fatal: ambiguous argument '${name}': unknown revision or path`, 128)
+  if (oid === undefined) throw new GitError(`fatal: ambiguous argument '${name}': unknown revision or path`, 128)
   const steps = back === undefined ? 0 : back.startsWith("~") ? Number(back.slice(1) || "1") : back.length
   for (let step = 0; step < steps; step++) {
     const { commit } = await git.readCommit({ fs, dir, oid })
     const [parent] = commit.parent
-    if (parent === undefined) throw new GitFault(`fatal: '${name}': there is no such commit`, 128)
+    if (parent === undefined) throw new GitError(`fatal: '${name}': there is no such commit`, 128)
     oid = parent
   }
   return oid

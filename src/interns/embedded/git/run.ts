@@ -1,5 +1,5 @@
 import * as git from "isomorphic-git"
-import { GitFault, parseArguments } from "./arguments.ts"
+import { GitError, parseArguments } from "./arguments.ts"
 import * as branches from "./branches.ts"
 import { diffCommand } from "./diff.ts"
 import * as local from "./local.ts"
@@ -36,7 +36,7 @@ const IN_REPOSITORY: Record<string, Subcommand> = {
   push: remote.push,
 }
 
-/** Runs a subcommand; returns its output. Throws a GitFault with git's message. */
+/** Runs a subcommand; returns its output. Throws a GitError with git's message. */
 export async function runGit(context: GitContext, args: readonly string[]): Promise<string> {
   const [name = "help", ...rest] = args
   if (name === "--version" || name === "version") return `git (isomorphic-git ${git.version()})\n`
@@ -45,19 +45,19 @@ export async function runGit(context: GitContext, args: readonly string[]): Prom
   const subcommand = IN_REPOSITORY[name]
   if (subcommand) return subcommand(await openRepository(context), rest)
   const known = [...Object.keys(ANYWHERE), ...Object.keys(IN_REPOSITORY)].join(", ")
-  throw new GitFault(`git: '${name}' is not a command of this shell's git. There are ${known}.`)
+  throw new GitError(`git: '${name}' is not a command of this shell's git. There are ${known}.`)
 }
 
 /** Only settings of the repository are supported: no other storage persists. */
 async function config({ fs, dir }: Repository, args: readonly string[]): Promise<string> {
   const { names, has } = parseArguments(args, ["--global", "--local", "--get", "--unset"])
   const [path, value] = names
-  if (path === undefined) throw new GitFault("error: name a setting, such as user.name", 129)
+  if (path === undefined) throw new GitError("error: name a setting, such as user.name", 129)
   if (value !== undefined || has("--unset")) {
     await git.setConfig({ fs, dir, path, value })
     return ""
   }
   const found: unknown = await git.getConfig({ fs, dir, path })
-  if (found === undefined) throw new GitFault("")
+  if (found === undefined) throw new GitError("")
   return `${typeof found === "string" ? found : JSON.stringify(found)}\n`
 }

@@ -1,5 +1,5 @@
 import type { PdfObjects } from "./objects.ts"
-import { type Dict, PdfFault, Ref, type Value } from "./syntax.ts"
+import { type Dict, PdfError, Ref, type Value } from "./syntax.ts"
 
 /** Keys that define the characters and widths of a font's codes. */
 const FONT = "Type Subtype BaseFont FirstChar LastChar Widths Name FontMatrix FontBBox DW CIDSystemInfo".split(" ")
@@ -105,7 +105,7 @@ function fields(dict: Dict, names: readonly string[], objects: PdfObjects): Dict
 
 /** A value without references. */
 function plain(value: Value, objects: PdfObjects, counted = { items: 0 }, depth = 0): Value {
-  if (depth > MAX_DEPTH || ++counted.items > MAX_ITEMS) throw new PdfFault("too large")
+  if (depth > MAX_DEPTH || ++counted.items > MAX_ITEMS) throw new PdfError("too large")
   const found = objects.get(value) ?? "null"
   if (Array.isArray(found)) return found.map((one) => plain(one, objects, counted, depth + 1))
   if (found instanceof Map) {

@@ -1,4 +1,4 @@
-import { type Dict, PdfFault, Reader, Ref, toBytes, toText, type Value } from "./syntax.ts"
+import { type Dict, PdfError, Reader, Ref, toBytes, toText, type Value } from "./syntax.ts"
 
 /** Decoded bytes of a complete file: object streams, page contents and font tables. */
 export const MAX_DECODED_BYTES = 8_000_000
@@ -27,7 +27,7 @@ export class PdfObjects {
 
   static async of(bytes: Uint8Array): Promise<PdfObjects> {
     const text = toText(bytes)
-    if (/\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/.test(text)) throw new PdfFault("encrypted")
+    if (/\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/.test(text)) throw new PdfError("encrypted")
     const objects = new PdfObjects(text)
     await objects.#find()
     return objects
@@ -71,7 +71,7 @@ export class PdfObjects {
       if (match[1] !== undefined) {
         last = Number(match[1])
         this.#places.set(last, { text, at: mark.lastIndex })
-        if (this.#places.size > MAX_OBJECTS) throw new PdfFault("too large")
+        if (this.#places.size > MAX_OBJECTS) throw new PdfError("too large")
         continue
       }
       const head = this.#places.get(last)
@@ -93,7 +93,7 @@ export class PdfObjects {
         return
       }
     }
-    throw new PdfFault("broken")
+    throw new PdfError("broken")
   }
 
   /** Objects in an object stream. Those with a number that the file itself defines are ignored. */
@@ -109,7 +109,7 @@ export class PdfObjects {
       .split(/[\s\0]+/, 2 * Math.min(count, MAX_OBJECTS))
     for (let at = 0; at + 1 < head.length; at += 2) {
       this.#places.set(Number(head[at]), { text, at: first + Number(head[at + 1]) })
-      if (this.#places.size > MAX_OBJECTS) throw new PdfFault("too large")
+      if (this.#places.size > MAX_OBJECTS) throw new PdfError("too large")
     }
   }
 
@@ -147,7 +147,7 @@ export class PdfObjects {
   async #decode(raw: Uint8Array, dict: Dict): Promise<string | undefined> {
     const filter = this.get(dict.get("Filter") ?? dict.get("F"))
     const filters = filter === undefined ? [] : Array.isArray(filter) ? filter.map((one) => this.get(one)) : [filter]
-    if (filters.length > MAX_FILTERS) throw new PdfFault("too large")
+    if (filters.length > MAX_FILTERS) throw new PdfError("too large")
     // Predictors are for images; text does not use them.
     if (
       dict.has("DecodeParms") &&
@@ -162,7 +162,7 @@ export class PdfObjects {
       bytes = await decoder(bytes, MAX_DECODED_BYTES - this.decodedBytes)
     }
     this.decodedBytes += bytes.length
-    if (this.decodedBytes > MAX_DECODED_BYTES) throw new PdfFault("too large")
+    if (this.decodedBytes > MAX_DECODED_BYTES) throw new PdfError("too large")
     return toText(bytes)
   }
 }
@@ -195,10 +195,10 @@ async function inflate(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array>
       if (done) break
       chunks.push(value)
       length += value.length
-      if (length > maxBytes) throw new PdfFault("too large")
+      if (length > maxBytes) throw new PdfError("too large")
     }
   } catch (thrown) {
-    if (thrown instanceof PdfFault) {
+    if (thrown instanceof PdfError) {
       await reader.cancel().catch(() => undefined)
       throw thrown
     }

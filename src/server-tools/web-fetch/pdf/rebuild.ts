@@ -1,7 +1,7 @@
 import { type Content, readContent } from "./content.ts"
 import { type Add, copyFont } from "./fonts.ts"
 import { PdfObjects } from "./objects.ts"
-import { type Dict, PdfFault, Ref, toBytes, type Value, write } from "./syntax.ts"
+import { type Dict, PdfError, Ref, toBytes, type Value, write } from "./syntax.ts"
 
 /**
  * Work limit of one file, about 0.5 s: a unit is a byte of its text operators, counted again each time they are drawn.
@@ -56,7 +56,7 @@ class Rebuilder {
       const made = await this.#page(page, tree)
       overhead = this.#overhead
       if (overhead + work + made.work > this.#maxWork) {
-        if (kids.length === 0) throw new PdfFault("too large")
+        if (kids.length === 0) throw new PdfError("too large")
         break
       }
       work += made.work
@@ -104,16 +104,16 @@ class Rebuilder {
       }
       const kids = this.#objects.get(node.get("Kids"))
       if (Array.isArray(kids)) {
-        if (seen.has(node) || seen.size + kids.length > MAX_NODES) throw new PdfFault("too large")
+        if (seen.has(node) || seen.size + kids.length > MAX_NODES) throw new PdfError("too large")
         seen.add(node)
         for (const kid of kids.toReversed()) open.push({ node: this.#objects.dict(kid), above: inherited })
-        if (open.length > MAX_NODES) throw new PdfFault("too large")
+        if (open.length > MAX_NODES) throw new PdfError("too large")
         continue
       }
       total++
       if (pages.length < maxPages) pages.push(new Map([...node, ...inherited]))
     }
-    if (total === 0) throw new PdfFault("broken")
+    if (total === 0) throw new PdfError("broken")
     return { pages, total }
   }
 
@@ -142,7 +142,7 @@ class Rebuilder {
     for (const ref of refs) {
       const text = (await this.#objects.stream(ref)) ?? ""
       length += text.length
-      if (length > MAX_CONTENT) throw new PdfFault("too large")
+      if (length > MAX_CONTENT) throw new PdfError("too large")
       parts.push(text)
     }
     const content = readContent(parts.join("\n"))

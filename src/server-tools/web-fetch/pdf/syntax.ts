@@ -9,8 +9,8 @@ export class Ref {
 }
 
 /** The file cannot be read or exceeds a limit. */
-export class PdfFault extends Error {
-  override readonly name = "PdfFault"
+export class PdfError extends Error {
+  override readonly name = "PdfError"
   readonly reason: "broken" | "encrypted" | "too large"
   constructor(reason: "broken" | "encrypted" | "too large") {
     super(reason)
@@ -50,7 +50,7 @@ export class Reader {
   }
 
   value(depth = 0): Value {
-    if (depth > MAX_DEPTH || ++this.#counted.values > MAX_VALUES) throw new PdfFault("too large")
+    if (depth > MAX_DEPTH || ++this.#counted.values > MAX_VALUES) throw new PdfError("too large")
     this.skip()
     const code = this.text.charCodeAt(this.at)
     if (code === 91) return this.#list(depth)
@@ -88,7 +88,7 @@ export class Reader {
         return dict
       }
       const key = this.#atom()
-      if (!key.startsWith("/")) throw new PdfFault("broken")
+      if (!key.startsWith("/")) throw new PdfError("broken")
       dict.set(key.slice(1), this.value(depth + 1))
     }
   }
@@ -96,14 +96,14 @@ export class Reader {
   #atom(): string {
     const start = this.at
     this.at = atomEnd(this.text, start)
-    if (this.at <= start) throw new PdfFault("broken")
+    if (this.at <= start) throw new PdfError("broken")
     return this.text.slice(start, this.at)
   }
 
   /** White space and comments. */
   skip(): void {
     this.at = skipWhite(this.text, this.at)
-    if (this.at >= this.text.length) throw new PdfFault("broken")
+    if (this.at >= this.text.length) throw new PdfError("broken")
   }
 }
 
