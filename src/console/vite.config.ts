@@ -2,7 +2,7 @@ import path from "node:path"
 import { defineConfig, type Plugin } from "vite"
 
 /**
- * Paths that the dev server passes on to the gateway, under its own host: sessions are of one origin. `/api/v1` and not
+ * Paths that the dev server proxies to the gateway under its own host, since sessions belong to one origin. `/api/v1` and not
  * `/api`, which is also a folder of the console.
  */
 const API_PATHS = ["/api/v1", "/console/session", "/console/sign-in", "/auth", "/connect", "/health", "/ready"]
@@ -19,7 +19,7 @@ function isShared(id: string): boolean {
   return SHARED.test(id) && !ON_DEMAND.test(id) && !FIRST.test(id)
 }
 
-/** The page asks for the shell at once, and not when the first script imports it. */
+/** Preloads the shell instead of waiting for the import of the first script. */
 const preloadShell: Plugin = {
   name: "preload-shell",
   transformIndexHtml: {
@@ -33,7 +33,7 @@ const preloadShell: Plugin = {
   },
 }
 
-/** What uPlot makes as it is loaded and charts of the console never use; the first formatter of a page is slow. */
+/** Intl formatters that uPlot creates at load and the console never uses; the first formatter of a page is slow. */
 const FORMATTERS = [
   ["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", "{ format: (value) => String(value) }"],
   ["new Intl.DateTimeFormat().resolvedOptions().timeZone", "undefined"],
@@ -51,7 +51,7 @@ const withoutFormatters: Plugin = {
   },
 }
 
-/** Chromium compiles a file that begins with it beside the page's thread, and not each function at its first call. */
+/** With this comment, Chromium compiles all functions of a file off the main thread instead of at their first call. */
 const COMPILE_HINT = "//# allFunctionsCalledOnLoad\n"
 
 const compileHint: Plugin = {
@@ -74,11 +74,11 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // A data: URL would need a wider policy than the files have.
+    // A data: URL would need a wider content security policy.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      // What most pages share is one file with the shell: each request costs more than the bytes that a page could spare.
+      // Modules shared by most pages are in one chunk with the shell: a request costs more than the saved bytes.
       output: {
         codeSplitting: {
           groups: [

@@ -40,7 +40,7 @@ test("a guardrail is created, tested on a text during editing, saved, and blocks
   await page.getByText("Parts are redacted").waitFor()
   const findings = page.getByRole("region", { name: "Findings in the text" })
   expect(await findings.locator("mark").allTextContents()).toEqual(["4111 1111 1111 1111"])
-  expect(await page.getByRole("region", { name: "Text that goes on" }).textContent()).not.toContain("4111")
+  expect(await page.getByRole("region", { name: "Text after the rules" }).textContent()).not.toContain("4111")
   await page.getByLabel("Card numbers").selectOption("block")
   await page.getByText("The request is blocked").waitFor()
   await page.getByRole("button", { name: "Save" }).click()
@@ -48,7 +48,7 @@ test("a guardrail is created, tested on a text during editing, saved, and blocks
   type Keys = { data: { hash: string; name: string; kind: string }[] }
   const { data } = await call<Keys>(acme.managementKey, "/keys")
   const key = data.find(({ kind }) => kind === "normal")
-  await page.getByLabel("Apply it to a key").selectOption(key?.hash ?? "")
+  await page.getByLabel("Apply to a key").selectOption(key?.hash ?? "")
   await page.getByRole("button", { name: "Apply", exact: true }).click()
   await page.getByText(`Applies to ${key?.name}`).waitFor()
   const content = "4111 1111 1111 1111"
@@ -58,7 +58,7 @@ test("a guardrail is created, tested on a text during editing, saved, and blocks
     .poll(async () => {
       await page.reload()
       await loaded(page)
-      return page.getByRole("region", { name: "What it did lately" }).getByText("blocked").count()
+      return page.getByRole("region", { name: "Recent matches" }).getByText("blocked").count()
     })
     .toBe(1)
   expect(faults).toEqual([])
@@ -130,7 +130,7 @@ test("a question is announced on every page with a link to it", async () => {
   const question = page.getByRole("region", { name: "Question of the intern" })
   await expect.poll(() => question.getByRole("region", { name: "What would run" }).textContent()).toBe("echo again")
   await question.getByRole("button", { name: "Reject", exact: false }).first().click()
-  await expect.poll(() => page.getByTitle("Questions that wait for an answer").count()).toBe(0)
+  await expect.poll(() => page.getByTitle("Open questions").count()).toBe(0)
   expect(faults).toEqual([])
 })
 
@@ -140,8 +140,8 @@ test("an intern's budget and tools are changed on its page, and cloned with it",
   await page.getByRole("link", { name: "About" }).click()
   await page.getByRole("button", { name: "Edit budget and tools" }).click()
   await page.getByLabel("Budget, USD", { exact: true }).fill("20")
-  await page.getByLabel("Budget starts again").selectOption("monthly")
-  await page.getByLabel("Budget a day, USD").fill("2")
+  await page.getByLabel("Budget resets").selectOption("monthly")
+  await page.getByLabel("Daily budget, USD").fill("2")
   await page.getByLabel("MCP tools").fill("search/query, docs/*")
   expect(await violationsOf(page)).toEqual([])
   await page.getByRole("button", { name: "Save" }).click()
@@ -217,7 +217,7 @@ test("an alert channel is created and tested, and an exceeded limit is shown as 
   await once(receiver, "listening")
   const { port } = receiver.address() as AddressInfo
   const { page, faults } = await openConsole(acme.managementKey, "/settings?tab=alerts")
-  await page.getByText("Nobody is alerted").waitFor()
+  await page.getByText("No alert channels").waitFor()
   await page.getByRole("button", { name: "New channel" }).click()
   await page.getByLabel("Name").fill("#llm-costs")
   await page.getByLabel("URL").fill(`http://127.0.0.1:${port}/slack`)

@@ -32,7 +32,7 @@ test.runIf(hasChromium)("a batch is started at a provider, and its page and the 
   const body = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hi" }] }
   const line = JSON.stringify({ custom_id: "a", method: "POST", url: "/v1/chat/completions", body })
   await page
-    .getByLabel("File of requests")
+    .getByLabel("Request file")
     .setInputFiles({ name: "night.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(`${line}\n`) })
   await page.getByText("Each request is an ordinary call of the key").waitFor()
   // The gateway has no key of Anthropic, the workspace has.
@@ -40,7 +40,7 @@ test.runIf(hasChromium)("a batch is started at a provider, and its page and the 
     .poll(() => page.getByLabel("Runs").innerText())
     .toContain("In batches of Anthropic, at 50 % of its prices")
   await page.getByLabel("Runs").selectOption({ label: "In batches of OpenAI, at 50 % of its prices" })
-  await page.getByText("The provider runs the requests when it has room").waitFor()
+  await page.getByText("The provider runs the requests when it has capacity").waitFor()
   await page.getByRole("button", { name: "Start 1 request" }).click()
   await page.getByRole("heading", { level: 1, name: "night.jsonl" }).waitFor()
   await page.getByText("in batches of").getByRole("link", { name: "openai" }).waitFor()

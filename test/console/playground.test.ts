@@ -57,7 +57,7 @@ describe.runIf(hasChromium)("the playground", () => {
         .getByText("Reasoning", { exact: true })
         .waitFor()
       await page.getByRole("button", { name: "Code", exact: true }).click()
-      const dialog = page.getByRole("dialog", { name: "This call as code" })
+      const dialog = page.getByRole("dialog", { name: "Code of this call" })
       for (const language of ["curl", "Python", "TypeScript (openai)", "TypeScript (@openrouter/sdk)"]) {
         await dialog.getByRole("button", { name: language, exact: true }).click()
         const code = await dialog.getByRole("region", { name: "Code of the call" }).textContent()
@@ -85,7 +85,7 @@ describe.runIf(hasChromium)("the playground", () => {
   test("shows a fault as a client would see it", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
-      await page.getByLabel("Break it").selectOption("sim/cut")
+      await page.getByLabel("Simulate a fault").selectOption("sim/cut")
       await page.getByLabel("Message", { exact: true }).fill("Hello")
       await page.keyboard.press("Enter")
       await expect.poll(() => page.getByRole("alert").textContent()).toMatch(/closed the stream.*inside the stream/)

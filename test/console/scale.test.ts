@@ -170,10 +170,10 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
       await page.goto(`${origin}/?range=24h`)
       // One call a minute, in both.
       await page
-        .getByText(/^[+−±]\d\.\d % against the period before$/)
+        .getByText(/^[+−±]\d\.\d % against the previous period$/)
         .first()
         .waitFor()
-      await page.getByRole("button", { name: "Against the period before" }).click()
+      await page.getByRole("button", { name: "Against the previous period" }).click()
       const popover = page.getByRole("dialog", { name: "Compare with" })
       await popover.getByRole("button", { name: /^A week earlier/ }).click()
       await page.getByRole("button", { name: "Against a week earlier" }).waitFor()

@@ -42,7 +42,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
       await page.getByLabel("URL").fill(`http://127.0.0.1:${(documents.address() as AddressInfo).port}/mcp`)
       await page.getByLabel("Slug").fill("documents")
       await page.getByLabel("Headers").fill("Authorization: Bearer token-of-the-documents")
-      await page.getByLabel("Price of a call, USD").fill("0.002")
+      await page.getByLabel("Price per call, USD").fill("0.002")
       await page.getByRole("button", { name: "Add the server" }).click()
       await page.getByRole("heading", { level: 1, name: "documents" }).waitFor()
       expect(await page.getByText("token-of-the-documents").count()).toBe(0)
@@ -78,7 +78,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
       await page.getByRole("button", { name: "Start a batch" }).first().click()
       const choose = (text: string) =>
         page
-          .getByLabel("File of requests")
+          .getByLabel("Request file")
           .setInputFiles({ name: "labels.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(text) })
       await choose("not JSON\n")
       expect(

@@ -1,7 +1,7 @@
 import { workspaceId } from "../state/session.ts"
 import { call, withParams } from "./client.ts"
 
-/** A link cannot send the console's header, so the bytes are read by fetch. */
+/** A link cannot send the console's header, so the bytes are fetched. */
 export async function downloadFile({ id, filename }: { id: string; filename: string }): Promise<void> {
   await download(withParams(`/files/${id}/content`, { workspace_id: workspaceId.value }), filename)
 }

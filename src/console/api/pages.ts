@@ -4,7 +4,7 @@ import { type Query, useQuery } from "./query.ts"
 import type { List } from "./types.ts"
 
 const PAGE = 100
-/** More rows than a person looks through; the end of a list shows the total. */
+/** Maximum number of loaded rows; the end of a list shows the total. */
 const MAX_ROWS = 5_000
 const AT_ONCE = 4
 
@@ -69,7 +69,7 @@ export type SearchQuery<T> = Query<List<T>> & {
 
 const TYPING_MS = 150
 
-/** The text after a pause in typing. */
+/** The text, debounced. */
 export function useDebounced(text: string): string {
   const [typed, setTyped] = useState(text)
   useEffect(() => {

@@ -67,7 +67,7 @@ function EntryLink({ entry }: { entry: Entry }) {
       <Icon name={entry.icon} />
       {entry.label}
       {entry.path === "/interns" && openQuestions.value.length > 0 && (
-        <span class="badge end" title="Questions that wait for an answer">
+        <span class="badge end" title="Open questions">
           {openQuestions.value.length}
         </span>
       )}
@@ -79,7 +79,7 @@ const IN_BAR = ["/", "/playground", "/calls", "/keys"]
 
 function BottomBar({ visible }: { visible: readonly Entry[] }) {
   const inBar = visible.filter((entry) => IN_BAR.includes(entry.path))
-  // The page that is open may be one of those behind "More".
+  // The current page may be in the "More" menu.
   const isElsewhere = !inBar.some(isCurrent) && visible.some(isCurrent)
   return (
     <nav class="bottom" aria-label="Console, short">
@@ -142,7 +142,7 @@ const THEMES: readonly { value: Theme; label: string }[] = [
   { value: "dark", label: "Dark" },
 ]
 
-/** Who is signed in: the person, or the key. */
+/** The signed-in user or key. */
 function accountName(): string {
   const { user, key } = session.value ?? {}
   const name = [user?.first_name, user?.last_name].filter((part) => part).join(" ")

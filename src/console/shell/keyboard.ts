@@ -43,7 +43,7 @@ function moveRow(step: 1 | -1): boolean {
   return target !== undefined
 }
 
-/** Back to the list: the page above the present one. */
+/** The parent page, such as the list. */
 let escape: (() => void) | undefined
 
 /** Handles Escape while the component is shown, from its first frame on: users do not wait for effects. */

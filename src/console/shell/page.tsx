@@ -3,9 +3,9 @@ import { useEffect } from "preact/hooks"
 
 type Props = {
   title: string
-  /** What comes before the title: links to the pages above. */
+  /** Breadcrumbs: links to the parent pages. */
   crumb?: ComponentChildren
-  /** Controls of the whole page, at the end of the title's line. */
+  /** Controls of the page, right of the title. */
   controls?: ComponentChildren
   /** The content fills the page to its edges and scrolls by itself. */
   flush?: boolean
@@ -26,7 +26,7 @@ export function Page({ title, crumb, controls, flush, children }: Props) {
         </h1>
         {controls && <div class="row end">{controls}</div>}
       </header>
-      {/* The focus can scroll it with the keyboard. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <div
         class={`content ${flush ? "flush" : ""}`}
         tabIndex={flush ? -1 : 0}

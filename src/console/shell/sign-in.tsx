@@ -6,7 +6,7 @@ import { Button } from "../ui/button.tsx"
 import { TextField } from "../ui/field.tsx"
 import { Mark } from "./mark.tsx"
 
-/** Why a sign-in with the identity provider failed, by the reason that the gateway puts into the URL. */
+/** Messages for failed sign-ins with the identity provider, by the reason in the URL. */
 const REFUSALS: Readonly<Record<string, string>> = {
   not_member: "You are not a member of an organization here. Ask an administrator to add your email in Team.",
   disabled: "An administrator has disabled your access to the console. Ask them to enable your key in Keys.",
@@ -53,7 +53,7 @@ function useProvider(): string | null | undefined {
   return provider
 }
 
-/** The page that was opened is shown after the sign-in. */
+/** The requested page is shown after the sign-in. */
 function signInUrl(): string {
   const values = new URLSearchParams(query.value)
   values.delete("sign_in")

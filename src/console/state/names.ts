@@ -5,7 +5,7 @@ import { may } from "./session.ts"
 
 type Named = "keys" | "workspaces" | "members"
 
-/** Names of keys, workspaces and members by id: those that the page shows, as far as the session may read them. */
+/** Names of keys, workspaces and members by id, if the session may read them. */
 export function useNames(wanted: readonly Named[]): ReadonlyMap<string, string> {
   const mayRead = (area: Named) => wanted.includes(area) && may(`${area}:read`)
   const keys = useAll<ApiKey>(mayRead("keys") ? "/keys?include_disabled=true" : null)

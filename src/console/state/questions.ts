@@ -14,7 +14,7 @@ const AFTER_PAGE_MS = 500
 
 const hrefOf = ({ intern, session_id: id }: OpenQuestion) => `/interns/${intern.id}?session=${encodeURIComponent(id)}`
 
-/** Keeps the open questions up to date while the frame is shown, and announces new ones on every page. */
+/** Updates the open questions while the frame is shown, and announces new ones. */
 export function useQuestions(): void {
   const key = session.value?.key.hash
   const isAllowed = may("interns:read")
@@ -34,7 +34,7 @@ export function useQuestions(): void {
   }, [key, isAllowed])
 }
 
-/** Reads the open questions; `onNew` gets those that were not known. */
+/** Loads the open questions; `onNew` receives the new ones. */
 async function read(onNew: (question: OpenQuestion) => void): Promise<void> {
   try {
     const { data } = await api<{ data: OpenQuestion[] }>("/questions")
@@ -42,7 +42,7 @@ async function read(onNew: (question: OpenQuestion) => void): Promise<void> {
     openQuestions.value = data
     for (const question of data) if (!known.has(question.id)) onNew(question)
   } catch {
-    // The next event brings the question itself.
+    // The next event contains the question.
   }
 }
 
@@ -55,7 +55,7 @@ function follow(): () => void {
     openQuestions.value = question.state === "open" ? [...others, question] : others
     if (question.state === "open" && isNew) announce(question)
   })
-  // Questions that were raised between the first read and the first event.
+  // Questions created between the first read and the first event.
   void read(announce)
   return stop
 }

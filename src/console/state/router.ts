@@ -18,7 +18,7 @@ export function navigate(url: string, { replace = false } = {}): void {
 
 type Values = Readonly<Record<string, string | readonly string[] | null>>
 
-/** The present page with changed query values; null and an empty text remove one. */
+/** The current page with changed query values; null or an empty string removes one. */
 export function withQuery(values: Values): string {
   const next = new URLSearchParams(current.value.query)
   for (const [name, value] of Object.entries(values)) {
@@ -29,15 +29,15 @@ export function withQuery(values: Values): string {
   return text === "" ? current.value.path : `${current.value.path}?${text}`
 }
 
-/** Changes the query in place: no entry in the history, so that Back leaves the page. */
+/** Replaces the query without a history entry, so that Back leaves the page. */
 export function setQuery(values: Values): void {
   navigate(withQuery(values), { replace: true })
 }
 
-/** Paths that the gateway itself serves. */
+/** Paths served by the gateway. */
 const OF_GATEWAY = ["/api/", "/auth", "/console/sign-in"]
 
-/** Links of this origin change the page without a load. */
+/** Links to this origin navigate without a page load. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const link = event.target instanceof Element ? event.target.closest("a") : null

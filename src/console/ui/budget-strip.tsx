@@ -23,12 +23,12 @@ type Props = {
   /** Where the budget of an interval is set and removed. */
   pathOf: (interval: string) => string
   isEditable: boolean
-  /** Each budget says whether it counts calls with own keys. */
+  /** Each budget has its own setting for BYOK calls. */
   hasByok?: boolean
   onChange: () => void
 }
 
-/** The budgets of a workspace or a provider, from the shortest window to the longest, with what is spent of each. */
+/** Budgets of a workspace or provider, shortest window first, each with its spend. */
 export function BudgetStrip({ budgets, pathOf, isEditable, hasByok = false, onChange }: Props) {
   const [edited, setEdited] = useState<string>()
   const byInterval = new Map(budgets.map((one) => [one.reset_interval ?? "lifetime", one]))
@@ -91,7 +91,7 @@ function Use({ budget }: { budget: Budget | undefined }) {
       />
       <span class="quiet small">
         {spending}
-        {hasByok && ", own keys included"}
+        {hasByok && ", BYOK included"}
       </span>
     </>
   )
@@ -123,7 +123,13 @@ function BudgetForm({ path, budget, hasByok, onDone }: FormProps) {
         onChange={setText}
         autoFocus
       />
-      {hasByok && <Check label="Count calls with your own keys" checked={isByokCounted} onChange={setByokCounted} />}
+      {hasByok && (
+        <Check
+          label="Count calls with your own provider keys (BYOK)"
+          checked={isByokCounted}
+          onChange={setByokCounted}
+        />
+      )}
       <div class="row">
         <Button type="submit" size="small" kind="primary">
           Set

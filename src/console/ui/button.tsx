@@ -5,7 +5,7 @@ type Props = {
   kind?: "plain" | "primary" | "quiet" | "danger" | "primary danger"
   size?: "normal" | "small"
   icon?: IconName
-  /** Without visible words, the label is what assistive technology reads and the tooltip shows. */
+  /** If the button has no text, the label is its accessible name and tooltip. */
   label?: string
   busy?: boolean
   href?: string

@@ -14,16 +14,16 @@ type Props = {
   format: (value: number) => string
   height?: number
   stepMs: number
-  /** Opens what a step is made of. */
+  /** Opens the calls of a step. */
   onStep?: (from: number, to: number) => void
 }
 
-/** A page that opens with a chart calls it as it is loaded, before its requests take the connections. */
+/** Pages that open with a chart call it while they load, before their requests occupy the connections. */
 export const loadDrawing = () => import("./uplot.ts")
 
 type Hover = { index: number; left: number } | undefined
 
-/** Stacked bars or lines from zero. The pointer reads all series; a drag chooses a range, a click opens a step. */
+/** Stacked bars or lines from zero. Hover shows all series, a drag selects a range, a click opens a step. */
 export function Chart({ label, times, series, kind, format, height = 220, stepMs, onStep }: Props) {
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()

@@ -44,7 +44,7 @@ export function hrefOf(kind: ChipKind, id: string): string {
   return HREFS[kind](id)
 }
 
-/** An object of the gateway: everywhere the same look, and a link to its page. */
+/** A gateway object: consistent look, and a link to its page. */
 export function Chip({ kind, id, label }: { kind: ChipKind; id: string | null | undefined; label?: string }) {
   if (id === null || id === undefined || id === "") return <span class="faint">–</span>
   return (

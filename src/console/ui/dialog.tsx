@@ -5,11 +5,11 @@ import { TextField } from "./field.tsx"
 
 type Props = { title: string; onClose: () => void; wide?: boolean; class?: string; children: ComponentChildren }
 
-/** A modal: the focus stays inside, Escape and a click beside it close it. */
+/** A modal: traps the focus; Escape and a click outside close it. */
 export function Dialog({ title, onClose, wide, class: extra, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Before the next key: people type while a dialog opens.
+  // Synchronously: users type while a dialog opens.
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, wide, class: extra, children }: Props) 
 }
 
 type FormEndProps = {
-  /** Why the form was refused. */
+  /** Error of the form. */
   fault: string | undefined
   action: string
   busy?: boolean
@@ -50,7 +50,7 @@ type FormEndProps = {
   onClose: () => void
 }
 
-/** The end of a form in a dialog: its fault, and the buttons. */
+/** Footer of a form in a dialog: error and buttons. */
 export function FormEnd({ fault, action, busy = false, disabled = false, onClose }: FormEndProps) {
   return (
     <>
@@ -71,16 +71,16 @@ export function FormEnd({ fault, action, busy = false, disabled = false, onClose
 
 type ConfirmProps = {
   title: string
-  /** What will happen, and to how many. */
+  /** Effect of the action, with the number of affected objects. */
   children: ComponentChildren
   action: string
-  /** What must be typed where the action cannot be undone. */
+  /** Text to type as confirmation if the action cannot be undone. */
   name?: string
   onConfirm: () => Promise<unknown> | void
   onClose: () => void
-  /** Nothing is lost by it. */
+  /** The action is not destructive. */
   isHarmless?: boolean
-  /** What cancelling does instead of closing, after the action. */
+  /** Replaces the close action of the cancel button after the action. */
   onCancel?: () => void
 }
 

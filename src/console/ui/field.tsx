@@ -13,7 +13,7 @@ type FieldProps = {
   }) => ComponentChildren
 }
 
-/** A control with its label, a hint and its fault. */
+/** A control with label, hint and error. */
 export function Field({ label, hint, fault, children }: FieldProps) {
   const id = useId()
   const hasNote = fault !== undefined || hint !== undefined
@@ -64,7 +64,7 @@ export function TextField({ label, hint, fault, value, onChange, type = "text", 
           value,
           onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onChange(currentTarget.value),
         }
-        // Preact types the inputs of each group by themselves.
+        // Preact has separate types for each group of inputs.
         if (type === "password") return <input {...attributes} type={type} />
         if (type === "number") return <input {...attributes} type={type} />
         if (type === "date" || type === "datetime-local") return <input {...attributes} type={type} />
@@ -140,7 +140,7 @@ export function Check(props: { label: ComponentChildren; checked: boolean; onCha
   )
 }
 
-/** The filter of a page: `/` moves the focus here. */
+/** Filter of a page; `/` focuses it. */
 export function Search(props: {
   label: string
   value: string

@@ -6,17 +6,17 @@ type Props = ComponentProps<typeof Markdown>
 
 let loaded: FunctionComponent<Props> | undefined
 
-/** Pages call it when they have settled: the code is there before the first answer is. */
+/** Pages call it once they are idle, so that the code is loaded before the first response. */
 export async function loadMarkdown(): Promise<void> {
   loaded = (await import("./markdown.tsx")).Markdown
 }
 
-/** Markdown, whose code is large and not needed to show a page. The text as it is until it has arrived. */
+/** Markdown, with its code loaded on demand; shows the plain text until then. */
 export function LateMarkdown(props: Props) {
   const [Shown, setShown] = useState(() => loaded)
   useEffect(() => {
     if (Shown) return
-    // Without the code, as after a deploy, the text stays as it is.
+    // If the code cannot be loaded, as after a deploy, the text stays plain.
     loadMarkdown().then(
       () => setShown(() => loaded),
       () => {},

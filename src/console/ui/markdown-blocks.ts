@@ -1,13 +1,13 @@
 import { marked, type Token } from "marked"
 
-/** A text of Markdown and its blocks. */
+/** A Markdown text and its blocks. */
 export type Lexed = { text: string; blocks: readonly Token[] }
 
-/** The last blocks can still change when more text comes: a paragraph becomes a heading, a row a table. */
+/** The last blocks may change when text is appended: a paragraph may become a heading, a row a table. */
 const OPEN_BLOCKS = 3
 
 export function lex(text: string): Lexed {
-  // As the lexer does itself, so that the blocks cover the text.
+  // Same normalization as in the lexer, so that the blocks cover the text.
   const normal = text.replaceAll(/\r\n?/g, "\n")
   return { text: normal, blocks: marked.lexer(normal) }
 }

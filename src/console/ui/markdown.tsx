@@ -33,7 +33,7 @@ function useBlocks(text: string, isGrowing: boolean): readonly Token[] {
 
 type StableProps = { token: Token; hasDefinitions: boolean }
 
-/** A block is drawn again only if its text has changed, or what its references to links mean. */
+/** Renders a block again only if its text or its link definitions changed. */
 class StableBlock extends Component<StableProps> {
   override shouldComponentUpdate({ token, hasDefinitions }: Readonly<StableProps>): boolean {
     const { token: before } = this.props
@@ -50,7 +50,7 @@ function Block({ token }: { token: Token }): ComponentChildren {
   switch (token.type) {
     case "heading": {
       const { depth, tokens } = token as Tokens.Heading
-      // A page has one h1; headings of an answer begin below those of the page.
+      // A page has one h1; headings of a response start at a lower level.
       const Tag = (["h3", "h4", "h5", "h6", "h6", "h6"] as const)[depth - 1] ?? "h6"
       return (
         <Tag>
@@ -110,7 +110,7 @@ function List({ list }: { list: Tokens.List }) {
   return list.ordered ? <ol start={typeof list.start === "number" ? list.start : 1}>{items}</ol> : <ul>{items}</ul>
 }
 
-/** More rows than a person reads would freeze the page. */
+/** Larger tables would freeze the page. */
 const MAX_ROWS = 500
 
 function DataTable({ table: { header, rows } }: { table: Tokens.Table }) {
@@ -190,7 +190,7 @@ function Span({ token }: { token: Token }): ComponentChildren {
   }
 }
 
-/** The address of a link that may be followed; undefined for scripts, data and what is no URL. */
+/** The URL of a safe link; undefined for javascript:, data: and invalid URLs. */
 function safeUrl(href: string): URL | undefined {
   try {
     const url = new URL(href)
@@ -219,7 +219,7 @@ function Image({ href, text }: { href: string; text: string }) {
   const [isShown, setShown] = useState(false)
   const url = safeUrl(href)
   const isInline = INLINE_IMAGE.test(href)
-  // The policy of the page lets no image of another host load: such an image is a link.
+  // The content security policy blocks images of other hosts: such an image is shown as a link.
   if (!isInline) return url ? <Link href={url.href}>{text || "image"}</Link> : <span>{text || "image"}</span>
   if (isShown)
     return (
@@ -244,7 +244,7 @@ const ENTITIES: Record<string, string> = {
   "#39": "'",
 }
 
-/** Text of Markdown may have entities, which are characters here and never markup. */
+/** Decodes entities in Markdown text to characters, never to markup. */
 function decode(text: string): string {
   return text.replaceAll(/&(#39|[a-z]{2,4});/g, (entity, name: string) => ENTITIES[name] ?? entity)
 }

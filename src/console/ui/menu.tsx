@@ -12,7 +12,7 @@ type PopoverProps = {
   children: ComponentChildren
 }
 
-/** Floats beside its anchor and stays in view; a click elsewhere and Escape close it. */
+/** Positioned at its anchor, inside the viewport; Escape and a click outside close it. */
 export function Popover({ anchor, onClose, label, placement = "bottom-start", children }: PopoverProps) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -51,7 +51,7 @@ export function Popover({ anchor, onClose, label, placement = "bottom-start", ch
   )
 }
 
-/** A button that opens a list of actions. Arrow keys move, Enter acts. */
+/** A button that opens a list of actions. Arrow keys move the focus, Enter runs the action. */
 export function Menu(props: {
   label: string
   icon?: IconName

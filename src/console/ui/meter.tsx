@@ -7,7 +7,7 @@ type Props = { value: number; max: number; held?: number; label: string; tone?: 
 
 const share = (value: number, max: number) => (max <= 0 ? 0 : Math.min(100, Math.max(0, (value / max) * 100)))
 
-/** A share of a whole, as a bar. The words beside it say the same. */
+/** A share as a bar; the text beside it has the same value. */
 export function Meter({ value, max, held = 0, label, tone }: Props) {
   return (
     <span class={`meter ${tone ?? ""}`} role="img" aria-label={label}>
@@ -19,7 +19,7 @@ export function Meter({ value, max, held = 0, label, tone }: Props) {
 
 const WARN_SHARE = 0.8
 
-/** Limits that a call must fit under, the widest first, and which of them stops first. */
+/** All limits of a call, widest first, with the one that is reached first. */
 export function Ladder({ limits }: { limits: readonly Limit[] }) {
   return (
     <ul class="ladder" aria-label="Limits">

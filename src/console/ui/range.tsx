@@ -30,7 +30,7 @@ export function currentRange(fallback: (typeof PRESETS)[number]["value"] = "24h"
   return { from: end - preset.ms, to: end, label: preset.label, isLive: true }
 }
 
-/** Whole days as days, the last of them included; anything else to the minute. */
+/** Whole days as dates, including the last one; other ranges to the minute. */
 export function describeRange({ from, to }: Pick<Range, "from" | "to">): string {
   const isInDays = hourMinute(from) === "00:00" && hourMinute(to) === "00:00"
   if (!isInDays) return `${dayMonthYear(from)} ${hourMinute(from)} – ${dayMonthYear(to)} ${hourMinute(to)}`
@@ -100,7 +100,7 @@ export function RangePicker({ fallback }: { fallback?: "1h" | "24h" | "7d" | "30
   )
 }
 
-/** A form for any range. Its instants go into the URL. */
+/** A form for any range, which is stored in the URL. */
 export function CustomRange(props: {
   range: Pick<Range, "from" | "to">
   onApply: (range: { from: string; to: string }) => void

@@ -9,7 +9,7 @@ import { Button } from "./button.tsx"
 const SKELETON_AFTER_MS = 300
 const WIDTHS = ["62%", "84%", "45%", "71%", "56%", "78%"]
 
-/** Lines where the content will be. Nothing for the first 300 ms: most answers are there by then. */
+/** Placeholder lines. Hidden for the first 300 ms, in which most responses arrive. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
@@ -26,7 +26,7 @@ export function Skeleton({ lines = 6 }: { lines?: number }) {
   )
 }
 
-/** What there is to do where there is nothing yet. */
+/** Empty state, with the next step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -36,7 +36,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   )
 }
 
-/** A list in which the filter leaves nothing. */
+/** A list without matches for the filter. */
 export function NoMatch({ what, text }: { what: string; text: string }) {
   return (
     <Empty title={`No ${what} matches “${text}”`}>
@@ -78,7 +78,7 @@ export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => vo
 
 const STALE_MS = 120_000
 
-/** The data of a query, or its state. A failed refresh keeps the data and says how old it is. */
+/** The data of a query, or its state. After a failed refresh, the data stays with its age. */
 export function Loaded<T>(props: { query: Query<T>; lines?: number; children: (data: T) => ComponentChildren }) {
   const { data, error, isLoading, updatedAt, refresh } = props.query
   if (data === undefined) {
@@ -103,7 +103,7 @@ export function Loaded<T>(props: { query: Query<T>; lines?: number; children: (d
   )
 }
 
-/** Keeps a fault of one page from taking the frame with it. */
+/** Keeps the frame if a page throws. */
 export class ErrorBoundary extends Component<
   { children: ComponentChildren; resetKey: string },
   { error?: Error | undefined }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 
 export type Tone = "good" | "warn" | "bad" | "busy" | "off"
 
-/** Shapes differ, so that a state is known without its color. */
+/** Shapes differ, so that the state is visible without color. */
 const SHAPES = {
   good: <circle cx="5" cy="5" r="4" fill="currentColor" />,
   warn: <path d="M5 .8L9.600 9H.4z" fill="currentColor" />,

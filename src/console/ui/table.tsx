@@ -9,9 +9,9 @@ export type Column<T> = {
   width: string
   cell: (row: T) => ComponentChildren
   align?: "right"
-  /** Where the cell goes on a narrow screen: the first line, its end, the second line (default), or nowhere. */
+  /** Position on a narrow screen: first line, end of the first line, second line (default), or hidden. */
   narrow?: "title" | "lead" | "hide"
-  /** What stands before the value on the second line of a narrow screen, which has no header. */
+  /** Label before the value on a narrow screen, which has no header. */
   narrowLabel?: string
   sort?: { direction: "asc" | "desc" | undefined; onSort: () => void }
 }
@@ -21,7 +21,7 @@ type Props<T> = {
   columns: readonly Column<T>[]
   rows: readonly T[]
   rowKey: (row: T) => string
-  /** The page of a row. Enter and a click open it. */
+  /** URL of a row, opened by Enter or a click. */
   href?: (row: T) => string
   selected?: string | null
   compact?: boolean
@@ -32,9 +32,9 @@ type Props<T> = {
 
 const VIRTUAL_FROM = 60
 const OVERSCAN = 12
-/** The rows in view are drawn first, and those around them when the page has settled. */
+/** Renders the rows in view first, and the surrounding rows when the page is idle. */
 const OVERSCAN_AFTER_MS = 400
-/** Rows below the view at which the next page is read, so that who scrolls does not wait for it. */
+/** Distance from the end, in rows, at which the next page is requested. */
 const READ_AHEAD = 60
 
 /** Rows in a grid. From 60 rows on, only those in view are in the document. */
@@ -115,7 +115,7 @@ type RowProps<T> = {
   height: number | undefined
 }
 
-/** Most rows stay as they are while the list scrolls: only what has changed is drawn again. */
+/** While the list scrolls, only changed rows are rendered again. */
 class Row<T> extends Component<RowProps<T>> {
   override shouldComponentUpdate(next: Readonly<RowProps<T>>): boolean {
     const before = this.props
@@ -187,7 +187,7 @@ function scrollParent(element: HTMLElement): HTMLElement {
 
 type View = { first: number; last: number; isVirtual: boolean }
 
-/** The rows that are in view, with some above and below. */
+/** The rows in view, with some above and below. */
 function useView(
   element: { current: HTMLDivElement | null },
   { total, rowHeight, onEnd }: { total: number; rowHeight: number; onEnd: (() => void) | undefined },

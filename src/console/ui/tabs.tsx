@@ -12,7 +12,7 @@ export function currentTab(tabs: readonly Tab[]): string {
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const current = currentTab(tabs)
   const element = useRef<HTMLElement>(null)
-  // On a narrow screen the tabs scroll: the one that is shown is in view.
+  // On a narrow screen the tabs scroll: keep the selected one in view.
   useEffect(() => {
     element.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [current])
@@ -21,7 +21,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
       {tabs.map(({ id, label: text }, index) => (
         <a
           key={id}
-          // Filters of one tab mean nothing in another.
+          // Filters of one tab do not apply to another.
           href={index === 0 ? path.value : `${path.value}?tab=${id}`}
           aria-current={id === current ? "true" : undefined}
         >

@@ -16,7 +16,7 @@ type Drawing = {
   onStep: (index: number) => void
 }
 
-/** The value of a token in the present theme, as a color that a canvas takes. */
+/** Value of a design token in the current theme, as a canvas color. */
 function colorOf(element: HTMLElement, token: string): string {
   const probe = document.createElement("span")
   probe.style.color = token
@@ -26,7 +26,7 @@ function colorOf(element: HTMLElement, token: string): string {
   return color
 }
 
-/** Bars are stacked: the top of each is the sum of those below it, and the highest is drawn first. */
+/** Stacked bars: the top of each is the sum up to it; the tallest is drawn first. */
 function stacked(series: readonly Series[]): (number | null)[][] {
   const sums: number[] = []
   return series.map(({ values }) =>
@@ -54,7 +54,7 @@ function seriesOptions(element: HTMLElement, { series, kind }: Drawing): uPlot.S
   return [{}, ...(kind === "bars" ? drawn.toReversed() : drawn)]
 }
 
-/** Ticks of more than two days are days: hours alone would repeat. */
+/** Ranges of more than two days have ticks per day, because hours would repeat. */
 const DAYS_FROM_MS = 2 * DAY
 
 function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.Axis[] {
@@ -72,7 +72,7 @@ function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.A
       ticks: { show: false },
       values: (_, splits) => splits.map((at) => label(at * 1000)),
       space: 70,
-      // One tick a day at most.
+      // At most one tick per day.
       incrs: isInDays
         ? [1, 2, 7, 14, 30].map((days) => (days * DAY) / 1000)
         : [60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200],
@@ -94,7 +94,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
   const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
-  // Half of a bar stands before its step, and half behind it.
+  // A bar is centered on its step.
   const margin = kind === "bars" ? stepMs / 2 : 0
   let isDrag = false
   return new uPlot(
@@ -102,7 +102,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
       width: element.clientWidth,
       height,
       legend: { show: false },
-      // Half of the last label may stand behind the last step.
+      // Half of the last label may be right of the last step.
       padding: [8, 28, 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
       scales: {

@@ -1,7 +1,7 @@
 import { absolute, duration, now, relative } from "../format/time.ts"
 import { compact, count, exactUsd, usd } from "../format/number.ts"
 
-/** An amount with the digits that matter; the exact one is its title. */
+/** A rounded amount, with the exact one as title. */
 export function Money({ value }: { value: number | null | undefined }) {
   if (value === null || value === undefined) return <span class="faint">–</span>
   return (

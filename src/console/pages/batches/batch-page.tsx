@@ -166,7 +166,7 @@ type BatchErrors = NonNullable<Batch["errors"]>["data"]
 
 function Errors({ errors, isFailed }: { errors: BatchErrors; isFailed: boolean }) {
   return (
-    <section class="stack tight" aria-label="Mistakes in the file">
+    <section class="stack tight" aria-label="Errors in the file">
       <h2>{isFailed ? "Why it failed" : "What is wrong"}</h2>
       <ul class="batch-errors">
         {errors.map(({ line, code, message, param }) => (
@@ -258,7 +258,7 @@ function CancelDialog({ batch, onClose }: { batch: Batch; onClose: () => void })
           ? "Its requests do not start."
           : `${count(left)} of ${count(total)} ${total === 1 ? "request has" : "requests have"} not ended: those that have not started do not run, and up to ${IN_FLIGHT} in flight end and are charged.`}
       </p>
-      <p>What is done is in the results. A cancelled batch cannot be continued.</p>
+      <p>Completed requests are in the results. A cancelled batch cannot be continued.</p>
     </ConfirmDialog>
   )
 }

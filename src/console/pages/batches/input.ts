@@ -1,4 +1,4 @@
-/** What the console checks in a file before it is sent. The gateway checks every line at the start. */
+/** Checks of a file before upload. The gateway checks every line when the batch starts. */
 export type Input = {
   file: File
   endpoint: string | undefined

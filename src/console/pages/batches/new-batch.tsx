@@ -70,8 +70,8 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           </div>
         )}
         <Field
-          label="File of requests"
-          hint={input ? describe(input) : "JSONL: one request a line, at most 50,000 and 100 MiB."}
+          label="Request file"
+          hint={input ? describe(input) : "JSONL: one request per line, at most 50,000 and 100 MiB."}
           fault={input?.fault}
         >
           {(control) => (
@@ -89,7 +89,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           value={name}
           onChange={setName}
           placeholder={input?.file.name ?? "name of the file"}
-          hint="Kept in the metadata of the batch."
+          hint="Stored in the metadata of the batch."
         />
         <WhereItRuns value={provider} onChange={setProvider} />
         <p class="small quiet" role="status">
@@ -146,7 +146,7 @@ function WhereItRuns({ value, onChange }: { value: string; onChange: (provider: 
       <p class="quiet">
         {value === ""
           ? `Each request is an ordinary call of the key “${key}”: it is held, charged and recorded like any other, and stops at its limits. Requests that have not run after 24 hours expire.`
-          : `The provider runs the requests when it has room, within 24 hours. Each is checked and held for the key “${key}” first. One that has no endpoint there, or uses plugins or server tools, fails.`}
+          : `The provider runs the requests when it has capacity, within 24 hours. Each is checked and held for the key “${key}” first. One that has no endpoint there, or uses plugins or server tools, fails.`}
       </p>
     </>
   )

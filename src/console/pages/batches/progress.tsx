@@ -2,7 +2,7 @@ import type { Batch } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
 import { Meter } from "../../ui/meter.tsx"
 
-/** How many requests have ended, as a bar and in words. */
+/** Finished requests as a bar and as text. */
 export function Progress({ batch: { request_counts: counts, status }, isLarge }: { batch: Batch; isLarge?: boolean }) {
   const { total, completed, failed } = counts
   if (total === 0) return <span class="faint">{status === "validating" ? "counting requests" : "no request ran"}</span>

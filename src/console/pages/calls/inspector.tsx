@@ -47,7 +47,7 @@ export function Inspector({ id, rows }: Props) {
           <Button size="small" kind="quiet" icon="close" label="Close" href={callHref(null)} />
         </span>
       </header>
-      <div class="inspector-body" tabIndex={0} role="region" aria-label="Story of the call">
+      <div class="inspector-body" tabIndex={0} role="region" aria-label="Details of the call">
         <Loaded query={query} lines={10}>
           {({ data }) => <Story story={data} />}
         </Loaded>
@@ -108,7 +108,7 @@ function Story({ story }: { story: CallStory }) {
           </ul>
         </Section>
       )}
-      <Section title="Facts">
+      <Section title="Details">
         <dl class="facts">
           <dt>Time</dt>
           <dd>{timeLine(story)}</dd>
@@ -206,7 +206,7 @@ function Actions({ story }: { story: CallStory }) {
       `Time ${story.created_at}`,
       `Error ${story.error?.message ?? "none"}`,
     ]
-    void navigator.clipboard.writeText(facts.join("\n")).then(() => toast("good", "The facts of the call are copied."))
+    void navigator.clipboard.writeText(facts.join("\n")).then(() => toast("good", "The report is copied."))
   }
   return (
     <div class="row">

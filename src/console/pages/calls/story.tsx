@@ -99,7 +99,7 @@ export function Arithmetic({ story }: { story: CallStory }) {
         ))}
         <tr class="total">
           <th scope="row">
-            {paidBy === "byok" ? "at your own provider account" : paidBy === "nobody" ? "nothing charged" : "charged"}
+            {paidBy === "byok" ? "at your provider account" : paidBy === "nobody" ? "nothing charged" : "charged"}
           </th>
           <td />
           <td />

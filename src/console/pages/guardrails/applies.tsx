@@ -12,7 +12,7 @@ import { Chip } from "../../ui/chip.tsx"
 import { Select } from "../../ui/field.tsx"
 import { Loaded } from "../../ui/states.tsx"
 
-/** The keys and members that a guardrail applies to, and what it did to their calls. */
+/** Keys and members that a guardrail applies to. */
 export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const base = `/guardrails/${id}/assignments`
   const assigned = useAll<KeyAssignment>(`${base}/keys`)
@@ -20,13 +20,13 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const change = (path: string, body: unknown, text: string) =>
     attempt(() => api(path, { method: "POST", body }), text).then(() => invalidate(base))
   return (
-    <section class="stack" aria-label="Where it applies">
-      <h2>Where it applies</h2>
+    <section class="stack" aria-label="Applies to">
+      <h2>Applies to</h2>
       <Loaded query={assigned} lines={2}>
         {({ data }) => (
           <>
             {data.length === 0 && (members.data?.data.length ?? 0) === 0 && (
-              <p class="quiet">To no key and no member yet: it has no effect.</p>
+              <p class="quiet">No key and no member yet: it has no effect.</p>
             )}
             <ul class="row">
               {data.map(({ key_hash: hash, key_name: name }) => (
@@ -37,8 +37,8 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
                       size="small"
                       kind="quiet"
                       icon="close"
-                      label={`Take it off ${name}`}
-                      onClick={() => void change(`${base}/keys/remove`, { key_hashes: [hash] }, `Taken off ${name}`)}
+                      label={`Remove it from ${name}`}
+                      onClick={() => void change(`${base}/keys/remove`, { key_hashes: [hash] }, `Removed from ${name}`)}
                     />
                   )}
                 </li>
@@ -73,7 +73,7 @@ function Assign({ taken, onAssign }: { taken: ReadonlySet<string>; onAssign: (ha
   const name = free.find(({ hash }) => hash === chosen)?.name
   return (
     <div class="row fields">
-      <Select label="Apply it to a key" options={options} value={chosen} onChange={setChosen} />
+      <Select label="Apply to a key" options={options} value={chosen} onChange={setChosen} />
       <Button
         disabled={name === undefined}
         onClick={() => {
@@ -87,7 +87,7 @@ function Assign({ taken, onAssign }: { taken: ReadonlySet<string>; onAssign: (ha
   )
 }
 
-/** How many keys and members it applies to, in words. */
+/** Number of keys and members it applies to, as text. */
 export function Assigned({ id }: { id: string }) {
   const base = `/guardrails/${id}/assignments`
   const keys = useGet<List<KeyAssignment>>(`${base}/keys?limit=1`)

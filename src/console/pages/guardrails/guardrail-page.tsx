@@ -129,19 +129,19 @@ type Call = {
   key: { hash: string; name: string | null }
 }
 
-/** Calls that it blocked or changed. */
+/** Calls that the guardrail blocked or changed. */
 function Lately({ name }: { name: string }) {
   const calls = useGet<{ data: Call[] }>(withParams("/calls", { q: name, limit: 8 }))
   return (
-    <section class="stack" aria-label="What it did lately">
+    <section class="stack" aria-label="Recent matches">
       <div class="row between">
-        <h2>What it did lately</h2>
+        <h2>Recent matches</h2>
         <a href={`/calls?q=${encodeURIComponent(name)}`}>All calls</a>
       </div>
       <Loaded query={calls} lines={3}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="quiet">It found nothing in the calls that are kept.</p>
+            <p class="quiet">No matches in the stored calls.</p>
           ) : (
             <ul class="stack tight">
               {data.map((call) => (

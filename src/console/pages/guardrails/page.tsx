@@ -118,7 +118,7 @@ export default function GuardrailsPage() {
             <Empty title="No guardrails in this workspace">
               <p>
                 A guardrail blocks or redacts content, restricts models and providers, and limits what its keys spend.
-                Make one, try it on a text, then assign keys.
+                Create one, test it on a text, then assign keys.
               </p>
             </Empty>
           ) : (

@@ -25,7 +25,7 @@ export function Rules({ draft, onChange }: Props) {
         <h2>Models and providers</h2>
         <div class="pairs">
           <TextArea
-            label="Only these models"
+            label="Allowed models"
             hint="One per line; author/* for all of an author. Empty: any."
             rows={2}
             code
@@ -33,28 +33,28 @@ export function Rules({ draft, onChange }: Props) {
             onChange={(allowedModels) => set({ allowedModels })}
           />
           <TextArea
-            label="Not these models"
+            label="Ignored models"
             rows={2}
             code
             value={draft.ignoredModels}
             onChange={(ignoredModels) => set({ ignoredModels })}
           />
           <TextArea
-            label="Only these providers"
+            label="Allowed providers"
             rows={2}
             code
             value={draft.allowedProviders}
             onChange={(allowedProviders) => set({ allowedProviders })}
           />
           <TextArea
-            label="Not these providers"
+            label="Ignored providers"
             rows={2}
             code
             value={draft.ignoredProviders}
             onChange={(ignoredProviders) => set({ ignoredProviders })}
           />
           <TextArea
-            label="Only these tools of MCP servers"
+            label="Allowed MCP tools"
             hint={`One per line; server/tool, or server/* for all tools of a server. Empty: any. ${EMPTY_LIST}: no tool.`}
             rows={2}
             code
@@ -64,7 +64,7 @@ export function Rules({ draft, onChange }: Props) {
         </div>
       </section>
       <section class="stack" aria-label="Budget">
-        <h2>Budget of each key and member</h2>
+        <h2>Budget per key and member</h2>
         <div class="pairs">
           <TextField
             label="USD"
@@ -83,13 +83,13 @@ export function Rules({ draft, onChange }: Props) {
           />
         </div>
         <Check
-          label="Calls with your own provider keys count too"
+          label="Count calls with your own provider keys (BYOK)"
           checked={draft.includesByok}
           onChange={(includesByok) => set({ includesByok })}
         />
       </section>
       <section class="stack" aria-label="Rate limits">
-        <h2>Rate limits of each key and member</h2>
+        <h2>Rate limits per key and member</h2>
         <div class="pairs">
           {RATES.map(({ field, label }) => (
             <TextField
@@ -112,7 +112,7 @@ export function Rules({ draft, onChange }: Props) {
 const RATES = [
   { field: "requests", label: "Requests per minute" },
   { field: "tokens", label: "Tokens per minute" },
-  { field: "concurrent", label: "Requests at the same time" },
+  { field: "concurrent", label: "Concurrent requests" },
 ] as const
 
 function Detectors({ draft, onChange }: Props) {

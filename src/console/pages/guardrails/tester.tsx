@@ -22,7 +22,7 @@ const TONES: Record<string, { tone: Tone; text: string }> = {
 /** Tests the rules of a draft on a text while it is typed. Saving is not needed. */
 export function Tester({ draft }: { draft: Draft }) {
   const [text, setText] = useState(SAMPLE)
-  /** How much of the text has arrived, while it is streamed; null for all of it. */
+  /** Characters streamed so far; null for the complete text. */
   const [arrived, setArrived] = useState<number | null>(null)
   const shown = arrived === null ? text : text.slice(0, arrived)
   const { result, error } = useTest(shown, draft)
@@ -55,16 +55,16 @@ export function Tester({ draft }: { draft: Draft }) {
       </div>
       {error && <div class="notice bad">{error}</div>}
       <div>
-        <h3>What it finds</h3>
+        <h3>Findings</h3>
         <pre class="tested" dir="auto" tabIndex={0} role="region" aria-label="Findings in the text">
           {result ? <Marked text={shown} matches={result.matches} /> : shown}
         </pre>
       </div>
       <div>
-        <h3>What goes on</h3>
-        <pre class="tested" dir="auto" tabIndex={0} role="region" aria-label="Text that goes on">
+        <h3>Text after the rules</h3>
+        <pre class="tested" dir="auto" tabIndex={0} role="region" aria-label="Text after the rules">
           {result?.action === "block" ? (
-            <span class="quiet">Nothing: the request is answered with 403.</span>
+            <span class="quiet">None: the request is rejected with 403.</span>
           ) : (
             result?.text
           )}

@@ -36,7 +36,7 @@ type Chunk = {
   error?: { message: string }
 }
 
-/** Sends messages to an intern and reads its answer into the chat, piece by piece. */
+/** Sends messages to an intern and streams its response into the chat. */
 export async function runTurn(
   internId: string,
   body: Record<string, unknown>,

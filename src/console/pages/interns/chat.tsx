@@ -144,7 +144,7 @@ function Composer({ isRunning, isBlocked, onSay, onStop }: ComposerProps) {
         aria-label="Message to the intern"
         placeholder={
           isBlocked
-            ? "It can be written to when it runs and no question waits"
+            ? "Available when the intern runs and no question is open"
             : "Message. Enter sends, Shift-Enter breaks the line."
         }
         value={text}

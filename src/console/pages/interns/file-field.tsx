@@ -3,7 +3,7 @@ import { Field } from "../../ui/field.tsx"
 
 export type GivenFile = { path: string; content: string; encoding: "base64" }
 
-/** Files that an intern begins with; each is at its name in the intern's folder. */
+/** Initial files of an intern, stored by name in its folder. */
 export function FileField({ onChange }: { onChange: (files: Promise<GivenFile[]>) => void }) {
   return (
     <Field label="Files" hint="AGENTS.md and other files for its folder. At most 512 KiB in total.">

@@ -21,7 +21,7 @@ const shortPath = ({ path }: File) => (path.startsWith(`${HOME}/`) ? path.slice(
 const nameOf = ({ path }: File) => path.split("/").at(-1) ?? path
 const contentOf = (intern: Intern, path: string) => withParams(`/interns/${intern.id}/files/content`, { path })
 
-/** The home of an intern: what it wrote, and what it was given. */
+/** The home folder of an intern. */
 export function Files({ intern }: { intern: Intern }) {
   const list = useGet<{ data: File[] }>(`/interns/${intern.id}/files`)
   const [filter, setFilter] = useState("")
@@ -31,7 +31,7 @@ export function Files({ intern }: { intern: Intern }) {
   const publish = (file: File) =>
     attempt(
       () => api(`/interns/${intern.id}/files/publish`, { method: "POST", body: { path: file.path } }),
-      `${nameOf(file)} is among the files of the workspace, for 24 hours at least`,
+      `${nameOf(file)} is copied to the files of the workspace, for at least 24 hours`,
     )
   const remove = async (file: File) => {
     await attempt(() => call(contentOf(intern, file.path), { method: "DELETE" }), `${nameOf(file)} is deleted`)
@@ -56,7 +56,7 @@ export function Files({ intern }: { intern: Intern }) {
             return (
               <Empty title={`${intern.name} has no files yet`}>
                 <p>
-                  It finds what you upload in <code>{HOME}</code>. Instructions for it go into <code>AGENTS.md</code>.
+                  Uploaded files are in <code>{HOME}</code>. Instructions for it go into <code>AGENTS.md</code>.
                 </p>
               </Empty>
             )

@@ -66,7 +66,7 @@ export default function InternPage({ params }: PageProps) {
               <>
                 <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
                 {intern.status === "running" ? (
-                  <Button onClick={() => void act("suspend", "It is stopped; its files stay")}>Stop</Button>
+                  <Button onClick={() => void act("suspend", "Stopped. Its files are kept")}>Stop</Button>
                 ) : (
                   <Button kind="primary" busy={isWaiting} onClick={() => void act("provision", "It starts")}>
                     Start

@@ -16,11 +16,11 @@ const KEYS = "123456789"
 
 type Props = { pending: Pending; onAnswer: (content: string, label: string) => void }
 
-/** What the intern wants to do, exactly, with a button for each answer and the time that is left. */
+/** Details of the requested action, a button for each answer, and the remaining time. */
 export function QuestionPanel({ pending, onAnswer }: Props) {
   const { question } = pending
   const element = useRef<HTMLElement>(null)
-  // The keys for answers work at once, wherever the focus was.
+  // Shortcuts for answers work at once, wherever the focus is.
   useEffect(() => element.current?.focus(), [])
   return (
     <section ref={element} class="question" aria-label="Question of the intern" tabIndex={-1}>
@@ -44,7 +44,7 @@ function Countdown({ deadline }: { deadline: number }) {
   const seconds = Math.max(0, Math.ceil(left / 1_000))
   const text =
     seconds === 0
-      ? "The time is over: the run is cancelled"
+      ? "Time is up: the run is cancelled"
       : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left to answer`
   return (
     <div class="countdown">
@@ -81,7 +81,7 @@ function Permission({
     <>
       <h2>The intern asks to run this</h2>
       <pre class="command" tabIndex={0} role="region" aria-label="What would run">
-        {command ?? url ?? input ?? operation ?? "It did not say what it would do."}
+        {command ?? url ?? input ?? operation ?? "The request has no details."}
       </pre>
       <p class="quiet small">
         {operation}

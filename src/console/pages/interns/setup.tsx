@@ -8,7 +8,7 @@ import { Select } from "../../ui/field.tsx"
 
 const AGENTS = ["opencode", "qwen", "codex", "claude"]
 
-/** How a machine joins as the host of an intern. */
+/** Instructions to connect a machine as host of an intern. */
 export function Setup({ intern }: { intern: Intern }) {
   const [token, setToken] = useState<string>()
   const [agent, setAgent] = useState("opencode")
@@ -19,7 +19,7 @@ export function Setup({ intern }: { intern: Intern }) {
       const made = await api<{ token: string }>(path, { method: "POST", body: { replace } })
       setToken(made.token)
     }
-    setTaken(!(await attempt(work, "The join token is made")))
+    setTaken(!(await attempt(work, "Join token created")))
   }
   const command = [
     `npm run daemon -- --url ${location.origin} --intern ${intern.id} \\`,
@@ -29,8 +29,8 @@ export function Setup({ intern }: { intern: Intern }) {
     <div class="stack">
       <h2>Run it on your own machine</h2>
       <p class="quiet">
-        The daemon dials this gateway, starts the agent in its folder, and sends its requests through the gateway. A new
-        token disconnects the machine that joined with the former one.
+        The daemon connects to this gateway, starts the agent in its folder, and sends its requests through the gateway.
+        A new token disconnects the machine that joined with the former one.
       </p>
       <div class="row fields">
         <Select
@@ -50,7 +50,7 @@ export function Setup({ intern }: { intern: Intern }) {
       </div>
       <Code label="Join command" text={command} />
       {token === undefined ? (
-        <p class="quiet">The command is complete once a token is made.</p>
+        <p class="quiet">The command is complete once a token is created.</p>
       ) : (
         <p class="quiet">The token is shown only now. It lets its holder use the intern's key and secrets.</p>
       )}

@@ -12,7 +12,7 @@ const TONES: Record<Intern["status"], Tone> = {
   destroy_failed: "bad",
 }
 
-/** The state in words; while it starts, the step that it is at. */
+/** Status text; while the intern starts, the current step. */
 export function InternStatus({ intern: { status, progress, last_failure_message: failure } }: { intern: Intern }) {
   const step = progress ? `${progress.step_label} (${progress.step_number} of ${progress.total_steps})` : undefined
   const text = step ?? (status === "queued" ? "not started" : status.replaceAll("_", " "))

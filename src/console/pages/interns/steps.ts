@@ -2,9 +2,9 @@ import type { TranscriptEntry, TranscriptPage } from "../../api/account-types.ts
 import { api } from "../../api/client.ts"
 import { withOneStepPerTool } from "./sessions/tool-step.tsx"
 
-/** Entries that begin a response of an intern. */
+/** Entry kinds that start a response of an intern. */
 const BEGINS = new Set<TranscriptEntry["kind"]>(["prompt", "answer"])
-/** How far each session was read: earlier entries belong to earlier responses. */
+/** Read position of each session: earlier entries belong to earlier responses. */
 const readTo = new Map<string, number>()
 
 /** Tool calls since the last prompt or answer of a session: only its transcript has them, not the response. */

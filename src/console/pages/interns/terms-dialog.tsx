@@ -7,16 +7,16 @@ import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Select, TextArea, TextField } from "../../ui/field.tsx"
 
 const RESETS = [
-  { value: "", label: "never: one limit in total" },
-  { value: "daily", label: "every day, 00:00 UTC" },
-  { value: "weekly", label: "every Monday, 00:00 UTC" },
-  { value: "monthly", label: "on the 1st, 00:00 UTC" },
+  { value: "", label: "never: lifetime limit" },
+  { value: "daily", label: "daily, 00:00 UTC" },
+  { value: "weekly", label: "weekly, Monday 00:00 UTC" },
+  { value: "monthly", label: "monthly, the 1st, 00:00 UTC" },
 ]
 
 const toText = (amount: number | null | undefined) => (amount === null || amount === undefined ? "" : String(amount))
 const toAmount = (text: string) => (text.trim() === "" ? null : Number(text))
 
-/** What an intern may spend and which tools it may call; both take effect at once. */
+/** Budget and MCP tools of an intern; changes take effect at once. */
 export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () => void }) {
   const [limit, setLimit] = useState(toText(intern.limit))
   const [reset, setReset] = useState<string>(intern.limit_reset ?? "")
@@ -58,9 +58,9 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           onChange={setLimit}
           autoFocus
         />
-        {limit !== "" && <Select label="Budget starts again" options={RESETS} value={reset} onChange={setReset} />}
+        {limit !== "" && <Select label="Budget resets" options={RESETS} value={reset} onChange={setReset} />}
         <TextField
-          label="Budget a day, USD"
+          label="Daily budget, USD"
           type="number"
           min={0}
           step="any"

@@ -13,7 +13,7 @@ import { Time } from "../../ui/values.tsx"
 
 type Secret = { name: string; hosts: string[] | null; fingerprint: string | null; created_at: string }
 
-/** Secrets of an intern. A value is written and never shown. */
+/** Secrets of an intern. Values are write-only. */
 export function Vault({ intern }: { intern: Intern }) {
   const path = `/vault/interns/${intern.id}/secrets`
   const list = useAll<Secret>(path)
@@ -26,7 +26,7 @@ export function Vault({ intern }: { intern: Intern }) {
   return (
     <div class="stack">
       <div class="row between">
-        <p class="quiet">The agent sees placeholders. A value goes to its hosts only, and nobody can read it here.</p>
+        <p class="quiet">The agent sees placeholders. A value is sent to its hosts only, and cannot be read here.</p>
         <Button kind="primary" icon="plus" onClick={() => setEdited("new")}>
           New secret
         </Button>

@@ -20,7 +20,7 @@ const CLIENTS = [
 
 type Link = { url: string; command: string; expires_at: string; client: string }
 
-/** Makes a one-time link that hands over the key with this secret. */
+/** Creates a one-time link for the key with this secret. */
 export function ConnectAgent({ secret }: { secret: string }) {
   const models = useGet<List<Model>>("/models")
   const [client, setClient] = useState("codex")
@@ -46,7 +46,7 @@ export function ConnectAgent({ secret }: { secret: string }) {
   }
   return (
     <div class="stack tight">
-      <p class="quiet">A link hands this key to a coding tool on another machine, once, and writes its settings.</p>
+      <p class="quiet">A one-time link gives this key to a coding tool on another machine and writes its settings.</p>
       <div class="row fields">
         <Select label="Agent" options={CLIENTS} value={client} onChange={(value) => choose(() => setClient(value))} />
         <div class="field">
@@ -90,7 +90,7 @@ function Created({ link }: { link: Link }) {
   )
 }
 
-/** For a key whose secret was shown before: only someone who has it can hand it over. `label`: the masked key. */
+/** For an existing key: the user enters the secret, which the gateway does not store. `label`: the masked key. */
 export function ConnectDialog({ name, label, onClose }: { name: string; label: string; onClose: () => void }) {
   const [secret, setSecret] = useState("")
   const [start = "", end = ""] = label.split("...")
@@ -102,7 +102,7 @@ export function ConnectDialog({ name, label, onClose }: { name: string; label: s
         type="password"
         value={secret}
         onChange={(value) => setSecret(value.trim())}
-        fault={isOther ? `is not that of ${label}` : undefined}
+        fault={isOther ? `is not the secret of ${label}` : undefined}
         hint="The gateway keeps only its hash. If it is lost, rotate the key."
         placeholder={label}
         autoFocus

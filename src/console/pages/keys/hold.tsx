@@ -11,7 +11,7 @@ import { Money } from "../../ui/values.tsx"
 
 type Estimate = { hold: number; expected: number; least: number; prompt_tokens: number }
 
-/** What a call would hold before it is sent, and whether the limits of this key leave room for it. */
+/** Estimated hold of a call, and whether it fits under the limits of this key. */
 export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
   const models = useGet<List<Model>>("/models")
   const limits = useGet<{ data: Limit[] }>(`/keys/${apiKey.hash}/limits`)
@@ -34,7 +34,7 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
   }
   return (
     <details class="fold">
-      <summary>What would a call hold?</summary>
+      <summary>Estimate the hold of a call</summary>
       <form class="box" onSubmit={(event) => void ask(event)}>
         <div class="pair">
           <div class="field">

@@ -13,16 +13,16 @@ import { ConnectAgent } from "./connect-agent.tsx"
 import { EMPTY_LIST, readList, toListText } from "../../format/list.ts"
 
 const RESETS = [
-  { value: "", label: "never: a limit for the key's lifetime" },
-  { value: "daily", label: "every day, 00:00 UTC" },
-  { value: "weekly", label: "every Monday, 00:00 UTC" },
-  { value: "monthly", label: "on the 1st, 00:00 UTC" },
+  { value: "", label: "never: lifetime limit" },
+  { value: "daily", label: "daily, 00:00 UTC" },
+  { value: "weekly", label: "weekly, Monday 00:00 UTC" },
+  { value: "monthly", label: "monthly, the 1st, 00:00 UTC" },
 ]
 
 const RATES = [
   { name: "requests_per_minute", label: "Requests per minute" },
   { name: "tokens_per_minute", label: "Tokens per minute", hint: "Prompt and completion" },
-  { name: "concurrent_requests", label: "Requests at the same time" },
+  { name: "concurrent_requests", label: "Concurrent requests" },
 ] as const
 type Rates = Record<(typeof RATES)[number]["name"], string>
 
@@ -82,7 +82,7 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
         fault={faults.name}
         required
         autoFocus
-        placeholder="What or who uses it"
+        placeholder="App or person that uses it"
       />
       <TextField
         label="Limit, USD"
@@ -98,13 +98,13 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
       {input.limit !== "" && (
         <>
           <Select
-            label="Limit starts again"
+            label="Limit resets"
             value={input.reset}
             onChange={(reset) => onChange({ ...input, reset })}
             options={RESETS}
           />
           <Check
-            label="Calls with your own provider keys count too"
+            label="Count calls with your own provider keys (BYOK)"
             checked={input.byok}
             onChange={(byok) => onChange({ ...input, byok })}
           />
@@ -113,7 +113,7 @@ function Fields({ input, onChange }: { input: KeyInput; onChange: (input: KeyInp
       <TextField
         label="Over budget, use"
         placeholder="author/slug, author/slug"
-        hint={`Models to try where a limit refuses the requested one. Empty: those of the workspace. ${EMPTY_LIST}: no other model`}
+        hint={`Fallback models if a limit refuses the requested one. Empty: those of the workspace. ${EMPTY_LIST}: no other model`}
         value={input.cheaper}
         onChange={(cheaper) => onChange({ ...input, cheaper })}
       />
@@ -149,7 +149,7 @@ const EXPIRIES = [
 ]
 const KINDS = [
   { value: "normal", label: "normal: makes calls" },
-  { value: "provisioning", label: "provisioning: makes and changes keys" },
+  { value: "provisioning", label: "provisioning: creates and changes keys" },
   { value: "management", label: "management: everything in the organization" },
 ]
 const DAY_MS = 86_400_000
@@ -239,7 +239,7 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
     try {
       await api(`/keys/${apiKey.hash}`, { method: "PATCH", body: toBody(input) })
       invalidate("/keys")
-      toast("good", `The key “${input.name}” is saved. Its limit counts from the next call.`)
+      toast("good", `The key “${input.name}” is saved. Its limit applies from the next call.`)
       onClose()
     } catch (thrown) {
       setError(ApiError.of(thrown))

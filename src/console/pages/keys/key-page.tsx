@@ -135,7 +135,7 @@ function Limits({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-/** The keys that this one created: they are deleted with it. */
+/** The keys that this key created. They are deleted with it. */
 function useChildren({ hash, workspace_id }: ApiKey): readonly ApiKey[] | undefined {
   const list = useAll<ApiKey>(may("keys:read") ? withParams("/keys", { workspace_id, include_disabled: "true" }) : null)
   return list.data?.data.filter(({ parent_hash }) => parent_hash === hash)

@@ -166,7 +166,7 @@ function KeyList() {
   )
 }
 
-/** What the holder of a plain key sees: this key alone. */
+/** Page of a normal key: only that key. */
 function CurrentKeyPage() {
   const limits = useGet<{ data: Limit[] }>("/key/limits")
   const key = useGet<{ data: CurrentKey }>("/key")
@@ -184,7 +184,7 @@ function CurrentKeyPage() {
       )}
       <div class="read stack wide">
         <section class="stack tight">
-          <h2>Can it still call, and what stops it?</h2>
+          <h2>Does it still work, and which limit stops it?</h2>
           <Loaded query={limits} lines={3}>
             {({ data }) => <Ladder limits={data} />}
           </Loaded>

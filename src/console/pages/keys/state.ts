@@ -13,7 +13,7 @@ export function resetAt(reset: string | null, now: number): number | null {
   return null
 }
 
-/** Whether a key works, in words, and if not, why and until when. */
+/** Describes whether a key works and, if not, why and until when. */
 export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } {
   if (key.disabled) return { tone: "off", text: "disabled" }
   if (key.expires_at !== null && Date.parse(key.expires_at) <= now) return { tone: "bad", text: "expired" }
@@ -26,7 +26,7 @@ export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } 
   return { tone: "good", text: "works" }
 }
 
-/** What was spent in the window of the key's limit. */
+/** Spend in the window of the key's limit. */
 export function spentOf(key: ApiKey): number {
   const charged = { daily: key.usage_daily, weekly: key.usage_weekly, monthly: key.usage_monthly }
   const byok = { daily: key.byok_usage_daily, weekly: key.byok_usage_weekly, monthly: key.byok_usage_monthly }

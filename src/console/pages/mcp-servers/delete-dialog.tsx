@@ -15,7 +15,7 @@ import { keysPath } from "./server-keys.tsx"
 const NAMED = 5
 const PAGE = 100
 
-/** Shows what stops, and for how many keys. Keys keep their permissions unless they are removed here. */
+/** Shows the effect of the deletion. Keys keep their permissions unless they are removed here. */
 export function DeleteDialog({ server, onClose }: { server: McpServer; onClose: () => void }) {
   const { slug } = server
   const keys = useGet<List<ApiKey>>(keysPath(server, { limit: PAGE, offset: 0 }))
@@ -36,13 +36,13 @@ export function DeleteDialog({ server, onClose }: { server: McpServer; onClose: 
       onClose={onClose}
     >
       <p>
-        Clients get 404 from now on, and their sessions end. Its headers are deleted. Calls that were made stay in the
-        list. This cannot be undone.
+        Clients get 404 from now on, and their sessions end. Its headers are deleted. Earlier calls stay in the list.
+        This cannot be undone.
       </p>
       <Loaded query={keys} lines={1}>
         {({ data, total_count: total = data.length }) =>
           total === 0 ? (
-            <p>No key names its tools.</p>
+            <p>No key has permission for its tools.</p>
           ) : (
             <>
               <p>
@@ -57,7 +57,7 @@ export function DeleteDialog({ server, onClose }: { server: McpServer; onClose: 
                 onChange={setClearing}
               />
               {!isClearing && (
-                <p class="small quiet">They keep the permission: it counts again for a new server with this slug.</p>
+                <p class="small quiet">They keep the permission, which applies again to a new server with this slug.</p>
               )}
             </>
           )

@@ -1,6 +1,6 @@
 import type { McpServer } from "../../api/types.ts"
 
-/** The form of a server: the entered values, and the body made of them. */
+/** Form of a server: entered values, validation, request body. */
 export type Draft = {
   slug: string
   name: string
@@ -69,10 +69,10 @@ export function faultsOf({ slug, url, headers, price, prices, seconds }: Draft):
       }),
     ...(url !== "" && !/^https?:\/\/./.test(url) && { url: "must begin with https://" }),
     ...(headersOf(headers) === undefined && {
-      headers: "must be one header a line, such as Authorization: Bearer token",
+      headers: "must be one header per line, such as Authorization: Bearer token",
     }),
     ...(price !== "" && !isPrice(price) && { price: "must be a number of USD with at most nine decimals" }),
-    ...(pricesOf(prices) === undefined && { prices: "must be one tool a line with its price, such as query 0.002" }),
+    ...(pricesOf(prices) === undefined && { prices: "must be one tool per line with its price, such as query 0.002" }),
     ...(!/^[1-9]\d*$/.test(seconds) && { seconds: "must be a whole number from 1 to 600" }),
   }
 }

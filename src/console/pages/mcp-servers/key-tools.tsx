@@ -21,9 +21,9 @@ export async function setTools({ hash, mcp_tools: tools }: ApiKey, slug: string,
 
 type Props = {
   server: McpServer
-  /** Names that are known: from the server, its record, or calls. */
+  /** Known tool names: from the server, its record, or calls. */
   known: readonly string[]
-  /** The key whose tools change; a key is chosen where there is none. */
+  /** The key to change; if undefined, the user selects one. */
   apiKey?: ApiKey | undefined
   onClose: () => void
 }

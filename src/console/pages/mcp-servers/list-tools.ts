@@ -47,7 +47,7 @@ export async function listTools(slug: string): Promise<ToolList> {
   return { tools, protocol: about.protocolVersion, server: `${name} ${version}`.trim() }
 }
 
-/** The answer to a request: the document, or the event with its id. */
+/** The response to a request: the JSON body, or the event with its id. */
 async function resultOf<T>(response: globalThis.Response, id: number): Promise<T> {
   const text = await response.text()
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream")
@@ -58,5 +58,5 @@ async function resultOf<T>(response: globalThis.Response, id: number): Promise<T
   const answer = messages.find((message) => message.id === id)
   if (answer?.result !== undefined) return answer.result
   const facts = { status: 0, requestId: response.headers.get("x-request-id") }
-  throw new ApiError(answer?.error?.message ?? "The server did not answer the request.", facts)
+  throw new ApiError(answer?.error?.message ?? "The server did not respond to the request.", facts)
 }

@@ -145,12 +145,12 @@ function NoServer() {
   return (
     <Empty title="No MCP servers in this workspace">
       <p>
-        Add the URL of a server of the Model Context Protocol. Clients reach it through the gateway with their own key:
-        its secrets stay here, each key calls only the tools that you allow, and each call is priced and recorded.
+        Add the URL of an MCP server. Clients reach it through the gateway with their own key: its secrets stay here,
+        each key calls only the tools that you allow, and each call is priced and recorded.
       </p>
       <ol class="steps">
         <li>Add a server with its URL and the headers that it needs.</li>
-        <li>List its tools to see that it answers.</li>
+        <li>List its tools to check that it responds.</li>
         <li>Allow tools for a key. Until then no key can call any.</li>
       </ol>
     </Empty>

@@ -25,7 +25,7 @@ export function ServerForm({ server, onClose }: { server?: McpServer; onClose: (
       invalidate("/mcp-servers", "/mcp/")
       onClose()
       if (server) return toast("good", `${draft.slug} is saved. New calls follow it.`)
-      toast("good", `${draft.slug} is added. List its tools to see whether it answers.`)
+      toast("good", `${draft.slug} is added. List its tools to check that it responds.`)
       navigate(`/mcp-servers/${draft.slug}`)
     } catch (thrown) {
       setFault(ApiError.of(thrown).message)
@@ -92,15 +92,15 @@ type ToolFieldsProps = {
   isNew: boolean
 }
 
-/** Which tools keys can be given, what they cost, and how long they may take. */
+/** Allowed tools, their prices, and the timeout. */
 function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
   const faults = faultsOf(draft)
   return (
     <>
-      <Check label="Keys can be given all of its tools" checked={draft.isOpen} onChange={set("isOpen")} />
+      <Check label="All tools can be allowed" checked={draft.isOpen} onChange={set("isOpen")} />
       {!draft.isOpen && (
         <TextArea
-          label="Tools that keys can be given"
+          label="Tools that can be allowed"
           hint="One per line. Without any, no key can call the server."
           value={draft.tools}
           onChange={set("tools")}
@@ -109,7 +109,7 @@ function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
         />
       )}
       <TextField
-        label="Price of a call, USD"
+        label="Price per call, USD"
         value={draft.price}
         onChange={set("price")}
         fault={faults.price}
@@ -119,7 +119,7 @@ function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
         <summary>Prices of single tools, timeout</summary>
         <div class="stack">
           <TextArea
-            label="Prices of single tools, USD"
+            label="Prices of individual tools, USD"
             hint="One per line, instead of the price above."
             value={draft.prices}
             onChange={set("prices")}
@@ -146,7 +146,7 @@ function ToolFields({ draft, set, isNew }: ToolFieldsProps) {
 
 function send(draft: Draft, server: McpServer | undefined): Promise<unknown> {
   const body = toBody(draft)
-  // Headers and a URL that are sent end the sessions of clients, so that only what was changed is sent.
+  // Only changed fields are sent: headers or a URL in the body end the sessions of clients.
   if (server) return api(serverPath(server), { method: "PATCH", body: changesOf(toBody(draftOf(server)), body) })
   const workspace = workspaceId.value === null ? {} : { workspace_id: workspaceId.value }
   return api("/mcp-servers", { method: "POST", body: { ...body, slug: draft.slug, ...workspace } })

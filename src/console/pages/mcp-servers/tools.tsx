@@ -15,7 +15,7 @@ import { RANGE, type ToolUsage } from "./usage.ts"
 
 export type ToolQuery = Query<ToolList> & { isRequested: boolean; request: () => void }
 
-/** The server's tools, loaded on demand: the request goes to another company's server. */
+/** The server's tools, loaded on demand, since the request leaves the gateway. */
 export function useTools({ slug, id, updated_at: version }: McpServer): ToolQuery {
   const [isRequested, setRequested] = useState(false)
   const key = isRequested ? `/mcp/${slug} ${id} ${version ?? ""}` : null
@@ -43,7 +43,7 @@ const columns: readonly Column<Row>[] = [
   },
   {
     id: "description",
-    label: "What the server says it does",
+    label: "What the server declares",
     width: "minmax(160px, 2fr)",
     cell: ({ tool }) => {
       const text = tool?.description ?? tool?.title ?? tool?.annotations?.title
@@ -127,7 +127,7 @@ export function Tools({ server, list, usage = [] }: Props) {
       </div>
       {isElsewhere && (
         <p class="quiet">
-          The gateway asks the server with the key of your session, which belongs to another workspace (
+          The gateway calls the server with the key of your session, which belongs to another workspace (
           {session.value?.workspace?.name ?? "none"}). Sign in with a key of this workspace to list the tools.
         </p>
       )}
@@ -137,7 +137,7 @@ export function Tools({ server, list, usage = [] }: Props) {
       {rows.length > 0 && <Table label="Tools" bounded columns={columns} rows={rows} rowKey={({ name }) => name} />}
       {rows.length === 0 && !isLoading && !list.error && (
         <Empty title={list.data ? "The server lists no tool that your key may call" : "No tool is known yet"}>
-          {!list.data && <p>List tools asks the server which ones it has, and shows whether it answers.</p>}
+          {!list.data && <p>“List tools” requests the tools of the server and shows whether it responds.</p>}
         </Empty>
       )}
       {list.data && (

@@ -48,7 +48,7 @@ export function useMeasured(
   )
 }
 
-/** Whose calls were measured. */
+/** The scope of the measurement. */
 export function measuredOn(): string {
   const whose = session.value?.kind === "management" ? "this workspace" : "this key"
   return `Measured on the calls of ${whose} in the last 24 hours.`

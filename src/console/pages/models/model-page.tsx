@@ -209,21 +209,21 @@ function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: En
         body: { data: [{ model, provider: endpoint.tag, pricing }] },
       })
       invalidate("/models", "/model")
-      toast("good", "The price is saved. It counts within a minute.")
+      toast("good", "The price is saved. It applies within a minute.")
       onClose()
     } catch (thrown) {
       setError(ApiError.of(thrown))
     }
   }
   return (
-    <Dialog title={`Own price of ${endpoint.provider_name}`} onClose={onClose}>
+    <Dialog title={`Price override for ${endpoint.provider_name}`} onClose={onClose}>
       <TextField
-        label="In, USD a million tokens"
+        label="Input, USD per million tokens"
         value={prompt}
         onChange={setPrompt}
         fault={isValid ? undefined : "must be a number with at most 6 decimals"}
       />
-      <TextField label="Out, USD a million tokens" value={completion} onChange={setCompletion} />
+      <TextField label="Output, USD per million tokens" value={completion} onChange={setCompletion} />
       {error && <ErrorPanel error={error} />}
       <footer>
         <Button onClick={() => void save(null)}>Back to the listed price</Button>

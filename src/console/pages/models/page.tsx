@@ -29,7 +29,7 @@ export type ProviderListing = {
 export function Price({ value }: { value: string | undefined }) {
   if (value === undefined) return <span class="faint">–</span>
   return (
-    <span class="num" title={`$${value} a token`}>
+    <span class="num" title={`$${value} per token`}>
       {pricePerMillion(value)}
     </span>
   )
@@ -79,7 +79,7 @@ const FACTS: readonly Column<Model>[] = [
   },
   {
     id: "features",
-    label: "Takes and makes",
+    label: "Input and output",
     width: "minmax(160px, 1.6fr)",
     narrow: "hide",
     cell: (model) => <Features model={model} />,
@@ -111,7 +111,7 @@ const FACTS: readonly Column<Model>[] = [
   },
 ]
 
-/** With what calls measured, before the prices. */
+/** With columns of measurements before the prices. */
 function columnsOf(health: ReadonlyMap<string, Health>): Column<Model>[] {
   const measured: Column<Model>[] = [
     {

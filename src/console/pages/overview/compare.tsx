@@ -7,7 +7,7 @@ import { Popover } from "../../ui/menu.tsx"
 import { CustomRange, type Range } from "../../ui/range.tsx"
 import { comparedRange, earlierOf } from "./periods.ts"
 
-/** The comparison period: the one before, the same one some weeks earlier, or any other. */
+/** The comparison period: the previous one, the same one some weeks earlier, or a custom one. */
 export function ComparePicker({ range }: { range: Range }) {
   const [isOpen, setOpen] = useState(false)
   const anchor = useRef<HTMLSpanElement>(null)

@@ -35,7 +35,7 @@ export function FirstRun() {
       isDone: credentials.data.data.length > 0,
       href: "/providers?new=1",
       action: "Add a provider",
-      text: "Paste a key of OpenAI, Anthropic or another provider; it is tried at once.",
+      text: "Paste a key of OpenAI, Anthropic or another provider; it is tested at once.",
     },
     {
       title: "Create a key",

@@ -23,10 +23,10 @@ export function earlierOf({ from, to }: Span): ComparisonRange[] {
   const span = to - from
   const earlier = (value: string, name: string, ms: number) => ({ value, name, from: from - ms, to: to - ms, scale: 1 })
   const shifted = SHIFTS.filter(({ ms }) => ms > span).map(({ value, name, ms }) => earlier(value, name, ms))
-  return [earlier("before", "the period before", span), ...shifted]
+  return [earlier("before", "the previous period", span), ...shifted]
 }
 
-/** The comparison period in the page's query; by default or if invalid, the period before. */
+/** The comparison period in the page's query; by default or if invalid, the previous period. */
 export function comparedRange(range: Span, params: URLSearchParams): ComparisonRange {
   const from = Date.parse(params.get("against_from") ?? "")
   const to = Date.parse(params.get("against_to") ?? "")
@@ -36,6 +36,6 @@ export function comparedRange(range: Span, params: URLSearchParams): ComparisonR
   }
   const [before, ...others] = earlierOf(range)
   const chosen = others.find(({ value }) => value === params.get("against")) ?? before
-  if (!chosen) throw new Error("There is always the period before.")
+  if (!chosen) throw new Error("There is always the previous period.")
   return chosen
 }

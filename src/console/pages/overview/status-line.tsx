@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 /** Below this share of failures, a range is healthy. */
 const FAILED_SHARE = 0.02
 
-/** One line that answers "is anything wrong?": failures of the last hour, and the limit that stops calls first. */
+/** Status in one line: failures of the last hour, and the limit that is reached first. */
 export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[] | undefined }) {
   const lastHour = { from: to - HOUR, to }
   const failing = useAnalytics({
@@ -78,6 +78,6 @@ function isFailing(row: Row): boolean {
 
 function describeProviders(rows: readonly Row[]): string {
   const names = rows.map((row) => String(row["provider"])).filter((name) => name !== "null" && name !== "")
-  if (names.length === 1) return `${names[0]} answers`
-  return `All ${names.length} providers answer`
+  if (names.length === 1) return `${names[0]} responds`
+  return `All ${names.length} providers respond`
 }

@@ -40,12 +40,12 @@ const METRICS = [
 /** A rate cannot be summed: its series are lines, without "other". */
 type UsageMetric = { value: Metric; label: string; format: (value: number) => string; isRate?: boolean }
 
-/** Where the names of a dimension's ids are. */
+/** Source of the names of a dimension's ids. */
 const NAMES_OF = { api_key_hash: ["keys"], user_id: ["members"], workspace_id: ["workspaces"] } as const
 const NO_NAMES = [] as const
 
 loadDrawing().catch(() => {
-  // The chart asks again.
+  // The chart requests them again.
 })
 
 export function Usage({ range, compared }: { range: Range; compared: ComparisonRange }) {
@@ -147,7 +147,7 @@ const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
   user_id: "creator_user_id",
   workspace_id: "workspace",
 }
-/** Columns of every breakdown; any other metric replaces the tokens. */
+/** Columns of each breakdown; another metric replaces the tokens. */
 const IN_COLUMNS: ReadonlySet<Metric> = new Set(["usage", "requests", "total_tokens"])
 
 /** The time range of this page as query parameters of the call list. */

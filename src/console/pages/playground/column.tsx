@@ -20,7 +20,7 @@ export function ColumnView({ column, models, byId }: Props) {
   const turns = column.turns.value
   const last = turns.at(-1)?.run.value
   const isNear = useRef(true)
-  // Before the frame is painted: otherwise each new line moves the content below it and back.
+  // Before paint: otherwise each new line shifts the content and back.
   useLayoutEffect(() => {
     const element = scroller.current
     if (element && isNear.current) element.scrollTop = element.scrollHeight
@@ -122,7 +122,7 @@ function TurnView({ turn, onRetry }: { turn: Turn; onRetry: (() => void) | undef
       <Strip run={run} />
       {run.endMs !== null && (
         <div class="row tight turn-actions">
-          <CopyButton text={run.text} label="Copy the answer" />
+          <CopyButton text={run.text} label="Copy the response" />
           {onRetry && (
             <Button size="small" kind="quiet" onClick={onRetry}>
               Again

@@ -17,7 +17,7 @@ export function CodeDialog({ onClose }: { onClose: () => void }) {
   if (!column) return null
   const body = sampleBody(column, settings.value, draft.value)
   return (
-    <Dialog title="This call as code" wide onClose={onClose}>
+    <Dialog title="Code of this call" wide onClose={onClose}>
       <div class="row between">
         <Segmented
           label="Language"

@@ -13,7 +13,7 @@ const FAULTS = [
   ["sim/no-usage", "No usage reported"],
   ["sim/zero-usage", "Usage of zero reported"],
   ["sim/empty", "Empty body"],
-  ["sim/html", "A web page instead of an answer"],
+  ["sim/html", "A web page instead of a response"],
 ] as const
 
 export type Fault = { model: string; label: string }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import type { Column, Run, Settings } from "./types.ts"
 
-/** Conversations of this browser, which are never sent anywhere. */
+/** Conversations stored only in this browser. */
 type Answer = Pick<
   Run,
   "text" | "reasoning" | "toolCalls" | "promptTokens" | "completionTokens" | "cost" | "generationId"
@@ -53,7 +53,7 @@ export function saveConversation(columns: readonly Column[], settings: Settings)
     settings,
     columns: columns.map(({ model, turns }) => ({
       model: model.value,
-      // Images are large, and are sent again only by hand.
+      // Images are too large to store; users attach them again.
       turns: turns.value.map(({ text, run }) => ({ text, images: [], answer: answerOf(run.value) })),
     })),
   }

@@ -154,7 +154,7 @@ export default function PlaygroundPage() {
 
 const SETTLED_MS = 300
 
-/** Loads what the first response needs, once the page is shown. */
+/** Loads the code for the first response after the page is shown. */
 function usePrefetch(): void {
   useEffect(() => {
     const timer = setTimeout(() => {

@@ -40,8 +40,8 @@ export function RequestPanel({ models, faults }: { models: ReadonlyMap<string, M
       <Routing />
       {faults.length > 0 && (
         <Select
-          label="Break it"
-          hint="Simulates a fault instead of calling the model, to show what your client would see"
+          label="Simulate a fault"
+          hint="The next call returns the fault instead of the model's response"
           value={fault.value ?? ""}
           onChange={(value) => (fault.value = value === "" ? null : value)}
           options={[{ value: "", label: "no fault" }, ...faults.map(({ model, label }) => ({ value: model, label }))]}
@@ -93,7 +93,7 @@ function Parameters({ models }: { models: ReadonlyMap<string, Model> }) {
           min={1}
           placeholder="model's limit"
           {...field("maxTokens")}
-          hint={hint("max_tokens", "bounds the hold")}
+          hint={hint("max_tokens", "limits the hold")}
         />
         <TextField label="Seed" type="number" placeholder="none" {...field("seed")} hint={hint("seed", "integer")} />
       </div>
@@ -130,7 +130,7 @@ function JsonSections() {
       </Section>
       <Section title="Structured output" isOpen={settings.value.schema !== ""}>
         <TextArea
-          label="JSON Schema of the answer"
+          label="JSON Schema of the response"
           code
           rows={6}
           value={settings.value.schema}
@@ -152,7 +152,7 @@ function Routing() {
   return (
     <Section title="Routing" isOpen={settings.value.fallbacks + settings.value.only + settings.value.sort !== ""}>
       <TextField label="Fallback models" placeholder="none" {...field("fallbacks")} hint="Names, separated by commas" />
-      <TextField label="Only these providers" placeholder="any" {...field("only")} hint="Slugs, separated by commas" />
+      <TextField label="Allowed providers" placeholder="any" {...field("only")} hint="Slugs, separated by commas" />
       <Select
         label="Order of providers"
         value={settings.value.sort}

@@ -50,10 +50,10 @@ type Chunk = {
 
 type Job = { run: Signal<Run>; body: Record<string, unknown>; price: Price | null; abort: AbortSignal }
 
-/** Text that grows 30 times a second reads as well as at 60, and leaves every second frame to the rest of the page. */
+/** Renders streamed text 30 times per second, which leaves every second frame to the rest of the page. */
 const SHOW_EVERY_MS = 30
 
-/** Calls the model and shows the answer as it arrives. */
+/** Calls the model and streams the response. */
 export async function stream({ run, body, price, abort }: Job): Promise<void> {
   const draft: Run = { ...run.value }
   let isScheduled = false

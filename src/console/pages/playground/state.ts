@@ -114,7 +114,7 @@ export function open(id: string): void {
 
 const MODELS = "console.playground.models"
 
-/** The models of the last visit, so that the page opens as it was left. */
+/** The models of the last visit. */
 export function rememberedModels(): string[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(MODELS) ?? "[]")

@@ -6,7 +6,7 @@ import { Meter } from "../../ui/meter.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import type { Run } from "./types.ts"
 
-/** Under each answer: what it took, what it costs, and the way of the call. Counts while the answer streams. */
+/** Below each response: timing, tokens, cost and route. Estimated while the response streams. */
 export function Strip({ run }: { run: Run }) {
   return (
     <div class="strip">
@@ -55,7 +55,7 @@ function Figures({ run }: { run: Run }) {
 
 type Station = { id: string; label: string; tone: Tone; facts: [string, string][] }
 
-/** What the call went through, from routing metadata: each station opens its facts. */
+/** The route of the call from routing metadata; each stage opens its details. */
 function stationsOf(run: Run): Station[] {
   const { metadata, error, status } = run
   if (!metadata) {

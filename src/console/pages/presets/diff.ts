@@ -41,7 +41,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 type Lengths = readonly (readonly number[])[]
 const lengthAt = (lengths: Lengths, left: number, right: number) => lengths[left]?.[right] ?? 0
 
-/** Of each pair of ends, how many lines they have in common, in order. */
+/** Longest common subsequence of each pair of suffixes, in lines. */
 function commonLengths(before: readonly string[], after: readonly string[]): Lengths {
   const table = Array.from({ length: before.length + 1 }, () => Array.from({ length: after.length + 1 }, () => 0))
   for (let left = before.length - 1; left >= 0; left -= 1) {

@@ -129,7 +129,7 @@ type CompareProps = {
   onDesignate: (version: number) => void
 }
 
-/** One version, against another one. */
+/** One version compared with another. */
 function Compare({ versions, inUse, onDesignate }: CompareProps) {
   const shown = versions.find(({ version }) => version === shownVersion(versions, inUse))
   if (!shown) return null

@@ -34,7 +34,7 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
       const path = `/presets/${encodeURIComponent(slug)}/chat/completions${workspace}`
       const { data } = await api<{ data: Preset }>(path, { method: "POST", body })
       invalidate("/presets")
-      toast("good", known === undefined ? `${slug} is made` : "The new version is in use")
+      toast("good", known === undefined ? `${slug} created` : "The new version is in use")
       onClose()
       navigate(`/presets/${encodeURIComponent(data.slug)}`)
     } catch (thrown) {

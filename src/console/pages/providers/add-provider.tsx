@@ -14,7 +14,7 @@ import { ErrorPanel } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import type { ProviderListing } from "../models/page.tsx"
 
-/** Pick, paste the key, test call, done. */
+/** Select a provider, enter a key, run a test call. */
 export function AddProvider({ provider, onClose }: { provider: string | null; onClose: () => void }) {
   const listed = useGet<List<ProviderListing>>("/providers")
   const [slug, setSlug] = useState(provider ?? "openai")
@@ -59,7 +59,7 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
           onChange={setKey}
           autoFocus
           spellcheck={false}
-          hint="Sealed with a key of this workspace and never shown again. Calls with it cost your account at the provider, not the balance."
+          hint="Sealed with a key of this workspace and never shown again. Calls with it are charged to your account at the provider, not to the balance."
         />
         {error && <ErrorPanel error={error} />}
         <footer>

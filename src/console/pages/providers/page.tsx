@@ -20,7 +20,7 @@ import { useMeasured } from "../models/health.tsx"
 export type ProviderRow = {
   slug: string
   name: string
-  /** The gateway has a key for it, or it needs none. */
+  /** The gateway has a key for it, or it needs no key. */
   isConfigured: boolean
   /** The operator has stopped it. */
   isStopped: boolean
@@ -29,7 +29,7 @@ export type ProviderRow = {
   calls: number
 }
 
-/** Providers of this deployment, and those that only BYOK credentials are for. */
+/** Providers of this deployment, and those with BYOK credentials only. */
 function rowsOf(
   providers: readonly ProviderListing[],
   credentials: readonly ByokCredential[],
@@ -78,7 +78,7 @@ const columns: readonly Column<ProviderRow>[] = [
   { id: "health", label: "Last 24 hours", width: "minmax(150px, 1.4fr)", cell: healthOf },
   {
     id: "gateway",
-    label: "Gateway's own key",
+    label: "Gateway's key",
     width: "minmax(110px, 1fr)",
     narrow: "hide",
     cell: ({ isConfigured }) => (isConfigured ? "configured" : <span class="faint">none</span>),

@@ -90,7 +90,7 @@ export default function ProviderPage({ params }: PageProps) {
           <dd>
             <code>{slug}</code>
           </dd>
-          <dt>Gateway's own key</dt>
+          <dt>Gateway's key</dt>
           <dd>{listing ? "configured" : "none: only keys of workspaces reach it"}</dd>
           {listing?.status_page_url && (
             <>
@@ -153,7 +153,7 @@ function Credentials({ slug }: { slug: string }) {
       <Loaded query={list} lines={2}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="quiet">None. Calls use the gateway's own key, where it has one.</p>
+            <p class="quiet">None. Calls use the gateway's key, if it has one.</p>
           ) : (
             <ul class="plain-list">
               {data.map((credential) => (

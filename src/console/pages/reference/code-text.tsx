@@ -1,4 +1,4 @@
-/** A description of the document: what stands between backticks is code. */
+/** A description from the API document; text in backticks is code. */
 export function CodeText({ text }: { text: string }) {
   return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 }

@@ -87,7 +87,7 @@ const FIRST = [
   "API keys",
 ]
 
-/** Operations by tag, in the order in which people look for them. */
+/** Operations by tag, most used tags first. */
 export function groupsOf(entries: readonly Entry[]): [string, Entry[]][] {
   const rank = (tag: string) => (FIRST.includes(tag) ? FIRST.indexOf(tag) : FIRST.length)
   return [...Map.groupBy(entries, ({ tag }) => tag)].sort(([a], [b]) => rank(a) - rank(b))
@@ -107,7 +107,7 @@ export function nameOf(schema: Schema): string | undefined {
   return schema.$ref?.split("/").at(-1)
 }
 
-/** The type of a field in a few words. */
+/** Short description of a field's type. */
 export function typeOf(schema: Schema): string {
   if (schema.$ref) return nameOf(schema) ?? "object"
   if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -144,7 +144,7 @@ function describeRange(minimum: number | undefined, maximum: number | undefined)
 
 const MAX_DEPTH = 6
 
-/** A value that fits a schema: its example, or one made of the required fields. */
+/** A sample value of a schema: its example, or the required fields. */
 export function sampleOf(schema: Schema, document: Document, depth = 0): unknown {
   const known = schema.example ?? schema.examples?.[0]
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import { type Document, limitsOf, nameOf, resolve, type Schema, typeOf } from ".
 
 type Props = { schema: Schema; document: Document; depth?: number }
 
-/** The fields that can be looked into: those of an object, of the elements of a list, or of the choices. */
+/** Nested fields: of an object, of list elements, or of alternatives. */
 function fieldsOf(schema: Schema, document: Document): { fields: [string, Schema][]; required: readonly string[] } {
   const resolved = resolve(schema, document)
   if (resolved.items) return fieldsOf(resolved.items, document)

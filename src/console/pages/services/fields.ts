@@ -1,6 +1,6 @@
 import type { PassthroughService } from "../../api/types.ts"
 
-/** The form of a service: the entered values, and the body made of them. */
+/** Form of a service: entered values, validation, request body. */
 export type Draft = {
   slug: string
   name: string
@@ -74,10 +74,10 @@ export function faultsOf({ slug, baseUrl, headers, query, rules, seconds }: Draf
     ...(baseUrl !== "" &&
       !/^https?:\/\/[^?#\s]+$/.test(baseUrl) && { baseUrl: "must begin with https:// and have no query" }),
     ...(valuesOf(headers) === undefined && {
-      headers: "must be one header a line, such as Authorization: Bearer token",
+      headers: "must be one header per line, such as Authorization: Bearer token",
     }),
-    ...(valuesOf(query) === undefined && { query: "must be one parameter a line, such as api_key: token" }),
-    ...(wrong !== undefined && { rules: `“${wrong}” is no rule. Write GET /v1/search* 0.005` }),
+    ...(valuesOf(query) === undefined && { query: "must be one parameter per line, such as api_key: token" }),
+    ...(wrong !== undefined && { rules: `“${wrong}” is not a rule. Example: GET /v1/search* 0.005` }),
     ...(!/^[1-9]\d*$/.test(seconds) && { seconds: "must be a whole number from 1 to 600" }),
   }
 }

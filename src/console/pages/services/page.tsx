@@ -169,8 +169,8 @@ function DeleteDialog({ service, onClose }: { service: PassthroughService; onClo
       onClose={onClose}
     >
       <p>
-        Clients get 404 from now on. Its headers and query parameters are deleted. Calls that were made stay in the
-        list. This cannot be undone.
+        Clients get 404 from now on. Its headers and query parameters are deleted. Earlier calls stay in the list. This
+        cannot be undone.
       </p>
     </ConfirmDialog>
   )

@@ -57,7 +57,7 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
         )}
         <TextField label="Name" value={draft.name} onChange={set("name")} placeholder={draft.slug || "Search"} />
         <TextArea
-          label="Requests that are forwarded"
+          label="Forwarded requests"
           hint="One per line: methods (none: all), path with * for anything, price in USD. The first match applies."
           value={draft.rules}
           onChange={set("rules")}

@@ -30,7 +30,7 @@ const TONES: Record<Alert["kind"], Tone> = {
   unusual_spend: "warn",
 }
 
-/** What was alerted, of what, and where it is sent. */
+/** Alert channels, settings and recent alerts. */
 export function Alerts() {
   const channels = useAll<Channel>(CHANNELS)
   const alerts = useGet<List<Alert>>(withParams("/alerts", { limit: 50, workspace_id: workspaceId.value }))
@@ -46,7 +46,7 @@ export function Alerts() {
       <Loaded query={channels}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="Nobody is alerted">
+            <Empty title="No alert channels">
               <p>Send alerts to Slack, by e-mail or to a webhook: limits that fill up, outages, unusual spend.</p>
             </Empty>
           ) : (
@@ -63,7 +63,7 @@ export function Alerts() {
       <Loaded query={alerts}>
         {({ data }) =>
           data.length === 0 ? (
-            <p class="quiet">No alert so far.</p>
+            <p class="quiet">No alerts yet.</p>
           ) : (
             <ul class="alerts" aria-label="Recent alerts">
               {data.map((alert) => (
@@ -117,8 +117,8 @@ function Thresholds() {
     <Check label={label} checked={settings[field]} onChange={(checked) => void save({ [field]: checked })} />
   )
   return (
-    <section class="settings-card stack" aria-label="What is alerted">
-      <h3>What is alerted</h3>
+    <section class="settings-card stack" aria-label="Alerts to send">
+      <h3>Alerts to send</h3>
       <form
         class="row"
         onSubmit={(event) => {
@@ -209,7 +209,7 @@ function Card({ channel }: { channel: Channel }) {
           onConfirm={() => change(() => api(path, { method: "DELETE" }), `${name} is deleted`)}
           onClose={() => setDeleting(false)}
         >
-          <p>Alerts that wait for it are dropped.</p>
+          <p>Its queued alerts are dropped.</p>
         </ConfirmDialog>
       )}
     </section>

@@ -16,7 +16,7 @@ import { Time } from "../../ui/values.tsx"
 
 const PAGE = 50
 
-/** Who did what, when and from where. */
+/** The audit log with filters. */
 export function Audit() {
   const filters = {
     action: query.value.get("action"),

@@ -18,7 +18,7 @@ const OPTIONS = Object.entries(DESTINATION_KINDS).map(([value, { label }]) => ({
 const isKind = (value: string): value is KindName => value in DESTINATION_KINDS
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** A destination as edited in the form. Secrets are unknown here: an empty field keeps them. */
+/** A destination in the form. Secrets are not returned by the API: an empty field keeps them. */
 function draftOf(destination: Destination | undefined, fields: readonly ConfigField[]): Record<string, string> {
   const config = destination?.config ?? {}
   const shown = fields.filter(({ isSecret }) => !isSecret && destination)
@@ -167,7 +167,7 @@ function ConfigInput({ field, value, mask, onChange }: InputProps) {
       onChange={onChange}
       required={!isOptional && !isKept}
       {...(isKept
-        ? { placeholder: mask, hint: "Left empty, it stays." }
+        ? { placeholder: mask, hint: "Leave empty to keep it." }
         : placeholder !== undefined && { placeholder })}
     />
   )

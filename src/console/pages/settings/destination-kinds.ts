@@ -49,7 +49,7 @@ export const DESTINATION_KINDS: Readonly<Record<KindName, { label: string; field
       secret("accessKeyId", "Access key id"),
       secret("secretAccessKey", "Secret access key"),
       optional("region", "Region", "eu-central-1"),
-      optional("endpoint", "Endpoint", "https://s3.example.com, where it is not AWS"),
+      optional("endpoint", "Endpoint", "https://s3.example.com, if not AWS"),
       optional("prefix", "Prefix", "gateway-traces"),
       optional("pathTemplate", "Path", "{prefix}/{date}"),
       { ...secret("sessionToken", "Session token"), isOptional: true },
@@ -68,7 +68,7 @@ export const DESTINATION_KINDS: Readonly<Record<KindName, { label: string; field
     fields: [
       secret("apiKey", "API key"),
       optional("project", "Project", "main"),
-      optional("workspaceId", "Workspace id", "that of the key"),
+      optional("workspaceId", "Workspace id", "workspace of the key"),
       optional("endpoint", "Endpoint", "https://api.smith.langchain.com"),
     ],
   },

@@ -18,7 +18,7 @@ type Probe = z.infer<typeof ProbeSchema>
 
 const PATH = "/observability/destinations"
 
-/** The first URL of a configuration: where it goes to. */
+/** The first URL of a configuration. */
 function targetOf({ config }: Destination): string | undefined {
   const urls = Object.values(config).filter((value) => typeof value === "string")
   return urls.find((value) => value.startsWith("http"))
@@ -89,9 +89,9 @@ function stateOf({ enabled, last_error_at: failed, last_success_at: done, backlo
 } {
   if (!enabled) return { tone: "off", text: "off" }
   const isFailing = failed !== null && (done === null || failed > done)
-  if (dead > 0) return { tone: "bad", text: `${count(dead)} calls were given up` }
+  if (dead > 0) return { tone: "bad", text: `${count(dead)} calls were not delivered` }
   if (isFailing) return { tone: "bad", text: "failing" }
-  if (backlog > 0) return { tone: "warn", text: `${count(backlog)} calls wait` }
+  if (backlog > 0) return { tone: "warn", text: `${count(backlog)} calls are queued` }
   return done === null ? { tone: "off", text: "nothing sent yet" } : { tone: "good", text: "delivering" }
 }
 
@@ -130,7 +130,7 @@ function Card({ destination }: { destination: Destination }) {
       <Facts destination={destination} />
       {probe && (
         <div class={`notice ${probe.ok ? "good" : "bad"}`} role="status">
-          {probe.ok ? "It took the test call" : "It did not take the test call"}
+          {probe.ok ? "The test call was accepted" : "The test call was rejected"}
           {probe.status === null ? "" : ` (status ${probe.status})`} in {probe.latency_ms} ms: {probe.message}
         </div>
       )}
@@ -142,7 +142,9 @@ function Card({ destination }: { destination: Destination }) {
         {destination.backlog + destination.dead_letters > 0 && (
           <Button
             size="small"
-            onClick={() => void change(() => api(`${path}/redeliver`, { method: "POST" }), "What waited is sent again")}
+            onClick={() =>
+              void change(() => api(`${path}/redeliver`, { method: "POST" }), "Queued calls are sent again")
+            }
           >
             Send what waits now
           </Button>
@@ -173,7 +175,7 @@ function Card({ destination }: { destination: Destination }) {
           onConfirm={() => change(() => api(path, { method: "DELETE" }), `${name} is deleted`)}
           onClose={() => setDeleting(false)}
         >
-          <p>{count(destination.backlog + destination.dead_letters)} calls that wait for it are dropped.</p>
+          <p>{count(destination.backlog + destination.dead_letters)} queued calls are dropped.</p>
         </ConfirmDialog>
       )}
     </section>

@@ -96,7 +96,7 @@ export function Directories() {
 const TONES: Record<Job["status"], Tone> = { queued: "busy", running: "busy", succeeded: "good", failed: "bad" }
 const POLL_MS = 1_000
 
-/** Starts a sync job and follows it to its end. */
+/** Starts a sync job and polls it until it ends. */
 function Sync() {
   const [job, setJob] = useState<Job>()
   const isRunning = job?.status === "queued" || job?.status === "running"
@@ -108,7 +108,7 @@ function Sync() {
           setJob(data)
           if (data.status === "succeeded") invalidate("/scim", "/organization/members")
         },
-        // The next turn reads it again.
+        // The next poll reads it again.
         () => setJob({ ...job }),
       )
     }, POLL_MS)

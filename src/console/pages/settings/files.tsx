@@ -122,7 +122,7 @@ function Export() {
     setBusy(true)
     const range = { from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` }
     const body = { ...range, format, ...(workspaceId.value !== null && { workspace_id: workspaceId.value }) }
-    await attempt(() => api("/exports", { method: "POST", body }), "The export is made: download it below")
+    await attempt(() => api("/exports", { method: "POST", body }), "Export created. Download it below")
     invalidate("/files")
     setBusy(false)
   }
@@ -131,7 +131,7 @@ function Export() {
       <h2>Export calls</h2>
       <div class="row fields">
         <TextField label="From (UTC)" type="date" value={from} onChange={setFrom} />
-        <TextField label="Until, excluded (UTC)" type="date" value={to} onChange={setTo} />
+        <TextField label="To, exclusive (UTC)" type="date" value={to} onChange={setTo} />
         <Select
           label="Format"
           options={[

@@ -102,7 +102,7 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
         ) : (
           <TextField
             label="URL"
-            hint={type === "slack" ? "Of an incoming webhook." : "Alerts are sent as JSON and signed."}
+            hint={type === "slack" ? "URL of an incoming webhook." : "Alerts are sent as JSON and signed."}
             value={draft.url}
             onChange={set("url")}
             placeholder={type === "slack" ? "https://hooks.slack.com/services/…" : "https://example.com/alerts"}

@@ -33,8 +33,8 @@ export function NewDirectory({ onMade, onClose }: { onMade: (made: CreatedDirect
         <Segmented<Way>
           label="Direction"
           options={[
-            { value: "push", label: "It pushes to the gateway" },
-            { value: "pull", label: "The gateway reads it" },
+            { value: "push", label: "The directory pushes to the gateway" },
+            { value: "pull", label: "The gateway pulls from the directory" },
           ]}
           value={way}
           onChange={setWay}

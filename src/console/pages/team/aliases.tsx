@@ -11,7 +11,7 @@ import { TextArea, TextField } from "../../ui/field.tsx"
 type Arm = { model: string; weight: number } & Record<string, unknown>
 type Alias = { name: string; description: string | null; arms: Arm[] }
 
-/** Names of a workspace's own for models, each with its arms. */
+/** Model aliases of a workspace, each with its arms. */
 export function Aliases({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/aliases`
   const aliases = useGet<{ data: Alias[] }>(path)
@@ -29,9 +29,7 @@ export function Aliases({ workspace }: { workspace: Workspace }) {
     <details class="fold">
       <summary>Model aliases{list.length > 0 && ` (${list.length})`}</summary>
       <div class="stack">
-        {list.length === 0 && (
-          <p class="quiet">None. An alias is a name that stands for a weighted list of models, such as team/fast.</p>
-        )}
+        {list.length === 0 && <p class="quiet">None. An alias names a weighted list of models, such as team/fast.</p>}
         <ul class="aliases" aria-label="Model aliases">
           {list.map((alias) => (
             <li key={alias.name} class="row between">
@@ -92,7 +90,9 @@ function AliasDialog({ path, alias, onClose }: { path: string; alias: Alias | un
     event.preventDefault()
     const target = `${path}/${encodeURIComponent(name.trim())}`
     const body = { description: alias?.description ?? null, arms }
-    if (await attempt(() => api(target, { method: "PUT", body }), `The alias ${name.trim()} counts within 5 seconds`)) {
+    if (
+      await attempt(() => api(target, { method: "PUT", body }), `The alias ${name.trim()} applies within 5 seconds`)
+    ) {
       invalidate(path)
       onClose()
     }

@@ -75,7 +75,7 @@ export function Members() {
           onConfirm={() => remove(removed)}
           onClose={() => setRemoved(undefined)}
         >
-          <p>They leave every workspace of the organization. Keys that were made in their name keep working.</p>
+          <p>They are removed from every workspace of the organization. Keys created for them keep working.</p>
         </ConfirmDialog>
       )}
     </div>

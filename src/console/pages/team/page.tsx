@@ -69,7 +69,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
   const create = async (event: Event) => {
     event.preventDefault()
     const body = { name, slug: toSlug(name) }
-    if (!(await attempt(() => api("/workspaces", { method: "POST", body }), `${name} is made`))) return
+    if (!(await attempt(() => api("/workspaces", { method: "POST", body }), `${name} created`))) return
     invalidate("/workspaces")
     onClose()
   }

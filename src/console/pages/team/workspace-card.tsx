@@ -15,7 +15,7 @@ import { WorkspaceLimits } from "./workspace-limits.tsx"
 
 type WorkspaceMember = { user_id: string; role: string }
 
-/** A workspace: its budgets as one strip, who is in it, and what it logs. */
+/** A workspace: budgets, members and content logging. */
 export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isOnly: boolean }) {
   const path = `/workspaces/${workspace.id}`
   const members = useAll<WorkspaceMember>(`${path}/members`)
@@ -47,7 +47,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
           onChange={(checked) =>
             void patch(
               { is_observability_io_logging_enabled: checked },
-              checked ? "Content is logged from the next call on" : "Content is no longer logged",
+              checked ? "Content is logged from the next call" : "Content is no longer logged",
             )
           }
         />
@@ -76,7 +76,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
 
 const COUNTED = ["/keys", "/presets", "/guardrails"] as const
 
-/** What a deletion stops and removes, with numbers once they are loaded. */
+/** Effect of a deletion, with numbers once they are loaded. */
 function Contents({ workspaceId }: { workspaceId: string }) {
   const [keys, presets, guardrails] = COUNTED.map(
     (path) => useGet<List<unknown>>(withParams(path, { workspace_id: workspaceId, limit: 1 })).data?.total_count,

@@ -10,8 +10,8 @@ import { TextField } from "../../ui/field.tsx"
 const NUMBERS = [
   { name: "requests_per_minute", label: "Requests per minute", max: 1_000_000_000 },
   { name: "tokens_per_minute", label: "Tokens per minute", max: 1_000_000_000 },
-  { name: "concurrent_requests", label: "Requests at the same time", max: 1_000_000_000 },
-  { name: "response_cache_seconds", label: "Cache responses for, seconds", max: 604_800 },
+  { name: "concurrent_requests", label: "Concurrent requests", max: 1_000_000_000 },
+  { name: "response_cache_seconds", label: "Cache responses, seconds", max: 604_800 },
 ] as const
 type NumberName = (typeof NUMBERS)[number]["name"]
 
@@ -42,7 +42,7 @@ export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
   const isFaulty = NUMBERS.some(({ name, max }) => faultOf(input[name], max) !== undefined)
   const save = async (event: Event) => {
     event.preventDefault()
-    await attempt(() => api(path, { method: "PATCH", body: toBody(input) }), "The limits count from the next call on")
+    await attempt(() => api(path, { method: "PATCH", body: toBody(input) }), "The limits apply from the next call")
     invalidate("/workspaces")
   }
   const purge = () =>
@@ -59,7 +59,7 @@ export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
               type="number"
               min={1}
               step={1}
-              placeholder={name === "response_cache_seconds" ? "only where a request asks" : "no limit"}
+              placeholder={name === "response_cache_seconds" ? "only on request" : "no limit"}
               value={input[name]}
               onChange={(value) => setInput({ ...input, [name]: value })}
               fault={faultOf(input[name], max)}
@@ -69,7 +69,7 @@ export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
         <TextField
           label="Over budget, use"
           placeholder="author/slug, author/slug"
-          hint="Models to try, in this order, where a budget, a limit or the balance refuses the requested one"
+          hint="Fallback models, in order, if a budget, a limit or the balance refuses the requested one"
           value={input.models}
           onChange={(models) => setInput({ ...input, models })}
         />

@@ -56,7 +56,7 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
             ]}
           />
           <TextField
-            label="Limit a day, USD"
+            label="Daily limit, USD"
             hint="Empty: only the budgets of the intern apply."
             type="number"
             min={0}

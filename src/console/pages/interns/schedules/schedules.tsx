@@ -14,7 +14,7 @@ import { ScheduleDialog } from "./schedule-dialog.tsx"
 
 type Opened = { schedule: InternSchedule | undefined; isDeleting?: boolean }
 
-/** Prompts that an intern gets by itself, by the clock. */
+/** Scheduled prompts of an intern. */
 export function Schedules({ intern }: { intern: Intern }) {
   const path = `/interns/${intern.id}/schedules`
   const list = useGet<{ data: InternSchedule[] }>(path)
@@ -22,14 +22,11 @@ export function Schedules({ intern }: { intern: Intern }) {
   const close = () => setOpened(undefined)
   const change = async (schedule: InternSchedule, action: "run" | "toggle" | "delete") => {
     const at = `${path}/${schedule.id}`
-    if (action === "run") await attempt(() => api(`${at}/run`, { method: "POST", body: {} }), "It runs now")
+    if (action === "run") await attempt(() => api(`${at}/run`, { method: "POST", body: {} }), "Run started")
     else if (action === "delete") await attempt(() => api(at, { method: "DELETE" }), "The schedule is deleted")
     else {
       const body = { enabled: !schedule.enabled }
-      await attempt(
-        () => api(at, { method: "PATCH", body }),
-        schedule.enabled ? "Paused" : "It runs again by the clock",
-      )
+      await attempt(() => api(at, { method: "PATCH", body }), schedule.enabled ? "Paused" : "The schedule is turned on")
     }
     invalidate(`/interns/${intern.id}`)
   }
@@ -46,8 +43,8 @@ export function Schedules({ intern }: { intern: Intern }) {
       <Loaded query={list} lines={3}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="Nothing is scheduled">
-              <p>Have {intern.name} do something by the clock, such as a summary each morning.</p>
+            <Empty title="No schedules">
+              <p>Have {intern.name} run a prompt on a schedule, such as a summary each morning.</p>
             </Empty>
           ) : (
             <ul class="stack tight" aria-label="Schedules">

@@ -18,7 +18,7 @@ const POLL_MS = 2_000
 
 type SessionList = { data: InternSession[]; has_more: boolean; next_cursor?: string }
 
-/** The conversations that an intern has kept: from chats, schedules and editors. */
+/** Stored conversations of an intern: from chats, schedules and editors. */
 export function Sessions({ intern }: { intern: Intern }) {
   const opened = query.value.get("open")
   if (opened !== null) return <OpenSession key={opened} intern={intern} id={opened} />
@@ -58,7 +58,11 @@ function SessionsTable({ intern }: { intern: Intern }) {
 const hrefOf = (internId: string, id: string) => `/interns/${internId}?tab=sessions&open=${encodeURIComponent(id)}`
 
 const TONES: Record<InternSession["status"], Tone> = { running: "busy", waiting: "warn", idle: "off" }
-const LABELS: Record<InternSession["status"], string> = { running: "working", waiting: "asks", idle: "idle" }
+const LABELS: Record<InternSession["status"], string> = {
+  running: "working",
+  waiting: "waiting for an answer",
+  idle: "idle",
+}
 
 function SessionState({ session }: { session: InternSession }) {
   if (session.last_error && session.status === "idle")
@@ -173,14 +177,14 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
 
 type Permission = { operation: string; decision: "allow" | "reject" }
 
-/** What was answered for all of the session. */
+/** Permissions granted or rejected for the whole session. */
 function Permissions({ path }: { path: string }) {
   const list = useGet<{ data: Permission[] }>(`${path}/permissions`)
-  // A turn of the chat may have changed them a moment ago.
+  // A turn of the chat may just have changed them.
   useEffect(list.refresh, [path])
   const revoke = async ({ operation }: Permission) => {
     const revoked = () => api(withParams(`${path}/permissions`, { operation }), { method: "DELETE" })
-    await attempt(revoked, "The intern asks again")
+    await attempt(revoked, "Permission revoked: the intern asks again")
     invalidate(path)
   }
   return (list.data?.data ?? []).map((permission) => (

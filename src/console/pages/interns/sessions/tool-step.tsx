@@ -4,7 +4,7 @@ import { diffLines } from "../../presets/diff.ts"
 
 const SIGNS = { added: "+", removed: "-", same: " " }
 
-/** A call of a tool: its state, its name, and what exactly it did. */
+/** A tool call: status, name and details. */
 export function ToolStep({ entry }: { entry: TranscriptEntry }) {
   const { title, status, command, folder, url, paths = [], diffs = [], input } = entry
   const shown = command ?? url ?? input
@@ -34,7 +34,7 @@ export function ToolStep({ entry }: { entry: TranscriptEntry }) {
   )
 }
 
-/** A change of a file, line by line. */
+/** A file change as a line diff. */
 export function DiffView({ path, before, after }: { path: string; before: string | null; after: string }) {
   const lines = diffLines(before === null ? [] : before.split("\n"), after.split("\n"))
   return (
@@ -52,7 +52,7 @@ function toneOf(status: string | undefined): Tone {
   return status === "failed" ? "bad" : "busy"
 }
 
-/** A call of a tool has an entry for each change of its state: it is shown once, where it began, as it ended. */
+/** A tool call has an entry per status change: show one step, at its start, with the last status. */
 export function withOneStepPerTool(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const shown: TranscriptEntry[] = []
   for (const entry of entries) {

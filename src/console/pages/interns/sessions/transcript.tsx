@@ -83,7 +83,7 @@ function End({ entry: { error, usage, at } }: { entry: TranscriptEntry }) {
   )
 }
 
-/** What a question was about, in one line. */
+/** Summary of a question in one line. */
 function subjectOf(question: TranscriptEntry["question"]): string {
   if (question?.kind === "elicitation") return question.message
   return question?.command ?? question?.operation ?? "for permission"
