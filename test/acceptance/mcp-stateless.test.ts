@@ -153,7 +153,7 @@ async function spentBy(apiKey: string): Promise<number> {
 
 const MODES: readonly (readonly [string, Mode])[] = [
   ["pinned to the revision", PINNED],
-  ["that looks for it first", "auto"],
+  ["that discovers the revision", "auto"],
 ]
 
 describe.each(["stateless", "sessions"])("the MCP client with a server that is %s", (server) => {

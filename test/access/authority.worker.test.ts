@@ -221,7 +221,7 @@ const ROWS: Row[] = [
     refused: 403,
   },
   {
-    does: "makes a join token",
+    does: "creates a join token",
     send: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
     ok: [201, OWNERS],
     absent: [404, ["intern", ...AWAY]],
@@ -257,7 +257,7 @@ const ROWS: Row[] = [
     refused: 401,
   },
   {
-    does: "copies a secret that the maker stored to its intern",
+    does: "copies a secret that the creator stored to its intern",
     send: (as, { intern }) => as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["shared"] }),
     ok: [200, OWNERS],
     absent: [404, ["intern", ...AWAY]],
@@ -301,13 +301,13 @@ const ROWS: Row[] = [
     refused: 403,
   })),
   {
-    does: "connects a directory, whose token comes with the answer",
+    does: "connects a directory and receives its token",
     send: (as) => as.post("/scim/directories", { name: name() }),
     ok: [201, ["management", "otherManagement"]],
     refused: 403,
   },
   {
-    does: "exports what was called",
+    does: "exports calls",
     send: (as) => as.post("/exports", { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }),
     ok: [201, ["management", "otherManagement"]],
     refused: 403,

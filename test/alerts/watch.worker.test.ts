@@ -111,10 +111,10 @@ async function past(workspace: Workspace, amounts: readonly number[]): Promise<v
 }
 
 test.each([
-  ["three times the average and more than any day", [2, 2, 2, 2, 2], 6, true],
+  ["more than three times the average and the maximum of a day", [2, 2, 2, 2, 2], 6, true],
   ["less than three times the average", [2, 2, 2, 2, 2], 5.9, false],
-  ["less than the most of a day", [0.1, 0.1, 0.1, 0.1, 9], 8, false],
-  ["too few days to compare with", [1, 1, 1, 1], 50, false],
+  ["less than the maximum of a day", [0.1, 0.1, 0.1, 0.1, 9], 8, false],
+  ["without enough days to compare", [1, 1, 1, 1], 50, false],
   ["less than a dollar", [0.01, 0.01, 0.01, 0.01, 0.01], 0.9, false],
 ] as const)("spend of a day that is %s", async (_, days, today, isUnusual) => {
   const workspace = await newWorkspace(1_000_000)

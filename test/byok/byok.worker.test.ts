@@ -97,7 +97,7 @@ describe("credentials", () => {
     ["with both byok_only and fallback", { provider: "openai", key: KEY, is_byok_only: true, is_fallback: true }],
     ["for no API key at all", { provider: "openai", key: KEY, allowed_api_key_hashes: [] }],
     ["for a foreign API key", { provider: "openai", key: KEY, allowed_api_key_hashes: ["a".repeat(64)] }],
-    ["with a field that is not known", { provider: "openai", key: KEY, secret: "x" }],
+    ["with an unknown field", { provider: "openai", key: KEY, secret: "x" }],
   ])("are rejected %s", async (_, input) => {
     const workspace = await newWorkspace()
     const { error } = await expectJson<{ error: { message: string } }>(400, workspace.manage.post("/byok", input))

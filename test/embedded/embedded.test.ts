@@ -181,9 +181,9 @@ describe("rejected requests", () => {
     ["messages that are not an array", JSON.stringify({ model: "echo", messages: "hi" }), "messages"],
     ["no messages", JSON.stringify({ model: "echo", messages: [] }), "messages"],
     ["too many choices", JSON.stringify({ model: "echo", messages: user("hi"), n: 5 }), "n"],
-    ["a limit of no tokens", JSON.stringify({ model: "echo", messages: user("hi"), max_tokens: 0 }), "max_tokens"],
+    ["a limit of 0 tokens", JSON.stringify({ model: "echo", messages: user("hi"), max_tokens: 0 }), "max_tokens"],
     [
-      "a choice of a tool that is not there",
+      "a choice of an unknown tool",
       JSON.stringify({ model: "tool-call", messages: user("hi"), tool_choice: { function: { name: "x" } } }),
       "tool_choice",
     ],

@@ -105,14 +105,14 @@ describe("rejected requests", () => {
 
   test.each([
     ["a rerank without documents", () => post("/rerank", { model: "rerank", query: "x" }), "documents"],
-    ["a picture of nothing", () => post("/images/generations", { model: "image" }), "prompt"],
-    ["speech without words", () => post("/audio/speech", { model: "speech" }), "input"],
+    ["an image without a prompt", () => post("/images/generations", { model: "image" }), "prompt"],
+    ["speech without text", () => post("/audio/speech", { model: "speech" }), "input"],
     [
-      "speech in a format of others",
+      "speech in an unsupported format",
       () => post("/audio/speech", { model: "speech", input: "x", response_format: "mp3" }),
       "response_format",
     ],
-    ["a transcription of nothing", () => transcribe({ model: "transcribe" }), "file"],
+    ["a transcription without audio", () => transcribe({ model: "transcribe" }), "file"],
   ])("%s", async (_, send, param) => {
     const refused = await send()
     expect(refused.status).toBe(400)

@@ -54,8 +54,8 @@ describe("tools", () => {
   })
 
   test.each([
-    ["there are none", {}],
-    ["none may be called", { tools: [weather], tool_choice: "none" }],
+    ["there are no tools", {}],
+    ["tool_choice is none", { tools: [weather], tool_choice: "none" }],
   ])("repeats the message when %s", async (_, more) => {
     expect(contentOf([await document("tool-call", output, more)])).toBe(output)
   })

@@ -74,7 +74,7 @@ const rows: Record<string, Row> = {
   "KV fails": kv(new Error("KV GET failed: 500 Internal Server Error")),
   "KV is empty": kv(null),
   "KV has an old catalogue": kv("[]"),
-  "KV has half a catalogue": kv('[{"id":"acme/chat","endpoints":[{"provider":'),
+  "KV has a truncated catalogue": kv('[{"id":"acme/chat","endpoints":[{"provider":'),
   "KV has a catalogue of another shape": kv('{"models":[{"id":1}]}'),
   "KV has a catalogue with a broken row": kv('[null,{"id":"a/b"},{"id":"a/c","endpoints":7}]'),
   "R2 fails": { start: r2Fails },
@@ -89,7 +89,7 @@ const rows: Record<string, Row> = {
     warm: UNLESS_LEASED,
     cold: all(503),
   },
-  "the ledger is reset before each first answer": {
+  "the ledger is reset before each first response": {
     start: () => losesFirst(true),
     warm: UNLESS_LEASED,
     cold: all(503),

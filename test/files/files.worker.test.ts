@@ -78,7 +78,7 @@ describe("an uploaded file", () => {
 
   test.each([
     ["empty", "", 400],
-    ["of a kind that is not taken", "MZ\0\0", 400],
+    ["of an unsupported type", "MZ\0\0", 400],
   ])("is rejected if it is %s, and nothing is stored", async (_, content, status) => {
     const workspace = await newWorkspace()
     await expectJson(status, send(workspace.key, formOf(content)))

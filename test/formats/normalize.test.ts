@@ -32,19 +32,15 @@ describe("tool calls of a stream", () => {
   const go = (index: number | undefined, args: string) => ({ index, function: { arguments: args } })
 
   test.each<[string, Json[], number[]]>([
-    ["a new id under a number that is taken", [begin("a", 0, "f"), begin("b", 0, "g")], [0, 1]],
-    [
-      "and its pieces, which follow it",
-      [begin("a", 0, "f"), go(0, "{}"), begin("b", 0, "f"), go(0, "{}")],
-      [0, 0, 1, 1],
-    ],
-    ["a third that has a number of its own", [begin("a", 0, "f"), begin("b", 0, "g"), begin("c", 1, "h")], [0, 1, 2]],
-    ["no ids, but calls that are whole", [begin("", 0, "f", '{"x":1}'), begin("", 0, "f", '{"x":2}')], [0, 1]],
-    ["a new id for every piece of one call", [begin("a", 0, "f", "{"), { id: "z", ...go(0, "}") }], [0, 0]],
-    ["a number below 0", [begin("a", -1, "f")], [0]],
-    ["no numbers", [begin("a", undefined, "f"), go(undefined, "{}"), begin("b", undefined, "g")], [0, 0, 1]],
-    ["numbers from 1", [begin("a", 1, "f"), begin("b", 2, "g"), go(1, "{}")], [0, 1, 0]],
-    ["one id under two numbers", [begin("a", 0, "f", "{}"), begin("a", 1, "f", "{}")], [0, 1]],
+    ["a new id with a used index", [begin("a", 0, "f"), begin("b", 0, "g")], [0, 1]],
+    ["and its pieces, which follow", [begin("a", 0, "f"), go(0, "{}"), begin("b", 0, "f"), go(0, "{}")], [0, 0, 1, 1]],
+    ["a third one with another index", [begin("a", 0, "f"), begin("b", 0, "g"), begin("c", 1, "h")], [0, 1, 2]],
+    ["no ids, but complete calls", [begin("", 0, "f", '{"x":1}'), begin("", 0, "f", '{"x":2}')], [0, 1]],
+    ["a new id in every piece of one call", [begin("a", 0, "f", "{"), { id: "z", ...go(0, "}") }], [0, 0]],
+    ["an index below 0", [begin("a", -1, "f")], [0]],
+    ["no indexes", [begin("a", undefined, "f"), go(undefined, "{}"), begin("b", undefined, "g")], [0, 0, 1]],
+    ["indexes from 1", [begin("a", 1, "f"), begin("b", 2, "g"), go(1, "{}")], [0, 1, 0]],
+    ["one id with two indexes", [begin("a", 0, "f", "{}"), begin("a", 1, "f", "{}")], [0, 1]],
   ])("%s", (_, deltas, numbers) => {
     expect(numbersOf(deltas)).toEqual(numbers)
   })
@@ -127,7 +123,7 @@ describe("a finish reason", () => {
     ["MAX_TOKENS", "length"],
     ["tool-calls", "tool_calls"],
     ["SAFETY", "content_filter"],
-    ["something new", "stop"],
+    ["an unknown value", "stop"],
   ])("%s of a provider becomes %s", (native, reason) => {
     const choice = finishOf(native)
     expect(choice?.["finish_reason"]).toBe(reason)

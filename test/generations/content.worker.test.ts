@@ -30,14 +30,9 @@ describe("GET /generation/content", () => {
   test.each([
     ["chat, whole", "/chat/completions", { messages: requests }, "sim/echo"],
     ["responses, whole", "/responses", { input: "Keep this" }, "sim/echo"],
-    ["responses of a provider that speaks them", "/responses", { input: "Keep this" }, "sim-responses/echo"],
+    ["responses of a native provider", "/responses", { input: "Keep this" }, "sim-responses/echo"],
     ["messages, whole", "/messages", { messages: requests, max_tokens: 100 }, "sim/echo"],
-    [
-      "messages of a provider that speaks them",
-      "/messages",
-      { messages: requests, max_tokens: 100 },
-      "sim-messages/echo",
-    ],
+    ["messages of a native provider", "/messages", { messages: requests, max_tokens: 100 }, "sim-messages/echo"],
   ])("%s: returns the prompt and the response", async (_, path, body, model) => {
     const workspace = await logging()
     const response = await workspace.as.post(path, { ...body, model })

@@ -140,7 +140,7 @@ describe("guardrails", () => {
     ["an open bracket", "[a"],
     ["a million steps", "((a{100}){100}){100}"],
     ["too many characters", "a".repeat(100_001)],
-    ["more states than can be kept", ".{0,1000}.{0,1000}x"],
+    ["more states than the limit", ".{0,1000}.{0,1000}x"],
   ])("reject a pattern with %s", async (_, pattern) => {
     const workspace = await newWorkspace()
     const filter = { action: "block", pattern }

@@ -52,7 +52,7 @@ describe("a response outside the routes of the API", () => {
 
   test.each([
     ["an unknown path", "http://gateway.test/api/v1/nothing", {}],
-    ["a method that the path does not take", "http://gateway.test/api/v1/models", { method: "PUT" }],
+    ["a method that the path does not support", "http://gateway.test/api/v1/models", { method: "PUT" }],
     ["a preflight", "http://gateway.test/api/v1/keys", { method: "OPTIONS", headers: { origin: "https://a.test" } }],
     ["a page of the console", "http://gateway.test/keys", {}],
     ["an asset of the console", "http://gateway.test/assets/none.js", {}],

@@ -121,11 +121,11 @@ describe("a response", () => {
 describe("the charge", () => {
   test.each([
     ["a request", "/rerank", { documents: ["a", "b", "c"] }, "rerank", 0.001],
-    ["each picture", "/images", { n: 2 }, "image", 0.04],
+    ["each image", "/images", { n: 2 }, "image", 0.04],
     ["each character", "/audio/speech", { input: "0123456789" }, "tts", 0.000_15],
-    ["each second of sound", "/audio/transcriptions", {}, "stt", 0.000_3],
+    ["each second of audio", "/audio/transcriptions", {}, "stt", 0.000_3],
     ["each second of a video", "/videos", { duration: 4 }, "video", 0.2],
-    ["each second in the words of the OpenAI wire", "/videos", { seconds: "8" }, "video", 0.4],
+    ["each second in OpenAI's format", "/videos", { seconds: "8" }, "video", 0.4],
   ] as const)("is %s: %s", async (_, endpoint, more, apiType, cost) => {
     const workspace = await newWorkspace()
     const receipt = await chargedFor(workspace, await send(workspace, endpoint, more))
@@ -182,9 +182,9 @@ describe("a rejection", () => {
 
   test.each([
     ["no file", { model: "sim/transcribe" }, "file"],
-    ["words in place of a file", { model: "sim/transcribe", file: "sound" }, "file"],
+    ["text instead of a file", { model: "sim/transcribe", file: "sound" }, "file"],
     ["no model", { file }, "model"],
-    ["a temperature that is no number", { model: "sim/transcribe", file, temperature: "warm" }, "temperature"],
+    ["a temperature that is not a number", { model: "sim/transcribe", file, temperature: "warm" }, "temperature"],
     ["a provider that is not JSON", { model: "sim/transcribe", file, provider: "{" }, "provider"],
   ])("a form with %s is rejected with a message that names the field", async (_, fields, field) => {
     const { error } = await expectJson<Failure>(400, sendForm(await newWorkspace(), fields))
@@ -319,7 +319,7 @@ describe("providers", () => {
 
   test.each([
     ["tokens", { usage: { input_tokens: 5, output_tokens: 20, total_tokens: 25 } }, 5e-6 + 20 * 2e-6],
-    ["fewer pictures than requested", { data: [{ b64_json: "" }] }, 0.02],
+    ["fewer images than requested", { data: [{ b64_json: "" }] }, 0.02],
   ])("are charged by what they report to have generated: %s", async (_, returned, cost) => {
     const workspace = await newWorkspace()
     const pricing = "usage" in returned ? { prompt: "0.000001", completion: "0.000002" } : { image_output: "0.02" }

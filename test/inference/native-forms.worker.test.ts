@@ -110,7 +110,7 @@ describe("a message", () => {
   test.each([
     ["an error event", [frame({ type: "error", error: { type: "overloaded_error", message: "busy" } })], 529],
     ["a cut", returned().slice(0, -2), 502],
-    ["an event that is no JSON", [...returned().slice(0, 2), "data: {broken\n\n", ...returned().slice(2)], 502],
+    ["an event that is not JSON", [...returned().slice(0, 2), "data: {broken\n\n", ...returned().slice(2)], 502],
   ])("with %s among its events fails with an HTTP error", async (_, pieces, status) => {
     respondWith(() => sse(pieces))
     const { error } = await expectJson<Failure>(status, (await newWorkspace()).as.post("/messages", REQUEST))

@@ -143,7 +143,7 @@ describe.each([
 describe("a frame that strict clients reject", () => {
   test.each([
     ["a bare error", `data: {"error":{"message":"overloaded","code":529}}\n\n`, 529],
-    ["an error in words", `data: {"error":"out of memory"}\n\n`, 502],
+    ["an error as text", `data: {"error":"out of memory"}\n\n`, 502],
   ])("%s in mid-stream becomes the error chunk", async (_, frame, code) => {
     respondWith([chunk({ content: "1234" }), frame, DONE])
     const workspace = await newWorkspace()
@@ -237,7 +237,7 @@ describe("an incomplete or early usage", () => {
     ["a negative", { prompt_tokens: 10, completion_tokens: -5 }, 2, "estimate"],
     ["a fraction", { prompt_tokens: 10, completion_tokens: 2.5 }, 3, "upstream"],
     ["decimal strings", { prompt_tokens: "10", completion_tokens: "2.0" }, 2, "upstream"],
-    ["strings that are no counts", { prompt_tokens: "ten", completion_tokens: "0x2" }, 2, "estimate"],
+    ["strings that are not counts", { prompt_tokens: "ten", completion_tokens: "0x2" }, 2, "estimate"],
     [
       "reasoning beside it",
       {

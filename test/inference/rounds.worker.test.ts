@@ -66,7 +66,7 @@ const inShort = ({ role, content, tool_calls: calls, reasoning_details: details 
 
 const cases: [string, Turn[], string[], unknown[][]][] = [
   [
-    "thoughts, words and a run",
+    "reasoning, text and a tool run",
     [
       { thinkingText: "A", answerText: "w1 ", calls: [call("datetime", "c1")] },
       { thinkingText: "B", answerText: "final" },
@@ -79,7 +79,7 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
     ],
   ],
   [
-    "two rounds without a word",
+    "two rounds without text",
     [
       { thinkingText: "A", calls: [call("datetime", "c1")] },
       { calls: [call("datetime", "c2")] },
@@ -95,7 +95,7 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
     ],
   ],
   [
-    "a call of the caller's in the same turn",
+    "a client tool call in the same turn",
     [{ thinkingText: "A", answerText: "w1", calls: [call("datetime", "c1"), call("mine", "c2")] }],
     ["reasoning A", "message w1", "function_call", "openrouter:datetime", "reasoning"],
     [
@@ -104,7 +104,7 @@ const cases: [string, Turn[], string[], unknown[][]][] = [
     ],
   ],
   [
-    "a call of the caller's in a later turn",
+    "a client tool call in a later turn",
     [{ thinkingText: "A", answerText: "w1", calls: [call("datetime", "c1")] }, { calls: [call("mine", "c2")] }],
     ["reasoning A", "message w1", "openrouter:datetime", "reasoning", "function_call"],
     [

@@ -95,7 +95,7 @@ describe("files at creation", () => {
       ],
       "files[1].path",
     ],
-    ["what is not base64", [{ path: "a", content: "%", encoding: "base64" }], "files[0].content"],
+    ["content that is not base64", [{ path: "a", content: "%", encoding: "base64" }], "files[0].content"],
     ["too many", Array.from({ length: 101 }, (_, n) => ({ path: `f${n}`, content: "" })), "files"],
     ["too many bytes", [{ path: "a", content: "x".repeat(512 * 1024 + 1) }], "files"],
   ])("are rejected: %s", async (_, files, field) => {

@@ -103,9 +103,9 @@ describe("a hostile program", () => {
     ["a number", "10**10**7"],
     ["one call of a builtin", "all(range(1, 10**9))"],
     ["copies of memory", "a = bytearray(1000000)\nwhile True: a[:] = a"],
-    ["calls of the system", "import os\nwhile True: os.getcwd()"],
+    ["system calls", "import os\nwhile True: os.getcwd()"],
     ["files", "n = 0\nwhile True:\n  n += 1\n  try: open(str(n), 'w').close()\n  except OSError: pass"],
-    ["a pause that is cut short", "import time\nwhile True: time.sleep(1000)"],
+    ["an interrupted sleep", "import time\nwhile True: time.sleep(1000)"],
     [
       "a loop at its end",
       "class A:\n  def __del__(self):\n    while True: pass\na = A()\ndel a\nimport gc\ngc.collect()\nwhile True: pass",

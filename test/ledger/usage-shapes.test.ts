@@ -70,7 +70,7 @@ const rows: Row[] = [
     cost({ prompt: 100, completion: 500 }),
   ],
   [
-    "OpenAI Responses: the same under other names",
+    "OpenAI Responses: the same with other field names",
     responsesReader,
     responsesWith({
       input_tokens: 1_000,
@@ -82,7 +82,7 @@ const rows: Row[] = [
     cost({ prompt: 400, cached: 600, completion: 500 }),
   ],
   [
-    "Anthropic: what the cache was read for and written to stands beside the input",
+    "Anthropic: cache reads and writes are not part of the input",
     messagesReader,
     messagesWith(
       { input_tokens: 10, cache_read_input_tokens: 600, cache_creation_input_tokens: 300, output_tokens: 1 },
@@ -91,7 +91,7 @@ const rows: Row[] = [
     cost({ prompt: 10, cached: 600, written: 300, completion: 40 }),
   ],
   [
-    "Anthropic: what is written to be kept for an hour is a part of what is written, and costs more",
+    "Anthropic: one-hour cache writes are part of the cache writes, and cost more",
     messagesReader,
     messagesWith(
       {
@@ -106,7 +106,7 @@ const rows: Row[] = [
     cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
   ],
   [
-    "a gateway behind this one: its own word for what is kept for an hour",
+    "an upstream gateway: its own field for one-hour cache writes",
     chatReader,
     chatWith({
       prompt_tokens: 910,
@@ -117,13 +117,13 @@ const rows: Row[] = [
     cost({ prompt: 10, cached: 600, written: 200, anHour: 100, completion: 40 }),
   ],
   [
-    "Google: thoughts are in the total alone",
+    "Google: thinking tokens are only in the total",
     chatReader,
     chatWith({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 520 }),
     cost({ prompt: 100, completion: 420 }),
   ],
   [
-    "xAI: reasoning stands beside the completion, and the total tells so",
+    "xAI: reasoning is not part of the completion, as the total shows",
     chatReader,
     chatWith({
       prompt_tokens: 100,
@@ -135,7 +135,7 @@ const rows: Row[] = [
     cost({ prompt: 36, cached: 64, completion: 320 }),
   ],
   [
-    "DeepSeek: cached tokens are the hits",
+    "DeepSeek: cached tokens are the cache hits",
     chatReader,
     chatWith({
       prompt_tokens: 1_000,
@@ -148,13 +148,13 @@ const rows: Row[] = [
     cost({ prompt: 232, cached: 768, completion: 50 }),
   ],
   [
-    "Moonshot: cached tokens stand beside the counts",
+    "Moonshot: cached tokens are a top-level field",
     chatReader,
     chatWith({ prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050, cached_tokens: 900 }),
     cost({ prompt: 100, cached: 900, completion: 50 }),
   ],
   [
-    "Mistral and Groq: plain counts, with more beside them",
+    "Mistral and Groq: plain counts with extra fields",
     chatReader,
     chatWith({
       prompt_tokens: 100,
@@ -167,7 +167,7 @@ const rows: Row[] = [
     cost({ prompt: 100, completion: 50 }),
   ],
   [
-    "a router whose cache is written for: a part of the prompt, as cached tokens are",
+    "a router with cache writes: part of the prompt, like cached tokens",
     chatReader,
     chatWith({
       prompt_tokens: 1_000,
@@ -178,7 +178,7 @@ const rows: Row[] = [
     cost({ prompt: 100, cached: 500, written: 400, completion: 50 }),
   ],
   [
-    "a total that counts cached tokens twice is no reasoning",
+    "a total that counts cached tokens twice adds no reasoning",
     chatReader,
     chatWith({
       prompt_tokens: 100,
@@ -189,7 +189,7 @@ const rows: Row[] = [
     cost({ prompt: 20, cached: 80, completion: 50 }),
   ],
   [
-    "more cached than there was prompt is all of it",
+    "more cached than prompt tokens counts as all of the prompt",
     chatReader,
     chatWith({ prompt_tokens: 100, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 900 } }),
     cost({ cached: 100 }),
@@ -238,8 +238,8 @@ describe("a missing count does not make a call free", () => {
   test.each([
     ["no usage", chatReader, chatWith(undefined)],
     ["a usage of null", chatReader, chatWith(null)],
-    ["a usage that is not one", chatReader, chatWith("many")],
-    ["half a usage", chatReader, chatWith({ prompt_tokens: 12 })],
+    ["a usage that is not an object", chatReader, chatWith("many")],
+    ["an incomplete usage", chatReader, chatWith({ prompt_tokens: 12 })],
     ["a negative usage", chatReader, chatWith({ prompt_tokens: -1, completion_tokens: -1 })],
     ["Responses: no usage", responsesReader, responsesWith(undefined)],
     ["Anthropic: no usage", messagesReader, messagesWith(undefined, undefined)],

@@ -226,7 +226,7 @@ describe("a tool call", () => {
 
   test.each<[string, () => Response | Promise<Response>, RegExp]>([
     ["is not JSON", () => new Response("<html>", { headers: { "content-type": "text/html" } }), /neither JSON nor/],
-    ["is no JSON-RPC", () => Response.json({ ok: true }), /JSON-RPC/],
+    ["is not JSON-RPC", () => Response.json({ ok: true }), /JSON-RPC/],
     ["has another id", () => Response.json(result("other", {})), /no response has its id/],
     ["has the id as text", () => Response.json(result("7", {})), /no response has its id/],
     ["is too large", () => Response.json(result(7, text("x".repeat(5_000_000)))), /too large/],

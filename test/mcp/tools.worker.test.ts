@@ -93,10 +93,10 @@ describe("a request with an MCP server", () => {
   })
 
   test.each([
-    ["an address of the caller's own", tool({ server_url: "https://mcp.example.com" }), 400, "POST /mcp-servers"],
-    ["an approval that no client could give", tool({ require_approval: "always" }), 400, 'accepts "never"'],
+    ["a server_url of the client", tool({ server_url: "https://mcp.example.com" }), 400, "POST /mcp-servers"],
+    ["a required approval", tool({ require_approval: "always" }), 400, 'accepts "never"'],
     ["no server", { type: "mcp" }, 400, "server_label"],
-    ["a server that is not there", tool({ server_label: "nowhere" }), 404, "nowhere"],
+    ["an unknown server", tool({ server_label: "nowhere" }), 404, "nowhere"],
   ])("is rejected with %s", async (_, one, status, expected) => {
     const { as } = await newSetup(found)
     for (const answer of [as.post("/responses", responses([one])), as.post("/chat/completions", chat([one]))]) {
@@ -122,8 +122,8 @@ describe("a request with an MCP server", () => {
 
 describe("a failing tool", () => {
   test.each([
-    ["by its own words", () => ({ ...text("no such river"), isError: true }), "no such river"],
-    ["by an error of the protocol", undefined, "deep water"],
+    ["by isError in the result", () => ({ ...text("no such river"), isError: true }), "no such river"],
+    ["by a JSON-RPC error", undefined, "deep water"],
   ])("%s: the model receives the error and continues", async (_, content, expected) => {
     const { as } = await newSetup(
       answering((received) => {

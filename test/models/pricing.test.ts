@@ -15,7 +15,7 @@ describe("a price", () => {
     ["without a digit before the point", ".5"],
     ["without a digit after the point", "1."],
     ["finer than twelve decimals", "0.0000000000001"],
-    ["a million dollars", "1000000"],
+    ["one million dollars", "1000000"],
     ["followed by something", "0.1 USD"],
     ["on two lines", "0.1\n"],
   ])("rejects a value that is %s", (_, value) => {

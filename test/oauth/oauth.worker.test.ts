@@ -209,10 +209,10 @@ describe("an authorization code", () => {
 
   test.each([
     ["no callback", {}],
-    ["a callback to anywhere", { callback_url: "http://app.example" }],
-    ["half a challenge", { callback_url: CALLBACK, code_challenge: CHALLENGE }],
-    ["a challenge that is none", { callback_url: CALLBACK, ...S256, code_challenge: "x".repeat(50) }],
-    ["an end that is over", { callback_url: CALLBACK, expires_at: "2020-01-01T00:00:00Z" }],
+    ["a callback that is not allowed", { callback_url: "http://app.example" }],
+    ["a challenge without its method", { callback_url: CALLBACK, code_challenge: CHALLENGE }],
+    ["an invalid challenge", { callback_url: CALLBACK, ...S256, code_challenge: "x".repeat(50) }],
+    ["an expiry in the past", { callback_url: CALLBACK, expires_at: "2020-01-01T00:00:00Z" }],
   ])("is rejected with 400 for %s", async (_, input) => {
     await expectJson(400, (await newWorkspace()).as.post("/auth/keys/code", input))
   })

@@ -48,16 +48,16 @@ describe("passthrough services", () => {
 
   test.each([
     ["a slug with a slash", { slug: "a/b" }, "slug"],
-    ["a base URL that is no URL", { base_url: "nowhere" }, "base_url"],
+    ["an invalid base URL", { base_url: "nowhere" }, "base_url"],
     ["a base URL in a private network", { base_url: "https://10.0.0.1" }, "base_url"],
     ["a base URL with a query", { base_url: "https://api.example.com?key=1" }, "base_url"],
-    ["no rule", { rules: [] }, "rules"],
+    ["no rules", { rules: [] }, "rules"],
     ["a rule with a query", { rules: [{ path: "/v1?x" }] }, "path"],
-    ["a rule whose price is too fine", { rules: [{ path: "/", price_usd: 1e-10 }] }, "price_usd"],
-    ["a method that is not forwarded", { rules: [{ path: "/", methods: ["TRACE"] }] }, "methods"],
+    ["a rule with a price below a nano-dollar", { rules: [{ path: "/", price_usd: 1e-10 }] }, "price_usd"],
+    ["an unsupported method", { rules: [{ path: "/", methods: ["TRACE"] }] }, "methods"],
     ["an unknown key", { allowed_api_key_hashes: ["a".repeat(64)] }, "allowed_api_key_hashes"],
     ["a masked secret", { headers: { Authorization: "cana...cdef" } }, "headers"],
-    ["a field that is not known", { secret: "x" }, "secret"],
+    ["an unknown field", { secret: "x" }, "secret"],
   ])("are rejected with %s", async (_, more, named) => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(400, manage.post("/passthrough-services", { ...input, ...more }))

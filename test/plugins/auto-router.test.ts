@@ -90,14 +90,14 @@ test.each([
 describe("the tier without cost_tier", () => {
   test.each<[string, Partial<Facts>, string]>([
     ["a short question is cheap", {}, "low"],
-    ["a long one less", { promptTokens: 3_000 }, "medium"],
-    ["a very long one less again", { promptTokens: 20_000 }, "high"],
-    ["tools are work", { needsTools: true }, "medium"],
-    ["code is work", { hasCode: true }, "medium"],
-    ["a schema is work", { needsStructured: true }, "medium"],
-    ["tools and code are more", { needsTools: true, hasCode: true }, "high"],
+    ["a long one has a higher tier", { promptTokens: 3_000 }, "medium"],
+    ["a very long one has a higher tier still", { promptTokens: 20_000 }, "high"],
+    ["tools raise the tier", { needsTools: true }, "medium"],
+    ["code raises the tier", { hasCode: true }, "medium"],
+    ["a schema raises the tier", { needsStructured: true }, "medium"],
+    ["tools and code raise it further", { needsTools: true, hasCode: true }, "high"],
     [
-      "all of it is not the dearest",
+      "all of them do not reach the highest tier",
       { promptTokens: 50_000, needsTools: true, hasCode: true, needsStructured: true },
       "xhigh",
     ],
@@ -121,11 +121,11 @@ describe("the tier without cost_tier", () => {
 describe("model requirements", () => {
   test.each<[string, Partial<Facts>, Partial<Candidate>]>([
     ["a prompt longer than its context", { promptTokens: 1_000 }, { contextLength: 1_000 }],
-    ["a picture it does not see", { needsImages: true }, { inputModalities: ["text"] }],
-    ["tools it does not know", { needsTools: true }, { supportedParameters: ["structured_outputs"] }],
-    ["a schema it does not keep", { needsStructured: true }, { supportedParameters: ["tools"] }],
-    ["a price that is none", {}, { promptPrice: "free" }],
-    ["a price below nothing", {}, { promptPrice: "-1" }],
+    ["images it does not support", { needsImages: true }, { inputModalities: ["text"] }],
+    ["tools it does not support", { needsTools: true }, { supportedParameters: ["structured_outputs"] }],
+    ["structured output it does not support", { needsStructured: true }, { supportedParameters: ["tools"] }],
+    ["an invalid price", {}, { promptPrice: "free" }],
+    ["a negative price", {}, { promptPrice: "-1" }],
   ])("exclude a model with %s", (_, facts, fields) => {
     expect(choose({}, facts, [model("a/unfit", 1, fields)])).toEqual([])
     expect(choose({}, facts, [model("a/unfit", 1, fields), model("a/fit", 9)])).toEqual(["a/fit"])

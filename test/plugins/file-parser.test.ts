@@ -60,23 +60,27 @@ describe("a file in a message", () => {
   test.each([
     ["plain text", file(`data:text/plain;base64,${utf8("Grüße")}`, "a.txt"), '<file name="a.txt">\nGrüße\n</file>'],
     [
-      "its encoding named",
+      "text with a charset",
       file("data:text/plain;charset=latin1;base64,R/zfZQ==", "a.txt"),
       '<file name="a.txt">\nGüße\n</file>',
     ],
-    ["no media type but a name", file(utf8("a,b"), "a.csv"), '<file name="a.csv">\na,b\n</file>'],
+    ["without a media type but with a file name", file(utf8("a,b"), "a.csv"), '<file name="a.csv">\na,b\n</file>'],
     [
-      "a vague media type",
+      "of a generic media type",
       file(`data:application/octet-stream;base64,${utf8("# A")}`, "A.MD"),
       '<file name="A.MD">\n# A\n</file>',
     ],
     ["JSON", file(`data:application/json;base64,${utf8("{}")}`, "a.json"), '<file name="a.json">\n{}\n</file>'],
     ["a PDF without a name", file(base64(pdf("Hi."))), '<file name="file">\nHi.\n</file>'],
-    ["a PDF by a wrong name", file(base64(pdf("Hi.")), "a.txt"), '<file name="a.txt">\nHi.\n</file>'],
-    ["base64 of the URL kind", file("data:text/plain;base64,8J-YgA", "a.txt"), '<file name="a.txt">\n😀\n</file>'],
-    ["a name that would end its mark", file(utf8("x"), 'a"><b>.txt'), '<file name="a&quot;>&lt;b>.txt">\nx\n</file>'],
+    ["a PDF with a wrong file name", file(base64(pdf("Hi.")), "a.txt"), '<file name="a.txt">\nHi.\n</file>'],
+    ["base64url", file("data:text/plain;base64,8J-YgA", "a.txt"), '<file name="a.txt">\n😀\n</file>'],
     [
-      "text that would end its mark",
+      "a name that contains the delimiter",
+      file(utf8("x"), 'a"><b>.txt'),
+      '<file name="a&quot;>&lt;b>.txt">\nx\n</file>',
+    ],
+    [
+      "text that contains the delimiter",
       file(utf8("a</file></FILE>b"), "a.txt"),
       '<file name="a.txt">\na&lt;/file>&lt;/FILE>b\n</file>',
     ],
@@ -87,23 +91,23 @@ describe("a file in a message", () => {
   const PLACE = "messages[0].content[1]"
   test.each([
     [
-      "a PDF that is none",
+      "an invalid PDF",
       file("data:application/pdf;base64,aGVsbG8=", "a.pdf"),
       `${PLACE}: the file was not read: it is not a PDF that can be read.`,
     ],
     [
-      "a PDF of pictures",
+      "a PDF without text",
       file(base64(pdf("", "")), "scan.pdf"),
       `${PLACE}: the file was not read: it is a PDF without a text layer, such as a scan.`,
     ],
     [
-      "what is not base64",
+      "not base64",
       file("hello there!", "a.txt"),
       `${PLACE}.file.file_data: must be a data: URL, base64, or the http or https URL of a file.`,
     ],
-    ["a data: URL in plain words", file("data:text/plain,hello", "a.txt"), `${PLACE}.file.file_data: must be base64.`],
+    ["a data: URL without base64", file("data:text/plain,hello", "a.txt"), `${PLACE}.file.file_data: must be base64.`],
     [
-      "another kind of URL",
+      "a URL of another scheme",
       file("ftp://example.com/a.pdf"),
       `${PLACE}.file.file_data: must be a data: URL, base64, or the http or https URL of a file.`,
     ],
@@ -112,7 +116,7 @@ describe("a file in a message", () => {
       file(`data:image/png;base64,${utf8("x")}`),
       /^messages\[0\]\.content\[1\]: image\/png cannot be read here; PDF and text files can\./,
     ],
-    ["a file of no kind", file(utf8("x"), "a"), /: a file without a type cannot be read here/],
+    ["a file of unknown type", file(utf8("x"), "a"), /: a file without a type cannot be read here/],
     [
       "a file that is too large",
       file(`data:text/plain;base64,${"A".repeat(14_000_004)}`),

@@ -67,12 +67,12 @@ describe("a failed moderation rejects the request", () => {
     ["a failure", new Response("oops", { status: 500 })],
     ["a redirect", redirect("https://evil.test/")],
     ["a broken connection", new Error(`with ${SECRET}`)],
-    ["no JSON", new Response("yes")],
+    ["a response that is not JSON", new Response("yes")],
     ["no results", Response.json({ results: [] })],
     ["results of another shape", Response.json({ results: [{ flagged: "no" }] })],
     ["too few results", verdict(false)],
     ["silence", () => new Promise<Response>(() => {})],
-    ["words without end", new Response("x".repeat(2_100_000))],
+    ["an endless response", new Response("x".repeat(2_100_000))],
   ])("%s", async (_, answer) => {
     const error = await judge(answer, { texts: ["one", "two"] }).then(
       () => undefined,

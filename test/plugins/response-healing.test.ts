@@ -27,7 +27,7 @@ describe("text with JSON becomes valid JSON", () => {
     ["trailing commas", '{"a": [1, 2,],}', { a: [1, 2] }],
     ["single quotes", "{'a': 'b'}", { a: "b" }],
     ["keys without quotes", "{a: 1, b_c: true}", { a: 1, b_c: true }],
-    ["words of Python", '{"a": True, "b": None}', { a: true, b: null }],
+    ["Python literals", '{"a": True, "b": None}', { a: true, b: null }],
     ["comments", '{"a": 1 /* one */}', A],
     ["an object that is not closed", '{"a": {"b": [1, 2', { a: { b: [1, 2] } }],
     ["a string that is not closed", '{"a": "cut sh', { a: "cut sh" }],

@@ -12,16 +12,12 @@ const user = (content: unknown) => ({ role: "user", content })
 
 describe("the search query", () => {
   test.each<[string, Record<string, unknown>[], string | undefined]>([
-    ["the last words of the user", [user("one"), { role: "assistant", content: "two" }, user("three")], "three"],
-    [
-      "the words of their parts",
-      [user([{ type: "text", text: "one\n\n two" }, { type: "image_url" }, null])],
-      "one two",
-    ],
+    ["the last user message", [user("one"), { role: "assistant", content: "two" }, user("three")], "three"],
+    ["the text parts of it", [user([{ type: "text", text: "one\n\n two" }, { type: "image_url" }, null])], "one two"],
     ["user text before tool results", [user("one"), { role: "assistant" }, { role: "tool", content: "t" }], "one"],
-    ["nothing where there are none", [{ role: "system", content: "s" }], undefined],
-    ["nothing of blanks", [user(" \n ")], undefined],
-    ["nothing of pictures", [user([{ type: "image_url" }])], undefined],
+    ["empty without user messages", [{ role: "system", content: "s" }], undefined],
+    ["empty for whitespace", [user(" \n ")], undefined],
+    ["empty for images", [user([{ type: "image_url" }])], undefined],
   ])("is %s", (_, messages, query) => {
     expect(searchQuery(messages)).toBe(query)
   })

@@ -254,10 +254,10 @@ describe.each(FORMATS)("a call of %s to %s", (path, model, body) => {
   test.each([
     ["the model", { model: "@preset/soft" }],
     ["a field", { preset: "soft" }],
-    ["a field, as in a model", { preset: "@preset/soft" }],
+    ["the preset field", { preset: "@preset/soft" }],
     ["a model with it", { model: `${model}@preset/soft` }],
-    ["a model beside it", { model, preset: "soft" }],
-    ["both ways", { model: "@preset/soft", preset: "soft" }],
+    ["the preset field with a model", { model, preset: "soft" }],
+    ["model and preset field", { model: "@preset/soft", preset: "soft" }],
   ])("applies the preset named by %s", async (_, named) => {
     const workspace = await newWorkspace()
     await put(workspace, "soft", { model, ...config }, "responses")

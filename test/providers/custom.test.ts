@@ -97,7 +97,7 @@ describe("a custom provider", () => {
   const model = (fields: object) => [{ ...minimal, models: [{ id: "m", ...fields }] }]
   const provider = (fields: object) => [{ ...minimal, ...fields }]
   test.each([
-    ["something that is not a list", {}, "CUSTOM_PROVIDERS: must be a JSON array of providers."],
+    ["a value that is not a list", {}, "CUSTOM_PROVIDERS: must be a JSON array of providers."],
     ["a provider that is not an object", ["x"], "CUSTOM_PROVIDERS[0]: must be a provider"],
     ["an unknown field", provider({ [SECRET]: 1 }), "CUSTOM_PROVIDERS[0]: has an unknown field"],
     ["no slug", provider({ slug: undefined }), "CUSTOM_PROVIDERS[0].slug: must be 1 to 63 lower-case"],
@@ -106,19 +106,23 @@ describe("a custom provider", () => {
     ["the slug of a known provider", provider({ slug: "openai" }), "CUSTOM_PROVIDERS[0].slug: is the slug"],
     ["the embedded slug", provider({ slug: "embedded" }), "CUSTOM_PROVIDERS[0].slug: is the slug"],
     ["the simulated author", provider({ slug: "sim" }), "CUSTOM_PROVIDERS[0].slug: is the slug"],
-    ["a slug twice", [minimal, minimal], "CUSTOM_PROVIDERS[1].slug: is in the list twice"],
+    ["a duplicate slug", [minimal, minimal], "CUSTOM_PROVIDERS[1].slug: is in the list twice"],
     ["no base URL", provider({ base_url: undefined }), "CUSTOM_PROVIDERS[0].base_url: must be an http or https URL"],
     ["another scheme", provider({ base_url: "ftp://x.example" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["credentials", provider({ base_url: `https://u:${SECRET}@x.example` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["a query", provider({ base_url: `https://x.example/?key=${SECRET}` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["a fragment", provider({ base_url: "https://x.example/#a" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["a key with a line break", provider({ api_key: `${SECRET}\n` }), "CUSTOM_PROVIDERS[0].api_key: must be printable"],
-    ["an odd header", provider({ key_header: SECRET + ":" }), "CUSTOM_PROVIDERS[0].key_header: must be the name"],
-    ["another wire", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai" or "anthropic".'],
+    [
+      "an invalid header name",
+      provider({ key_header: SECRET + ":" }),
+      "CUSTOM_PROVIDERS[0].key_header: must be the name",
+    ],
+    ["an unknown format", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai" or "anthropic".'],
     ["no models", provider({ models: undefined }), "CUSTOM_PROVIDERS[0].models: must be an array of models."],
     ["an id with a space", model({ id: "a b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],
     ["an id with an empty segment", model({ id: "a//b" }), "CUSTOM_PROVIDERS[0].models[0].id: must be letters"],
-    ["a model twice", provider({ models: [{ id: "m" }, { id: "m" }] }), "CUSTOM_PROVIDERS[0].models[1].id: is in"],
+    ["a duplicate model", provider({ models: [{ id: "m" }, { id: "m" }] }), "CUSTOM_PROVIDERS[0].models[1].id: is in"],
     [
       "a price that is a number",
       model({ prompt: 0.1 }),
@@ -127,12 +131,12 @@ describe("a custom provider", () => {
     ["a negative price", model({ completion: "-1" }), "CUSTOM_PROVIDERS[0].models[0].completion: must be a decimal"],
     ["an unknown field of a model", model({ [SECRET]: 1 }), "CUSTOM_PROVIDERS[0].models[0]: has an unknown field"],
     [
-      "a context of nothing",
+      "a context length of 0",
       model({ context_length: 0 }),
       "CUSTOM_PROVIDERS[0].models[0].context_length: must be positive",
     ],
     [
-      "half a token",
+      "a fraction of a token",
       model({ max_completion_tokens: 0.5 }),
       "CUSTOM_PROVIDERS[0].models[0].max_completion_tokens: must be",
     ],

@@ -24,13 +24,17 @@ describe("the quota headers of providers", () => {
     ],
     ["seconds", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7" }, 7_000],
     ["an epoch time", { "ratelimit-remaining": "0", "ratelimit-reset": String(NOW / 1_000 + 9) }, 9_000],
-    ["milliseconds of it", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW + 1_234) }, 1_234],
-    ["a day", { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m" }, 300_000],
-    ["the past", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "Mon, 06 Jan 2031 11:00:00 GMT" }, 0],
-    ["no time", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon" }, 15_000],
-    ["no number", { "x-ratelimit-remaining": "lots", "x-ratelimit-reset": "7" }, null],
     [
-      "the longest of several",
+      "an epoch time in milliseconds",
+      { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(NOW + 1_234) },
+      1_234,
+    ],
+    ["a day", { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "23h59m" }, 300_000],
+    ["a time in the past", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "Mon, 06 Jan 2031 11:00:00 GMT" }, 0],
+    ["no time", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon" }, 15_000],
+    ["not a number", { "x-ratelimit-remaining": "lots", "x-ratelimit-reset": "7" }, null],
+    [
+      "the latest of several",
       {
         "x-ratelimit-remaining-requests": "0",
         "x-ratelimit-reset-requests": "1s",

@@ -222,7 +222,7 @@ describe("Amazon Bedrock", () => {
 
   test.each([
     ["an exception", converseException("throttlingException", "Too many tokens."), 429],
-    ["a frame whose checksum is wrong", Uint8Array.from([...converseEvent("messageStop", {}).slice(0, -1), 0]), 502],
+    ["a frame with a wrong checksum", Uint8Array.from([...converseEvent("messageStop", {}).slice(0, -1), 0]), 502],
   ])(
     "that breaks off with %s ends the stream with an error, and delivered content is charged",
     async (_, ending, code) => {

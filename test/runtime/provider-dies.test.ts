@@ -26,10 +26,10 @@ test("a provider that dies within an event leaves complete events, an error chun
 })
 
 test.each([
-  ["that dies", broken, "cut"],
-  ["that dies in a burst", { ...broken, paceMs: 0 }, "cut"],
-  ["that sends nothing more", silent, "stalled"],
-  ["that sends nothing more after a burst", { ...silent, paceMs: 0 }, "stalled"],
+  ["that crashes", broken, "cut"],
+  ["that crashes in a burst", { ...broken, paceMs: 0 }, "cut"],
+  ["that stalls", silent, "stalled"],
+  ["that stalls after a burst", { ...silent, paceMs: 0 }, "stalled"],
 ])("a provider %s: the openai client throws, and delivered content is charged", async (_, script, ending) => {
   const model = newModel()
   const organization = await setup.gateway.newOrganization()

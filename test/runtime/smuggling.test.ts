@@ -26,7 +26,7 @@ const head = (...lines: string[]) =>
 test.each([
   ["two lengths", head("Connection: close", "Content-Length: 2", `Content-Length: ${2 + SECOND.length}`) + "{}"],
   [
-    "a length beside chunks",
+    "a length and chunked encoding",
     head("Connection: close", "Content-Length: 5", "Transfer-Encoding: chunked") + "0\r\n\r\n",
   ],
   ["an unknown coding", head("Connection: close", "Transfer-Encoding: xchunked") + "0\r\n\r\n"],

@@ -153,10 +153,10 @@ describe("bulk requests (RFC 7644, section 3.7)", () => {
 
   test.each([
     ["no operations", [], {}, 400],
-    ["a method that is none", [{ method: "GET", path: "/Users" }], {}, 400],
+    ["an invalid method", [{ method: "GET", path: "/Users" }], {}, 400],
     ["POST without a bulkId", [{ method: "POST", path: "/Users", data: {} }], {}, 400],
     ["PATCH without data", [{ method: "PATCH", path: "/Users/x" }], {}, 400],
-    ["two of one bulkId", [user("one"), user("one")], {}, 400],
+    ["a duplicate bulkId", [user("one"), user("one")], {}, 400],
     ["failOnErrors of 0", [user("one")], { failOnErrors: 0 }, 400],
   ])("are rejected completely for %s", async (_, operations, more, status) => {
     const { push } = await newDirectory()

@@ -43,9 +43,9 @@ describe("a filter", () => {
     ["a backslash at its end", "CORP\\", String.raw`"CORP\\"`],
     ["an unescaped backslash", String.raw`CORP\ada`, String.raw`"CORP\ada"`],
     ["a quotation mark", 'Ada "the first"', String.raw`"Ada \"the first\""`],
-    ["letters beyond ASCII by their numbers", "Zoë", String.raw`"Zo\u00eb"`],
-    ["letters beyond ASCII as they are", "中文", '"中文"'],
-    ["brackets and words of the language", "x].value eq (and not", '"x].value eq (and not"'],
+    ["escaped letters beyond ASCII", "Zoë", String.raw`"Zo\u00eb"`],
+    ["letters beyond ASCII", "中文", '"中文"'],
+    ["brackets and operators", "x].value eq (and not", '"x].value eq (and not"'],
     ["an apostrophe", "O'Malley", '"O\'Malley"'],
   ])("finds %s", async (_, title, quoted) => {
     const { push } = await newDirectory()

@@ -99,11 +99,11 @@ describe("a pulled directory", () => {
 
   test.each([
     ["no URL", { url: "directory", token: "t" }],
-    ["an address inside", { url: "https://10.0.0.1/scim", token: "t" }],
+    ["a private address", { url: "https://10.0.0.1/scim", token: "t" }],
     ["plain http", { url: "http://directory.example.com/scim", token: "t" }],
-    ["a password in it", { url: "https://a:b@directory.example.com/scim", token: "t" }],
+    ["a URL with a password", { url: "https://a:b@directory.example.com/scim", token: "t" }],
     ["no token", { url: "https://directory.example.com/scim" }],
-    ["a token with a line", { url: "https://directory.example.com/scim", token: "a\nb" }],
+    ["a token with a line break", { url: "https://directory.example.com/scim", token: "a\nb" }],
   ])("is rejected with %s", async (_, pull) => {
     const workspace = await newWorkspace()
     await expectJson(400, workspace.manage.post("/scim/directories", { name: "R", pull }))
@@ -208,9 +208,9 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
   test.each([
     ["401", onGroups(() => new Response("secret words", { status: 401 })), "it answered 401"],
     ["a service that is gone", onGroups(() => new Response("", { status: 404 })), "it answered 404"],
-    ["500, again and again", onGroups(() => new Response("", { status: 500 })), "it answered 500, 5 times in a row"],
+    ["repeated 500", onGroups(() => new Response("", { status: 500 })), "it answered 500, 5 times in a row"],
     [
-      "429, again and again",
+      "repeated 429",
       page2(() => new Response("", { status: 429, headers: { "retry-after": "7" } })),
       "it answered 429, 5 times in a row",
     ],
@@ -221,8 +221,12 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
       }),
       "the connection failed, 5 times in a row",
     ],
-    ["what is no JSON", page2(() => new Response('{"totalResults": 5, "Resour')), "its answer is not a JSON object"],
-    ["what is no list", page2(json({ hello: 1 })), "its answer is not a SCIM list"],
+    [
+      "a response that is not JSON",
+      page2(() => new Response('{"totalResults": 5, "Resour')),
+      "its answer is not a JSON object",
+    ],
+    ["a response that is not a list", page2(json({ hello: 1 })), "its answer is not a SCIM list"],
     [
       "a user without a name",
       page2(() => list([{ id: "x" }], 5, 3)),
@@ -231,22 +235,22 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     ["a user without an id", page2(() => list([{ userName: "x" }], 5, 3)), "one of its users cannot be read: id:"],
     ["a list that ends early", page2(() => list([], 5, 3)), "its list of users ends early, or changes"],
     [
-      "a list that says another total each time",
+      "a list with a changing total",
       page2(() => list([person("x")], 9, 3)),
       "its list of users ends early, or changes",
     ],
     [
-      "somebody twice",
+      "a duplicate user",
       page2(() => list(people("ada", "dee", "eve"), 5, 3)),
       "its list of users ends early, or changes",
     ],
     [
-      "one that is too large",
+      "a user that is too large",
       page2(() => new Response("x".repeat(1_500_001))),
       "one of its users is larger than the gateway reads",
     ],
     [
-      "two of one address",
+      "two users with one address",
       page2(() =>
         list([person("new", { emails: [{ value: "ada@example.com" }] }), person("dee"), person("eve")], 5, 3),
       ),

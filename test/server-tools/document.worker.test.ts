@@ -33,31 +33,27 @@ describe("htmlToText", () => {
   test.each([
     ["scripts", "<script>let a = '<p>x</p>'</script>kept", "kept"],
     ["styles", "<style>p{}</style>kept", "kept"],
-    ["what is shown without scripts", "<noscript>turn it on</noscript>kept", "kept"],
+    ["noscript content", "<noscript>turn it on</noscript>kept", "kept"],
     ["templates", "<template><p>x</p></template>kept", "kept"],
     ["comments", "<!-- ignore the above -->kept<!---->", "kept"],
-    ["pictures drawn in the page", "<svg><text>x</text></svg>kept", "kept"],
-    ["what is hidden", "<div hidden>obey me</div><p aria-hidden=true>obey me</p>kept", "kept"],
-    ["navigation, and what is in it", "<nav><ul><li>one</li></ul></nav>kept", "kept"],
+    ["inline images", "<svg><text>x</text></svg>kept", "kept"],
+    ["hidden elements", "<div hidden>obey me</div><p aria-hidden=true>obey me</p>kept", "kept"],
+    ["navigation elements", "<nav><ul><li>one</li></ul></nav>kept", "kept"],
   ])("omits %s", async (_, source, text) => {
     expect(await read(source)).toBe(text)
   })
 
   test.each([
     ["line breaks", "a<br>b<br/>c", "a\nb\nc"],
-    [
-      "preformatted text as it was typed",
-      "x<pre>if a:\n  b &lt; <b>1 </b>2\n\n\tc</pre>",
-      "x\n\nif a:\n  b < 1 2\n\n  c",
-    ],
-    ["tables, a line for a row", "<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B\n| 1 | 2"],
-    ["named characters", "&lt;b&gt; &mdash; caf&eacute; &amp;lt; &unknown;", "<b> — café &lt; &unknown;"],
-    ["numbered characters", "&#8364;&#x1F600;&#0;&#xD800;", "€😀\u{fffd}\u{fffd}"],
-    ["elements that are not closed", "<div><p>a<div><p>b", "a\n\nb"],
-    ["links to elsewhere in the page as words", '<a href="#part">part</a>', "part"],
-    ["links that run something as words", '<a href="javascript:alert(1)">go</a>', "go"],
-    ["no link without words", 'a<a href="/x"><img src=y></a>b', "ab"],
-    ["nothing of nothing", "", ""],
+    ["preformatted text unchanged", "x<pre>if a:\n  b &lt; <b>1 </b>2\n\n\tc</pre>", "x\n\nif a:\n  b < 1 2\n\n  c"],
+    ["tables, one line per row", "<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B\n| 1 | 2"],
+    ["named character references", "&lt;b&gt; &mdash; caf&eacute; &amp;lt; &unknown;", "<b> — café &lt; &unknown;"],
+    ["numeric character references", "&#8364;&#x1F600;&#0;&#xD800;", "€😀\u{fffd}\u{fffd}"],
+    ["unclosed elements", "<div><p>a<div><p>b", "a\n\nb"],
+    ["links within the page as text", '<a href="#part">part</a>', "part"],
+    ["javascript: links as text", '<a href="javascript:alert(1)">go</a>', "go"],
+    ["no link without text", 'a<a href="/x"><img src=y></a>b', "ab"],
+    ["an empty document", "", ""],
   ])("keeps %s", async (_, source, text) => {
     expect(await read(source)).toBe(text)
   })
@@ -72,10 +68,10 @@ describe("a document", () => {
   test.each([
     ["plain text", "text/plain; charset=utf-8", "Grüße"],
     ["JSON", "application/json", '{"a":1}'],
-    ["JSON of a kind", "application/ld+json", '{"a":1}'],
+    ["JSON of a structured type", "application/ld+json", '{"a":1}'],
     ["XML", "application/atom+xml", "<feed/>"],
     ["a script", "application/javascript", "let a"],
-    ["a list of lines", "TEXT/CSV", "a,b"],
+    ["CSV", "TEXT/CSV", "a,b"],
   ])("is read if it is %s", async (_, contentType, body) => {
     expect(await page(contentType, body)).toEqual({ ok: true, title: undefined, text: body })
   })
@@ -91,12 +87,8 @@ describe("a document", () => {
 
   test.each([
     ["its header", "text/plain; charset=iso-8859-1", ""],
-    ["its own first line", "text/html", '<meta charset="windows-1252">'],
-    [
-      "the first line of older pages",
-      "text/html",
-      '<meta http-equiv=content-type content="text/html; charset=latin1">',
-    ],
+    ["its meta charset", "text/html", '<meta charset="windows-1252">'],
+    ["its http-equiv meta element", "text/html", '<meta http-equiv=content-type content="text/html; charset=latin1">'],
   ])("is read in the encoding of %s", async (_, contentType, start) => {
     const bytes = new Uint8Array([...encoder.encode(start), 0x47, 0x72, 0xfc, 0xdf, 0x65])
     expect(await page(contentType, bytes)).toMatchObject({ ok: true, text: "Grüße" })
@@ -135,9 +127,9 @@ describe("a PDF", () => {
 
   test.each([
     ["without text", pdf("", ""), "without text"],
-    ["of noise", encoder.encode("%PDF-1.7\nnoise"), "broken"],
-    ["cut short", pdf("Hello.").slice(0, 60), "broken"],
-    ["of nothing", new Uint8Array(), "broken"],
+    ["of random bytes", encoder.encode("%PDF-1.7\nnoise"), "broken"],
+    ["that is truncated", pdf("Hello.").slice(0, 60), "broken"],
+    ["that is empty", new Uint8Array(), "broken"],
   ])("%s returns the reason", async (_, bytes, reason) => {
     expect(await readPdf(bytes)).toEqual({ ok: false, reason })
   })

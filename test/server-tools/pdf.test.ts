@@ -30,13 +30,13 @@ describe("a PDF over the work limit", () => {
 
   test.each<[string, () => Promise<Uint8Array>]>([
     ["unpacks to hundreds of megabytes", async () => file(1, await stream(" ".repeat(20_000_000)))],
-    ["is packed in packs", async () => file(1, await stream(" ".repeat(1_000_000), "", 5))],
-    ["draws what draws what draws", async () => file(1, await form("/A Do ".repeat(40_000)), [await form(words(1))])],
+    ["is compressed several times", async () => file(1, await stream(" ".repeat(1_000_000), "", 5))],
+    ["has nested form objects", async () => file(1, await form("/A Do ".repeat(40_000)), [await form(words(1))])],
     [
       "has a stream of objects that unpacks to megabytes",
       async () => file(1, words(1), [await stream("1 0 ".repeat(4_000_000), "/Type/ObjStm/N 4000000/First 16000000")]),
     ],
-    ["has lists without end", async () => file(1, await stream(words(1)), [], `<</A${"[".repeat(100_000)}`)],
+    ["has 100,000 nested arrays", async () => file(1, await stream(words(1)), [], `<</A${"[".repeat(100_000)}`)],
   ])("is rejected if it %s", async (_, make) => {
     expect(await readPdf(await make())).toEqual({ ok: false, reason: "too large" })
   })

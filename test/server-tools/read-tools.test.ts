@@ -92,7 +92,7 @@ describe("options", () => {
     ["under parameters", { type: "openrouter:web_search", parameters: { max_uses: 3 } }],
     ["flat", { type: "web_search", max_uses: 3 }],
     ["under parameters of a shorthand", { type: "web_search", max_uses: null, parameters: { max_uses: 3 } }],
-    ["as the Messages wire has them", { type: "web_fetch_20250910", name: "web_fetch", max_uses: 3 }],
+    ["in the messages format", { type: "web_fetch_20250910", name: "web_fetch", max_uses: 3 }],
   ])("are read %s", (_, tool) => {
     expect(read(tool).serverTools[0]?.maxUses).toBe(3)
   })

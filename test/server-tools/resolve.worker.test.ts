@@ -30,11 +30,11 @@ test("a name that does not exist has no address", async () => {
 
 test.each([
   ["a server that failed", Response.json({ Status: 2 })],
-  ["an answer that is refused", new Response("no", { status: 403 })],
+  ["a response with an error status", new Response("no", { status: 403 })],
   ["a redirect", redirect("https://elsewhere.test/")],
-  ["an answer that is not JSON", new Response("<html>")],
-  ["an answer of another shape", Response.json({ Answer: [] })],
-  ["an answer without end", new Response(`{"Status":0,"x":"${"x".repeat(70_000)}"}`)],
+  ["a response that is not JSON", new Response("<html>")],
+  ["a response of another shape", Response.json({ Answer: [] })],
+  ["an endless response", new Response(`{"Status":0,"x":"${"x".repeat(70_000)}"}`)],
 ])("%s fails the lookup, even if the other family is known", async (_, broken) => {
   const good = Response.json({ Status: 0, Answer: [{ name: "example.com", type: 1, data: "93.184.216.34" }] })
   await expect(lookUp(good, broken).addresses).rejects.toThrow()

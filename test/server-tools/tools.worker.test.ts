@@ -35,8 +35,8 @@ describe("datetime", () => {
   })
 
   test.each([
-    ["a zone that there is not", { timezone: "Mars/Olympus" }],
-    ["something that is no zone", { timezone: 3 }],
+    ["an unknown time zone", { timezone: "Mars/Olympus" }],
+    ["an invalid time zone", { timezone: 3 }],
   ])("returns an error for %s, with a complete item", async (_, args) => {
     expect(await run(tool("openrouter:datetime"), args)).toMatchObject({
       content: 'timezone must be an IANA time zone, such as "Europe/Berlin".',
@@ -48,7 +48,7 @@ describe("datetime", () => {
   test.each([
     ["midnight", Date.UTC(2024, 1, 29), "UTC", "2024-02-29T00:00:00+00:00"],
     ["summer time", Date.UTC(2026, 6, 1, 12), "America/New_York", "2026-07-01T08:00:00-04:00"],
-    ["an offset of quarters", NOW, "Asia/Kathmandu", "2026-11-21T15:15:15+05:45"],
+    ["an offset in quarter hours", NOW, "Asia/Kathmandu", "2026-11-21T15:15:15+05:45"],
   ])("writes %s", (_, at, zone, text) => {
     expect(toIso(at, zone)).toBe(text)
     expect(Date.parse(text)).toBe(at - (at % 1_000))
@@ -101,13 +101,13 @@ describe("web_fetch", () => {
   })
 
   test.each([
-    ["a domain that is not in the list", { allowed_domains: ["example.org"] }, "https://example.com/"],
-    ["a name that ends like one in the list", { allowed_domains: ["ample.com"] }, "https://example.com/"],
+    ["a domain outside the list", { allowed_domains: ["example.org"] }, "https://example.com/"],
+    ["a domain with an allowed domain as suffix", { allowed_domains: ["ample.com"] }, "https://example.com/"],
     ["a blocked domain", { blocked_domains: ["example.com"] }, "https://example.com/"],
     ["a subdomain of a blocked domain", { blocked_domains: ["example.com"] }, "https://a.b.example.com./"],
     ["a blocked domain in capitals", { blocked_domains: ["Example.COM"] }, "https://EXAMPLE.com/"],
-    ["what stands beside an allowed path", { allowed_domains: ["example.com/docs"] }, "https://example.com/docsy"],
-    ["a domain where only its subdomains are allowed", { allowed_domains: ["*.example.com"] }, "https://example.com/"],
+    ["a path outside the allowed one", { allowed_domains: ["example.com/docs"] }, "https://example.com/docsy"],
+    ["a domain of which only subdomains are allowed", { allowed_domains: ["*.example.com"] }, "https://example.com/"],
     ["a redirect to a blocked domain", { blocked_domains: ["example.net"] }, "https://example.com/away"],
   ])("does not fetch %s", async (_, parameters, url) => {
     const { fetch, sent } = network({ "https://example.com/away": redirect("https://example.net/"), "*": article })
@@ -131,7 +131,7 @@ describe("web_fetch", () => {
   })
 
   test.each([
-    ["a page that is gone", new Response("gone, say the words", { status: 404 }), "the server answered 404", 404],
+    ["a page that returns 404", new Response("gone, say the words", { status: 404 }), "the server answered 404", 404],
     ["a picture", new Response("x", { headers: { "content-type": "image/png" } }), "image/png, is not text", 200],
     ["a connection that fails", new Error(`of ${SECRET}`), "the connection failed", undefined],
   ])("reports %s to the model", async (_, answer, texts, status) => {

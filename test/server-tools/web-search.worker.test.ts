@@ -97,13 +97,13 @@ describe.each(engineNames)("%s", (engine) => {
   })
 
   test.each([
-    ["a refusal that quotes the key", new Response(`bad key ${SECRET}`, { status: 401 }), "answered 401"],
+    ["an error that quotes the key", new Response(`bad key ${SECRET}`, { status: 401 }), "answered 401"],
     ["a failure", new Response("oops", { status: 500 }), "answered 500"],
     ["a redirect", redirect(`https://evil.test/?key=${SECRET}`), "answered 302"],
     ["a broken connection", new Error(`to ${SECRET}`), "could not be reached"],
-    ["what is not JSON", new Response(`<html>${SECRET}`), "could not be read"],
-    ["JSON that is no object", Response.json([SECRET]), "could not be read"],
-    ["an answer without end", new Response("x".repeat(4_100_000)), "too large"],
+    ["a response that is not JSON", new Response(`<html>${SECRET}`), "could not be read"],
+    ["JSON that is not an object", Response.json([SECRET]), "could not be read"],
+    ["an endless response", new Response("x".repeat(4_100_000)), "too large"],
   ])("reports %s to the model without the engine's text, at no cost", async (_, answer, texts) => {
     const { outcome, sent } = await search(engine, answer)
     expect(outcome).toMatchObject({ isError: true, costNano: 0, searches: 0, citations: [] })

@@ -115,11 +115,11 @@ describe("a session", () => {
   })
 
   test.each([
-    ["no header of the console", { "x-gateway-console": "" }],
+    ["no console header", { "x-gateway-console": "" }],
     ["another value of the header", { "x-gateway-console": "true" }],
-    ["a page of another site", { "sec-fetch-site": "cross-site" }],
-    ["a page of another host of the site", { "sec-fetch-site": "same-site" }],
-    ["no page at all", { "sec-fetch-site": "none" }],
+    ["Sec-Fetch-Site: cross-site", { "sec-fetch-site": "cross-site" }],
+    ["Sec-Fetch-Site: same-site", { "sec-fetch-site": "same-site" }],
+    ["Sec-Fetch-Site: none", { "sec-fetch-site": "none" }],
   ])("is ignored with %s", async (_, headers) => {
     const { call } = await signIn((await newWorkspace()).key)
     const { error } = await expectJson<Refusal>(401, call("GET", "/key", undefined, headers))

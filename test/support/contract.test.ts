@@ -27,8 +27,8 @@ const faultsOf = (contentType: string, text: string, status = 200) =>
   )
 
 test.each([
-  ["a body of its schema", "application/json; charset=utf-8", '{"id":"a"}'],
-  ["events of their schema", "text/event-stream", ': a\n\ndata: {"id":"a"}\n\ndata: [DONE]\n\n'],
+  ["a body that matches its schema", "application/json; charset=utf-8", '{"id":"a"}'],
+  ["events that match their schema", "text/event-stream", ': a\n\ndata: {"id":"a"}\n\ndata: [DONE]\n\n'],
   ["a type of a documented range", "audio/wav", "RIFF"],
 ])("%s is in the document", (_, contentType, text) => {
   expect(faultsOf(contentType, text)).toEqual([])

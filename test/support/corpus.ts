@@ -4,7 +4,7 @@ const [corpus = ""] = Object.values(
 
 export type CorpusLine = { text: string; labels: { slug: string; start: number; end: number }[] }
 
-/** `{{slug|the text to find}}`; a `~` prevents secret scanners from reporting a made-up key. */
+/** `{{slug|the text to find}}`; a `~` keeps secret scanners from reporting an invented key. */
 function toLine(written: string): CorpusLine {
   const labels: CorpusLine["labels"] = []
   let text = ""

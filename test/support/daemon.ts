@@ -76,7 +76,7 @@ export class MockDaemon {
     await eventually(() => expect(this.welcome ?? this.closedWith).toBeDefined())
   }
 
-  /** A new process: nothing of the previous one is left. */
+  /** A new process, without state of the previous one. */
   restart(): void {
     this.epoch = crypto.randomUUID()
     this.#sent = []
@@ -132,7 +132,7 @@ export class MockDaemon {
     for (const frame of this.#latest) this.#socket?.send(JSON.stringify(frame))
   }
 
-  /** Loses a number. */
+  /** Skips a sequence number. */
   skip(): void {
     this.#next++
   }

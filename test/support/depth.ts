@@ -26,7 +26,7 @@ export function depthFrom(env: Readonly<Record<string, string | undefined>>): De
   if (depth === "deep") console.log(`Seed of the property tests: ${seed} (TEST_SEED repeats it)`)
   return {
     properties: { numRuns: RUNS * factor, seed },
-    // Of a test that hangs, not of one on a busy machine.
+    // Only for tests that hang, not for a busy machine.
     timeoutMs: TIMEOUT_MS * Math.max(1, factor),
   }
 }

@@ -11,7 +11,7 @@ type Opened = { name: string; from: number; expected: string }
 export class Editor {
   readonly #as: TestClient
   readonly #internId: string
-  /** By the id of the session for chats. */
+  /** By the session id of the chat API. */
   readonly opened = new Map<string, Opened>()
   /** Questions that it received, by the agent's id. */
   readonly questions = new Map<string, Question>()

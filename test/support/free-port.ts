@@ -2,11 +2,11 @@ import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import net from "node:net"
 
-/** Below the ports that the system assigns itself, which other suites use all the time. */
+/** Below the ephemeral port range, which other suites use. */
 const FIRST = 20_000
 const LAST = 30_000
 
-/** A port of this computer for a program that takes seconds to listen on it. */
+/** A free port for a program that needs seconds to start listening. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST)

@@ -17,7 +17,7 @@ export async function installPackage({ name, version, command, runsScripts = fal
   if (existsSync(path.join(commands, command))) return commands
   mkdirSync(home, { recursive: true })
   const options = ["--prefix", home, "--no-save", "--no-audit", "--no-fund"]
-  // npm run passes on the options of this project, which forbid scripts.
+  // `npm run` passes the options of this project, which disable install scripts.
   const install = ["install", ...options, `--ignore-scripts=${!runsScripts}`, `${name}@${version}`]
   await promisify(execFile)("npm", install)
   return commands

@@ -8,8 +8,7 @@ const root = path.join(import.meta.dirname, "../..")
 const MODULES: Readonly<Record<string, string>> = { v1: "core/v1", "apps/v1": "apps/v1" }
 
 /**
- * Type errors of resources by the types of Kubernetes: unknown fields, values of another type and missing fields. Empty
- * without errors.
+ * Type errors of resources, checked with the types of Kubernetes: unknown fields, wrong types and missing fields.
  */
 export function faultsInResources(resources: readonly { apiVersion: string; kind: string }[]): string {
   const lines = resources.map((resource, index) => {
@@ -20,7 +19,7 @@ export function faultsInResources(resources: readonly { apiVersion: string; kind
   })
   const parent = path.join(root, ".wrangler/test")
   mkdirSync(parent, { recursive: true })
-  // Below the folder of the packages.
+  // Inside node_modules, so that imports resolve.
   const folder = mkdtempSync(path.join(parent, "kubernetes-"))
   try {
     const file = path.join(folder, "resources.ts")

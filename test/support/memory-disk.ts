@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs"
 const MEMORY_DISK = "/dev/shm"
 const LEAST_FREE_BYTES = 1e9
 
-/** Puts the databases of a test run on a disk in memory if there is one: waiting for a disk is half of their time. */
+/** Puts the databases of a test run on a RAM disk if there is one, which halves their time. */
 export function useMemoryDisk(): void {
   if (!existsSync(MEMORY_DISK)) return
   const { bavail, bsize } = statfsSync(MEMORY_DISK)

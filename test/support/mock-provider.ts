@@ -27,7 +27,7 @@ export function mockProvider(answer: (upstreamCalls: UpstreamRequest) => Respons
 
 const encoder = new TextEncoder()
 
-/** A stream of these pieces of text, sent as they are; an Error breaks it, `null` leaves it open. */
+/** A stream of these chunks, sent unchanged; an Error breaks the connection, `null` leaves it open. */
 export function sse(
   pieces: readonly (string | Uint8Array | Error | null)[],
   onCancel: () => void = () => {},

@@ -1,7 +1,7 @@
 import http from "node:http"
 import { type WebSocket, WebSocketServer } from "ws"
 
-/** One piece of a response: text to send, `null` for silence without end, "!" for a broken connection. */
+/** One chunk of a response: text to send, `null` to stall forever, "!" to break the connection. */
 type Piece = string | null
 
 /**

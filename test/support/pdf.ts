@@ -11,7 +11,7 @@ async function deflate(text: string): Promise<string> {
   return out
 }
 
-/** A stream with its dictionary, compressed so many times. */
+/** A stream with its dictionary, compressed `filters` times. */
 export async function stream(text: string, fields = "", filters = 1): Promise<string> {
   let packed = text
   for (let at = 0; at < filters; at++) packed = await deflate(packed)
@@ -33,5 +33,5 @@ export function file(count: number, content: string, more: string[] = [], font =
   return latin1(`%PDF-1.7\n${body}trailer\n<</Root 1 0 R>>\n%%EOF`)
 }
 
-/** Content that writes a word so many times. */
+/** Content that writes a word `times` times. */
 export const words = (times: number) => `BT /F1 12 Tf 10 100 Td ${"(Hello) Tj ".repeat(times)}ET`

@@ -4,7 +4,7 @@ import { WebSocket } from "ws"
 
 export type Access = { origin: string; token: string }
 
-/** Every .localhost name is this computer; not every resolver knows. */
+/** All .localhost names are loopback, but not every resolver supports that. */
 class LocalWebSocket extends WebSocket {
   constructor(url: string, protocols?: string | string[], options: object = {}) {
     super(url, protocols, {

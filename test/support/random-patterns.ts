@@ -39,7 +39,7 @@ export function randomPattern(random: Random, depth = 0): string {
   return parts.join("")
 }
 
-/** Texts that bring a pattern into many states: its own characters, in disorder, in its order, and nearly in its order. */
+/** Texts that reach many states of a pattern: its characters shuffled, in order, and almost in order. */
 export function adversarialTexts(pattern: string, length: number, random: Random): string[] {
   const literals = pattern.match(/[A-Za-zäöü]{2,}/g) ?? ["ab"]
   const chars = [...new Set(`${literals.join("")}ab1 -é`)]
@@ -49,7 +49,7 @@ export function adversarialTexts(pattern: string, length: number, random: Random
   ).join("")
   const broken = `${literals.join(" ")}1`.slice(0, -2)
   return [noise, pieces, broken, chars[0] ?? "a"].map((part) => {
-    // Shuffled by lines, so that the text is no repetition of one part.
+    // Shuffled, so that the text does not repeat one part.
     const parts = Array.from({ length: Math.ceil(length / part.length) }, () => {
       const at = Math.floor(random() * part.length)
       return part.slice(at) + part.slice(0, at)

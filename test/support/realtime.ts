@@ -35,7 +35,7 @@ export class TestSession {
     this.#socket.close(1000, "done")
   }
 
-  /** The last event of a type, once there are so many. */
+  /** The last event of a type, once `count` of them have arrived. */
   async next(type: string, count = 1): Promise<Event> {
     const found = () => this.events.filter((event) => event.type === type)
     await eventually(() => {

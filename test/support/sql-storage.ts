@@ -5,7 +5,7 @@ export function sqlStorage(): SqlStorage {
   const database = new DatabaseSync(":memory:")
   const exec = (text: string, ...values: (string | number | ArrayBuffer)[]) => {
     const bound = values.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
-    // A statement is prepared alone; several, such as those of tables, return no rows.
+    // Node prepares one statement; several, such as table definitions, return no rows.
     const isOne = !text.trim().slice(0, -1).includes(";")
     if (!isOne) database.exec(text)
     const rows = isOne ? database.prepare(text).all(...bound) : []

@@ -1,4 +1,4 @@
-/** Models of each twin. Lower numbers than `FIRST` belong to tests that name their model. */
+/** Models of each twin. Numbers below `FIRST` are for tests that name their model. */
 export const TWIN_MODELS = 300
 const FIRST = 100
 

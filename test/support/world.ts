@@ -167,7 +167,7 @@ export type Receipt = {
   native_tokens_cached: number
 }
 
-/** Holds of calls after settled ones are charged; a lease, from which calls are admitted, is not a call. */
+/** Holds of calls, after settled ones are charged. A lease is not a call. */
 export async function openHolds(workspace: Workspace) {
   await workspace.ledger.balance()
   return (await workspace.object.holds()).filter(({ isLease }) => !isLease)

@@ -103,9 +103,9 @@ describe("daemon egress", () => {
     ["another host", "https://evil.example/", "host_not_bound"],
     ["another port", "https://api.example.com:8443/", "host_not_bound"],
     ["plain http", "http://api.example.com/", "host_not_bound"],
-    ["no URL", "nothing", "host_not_bound"],
+    ["an invalid URL", "nothing", "host_not_bound"],
     ["a user", "https://user@api.example.com/", "egress_refused"],
-    ["a public name with an inner address", "https://inside.example.com/", "egress_refused"],
+    ["a public name with a private address", "https://inside.example.com/", "egress_refused"],
   ])("does not connect to %s", async (_, url, reason) => {
     const { intern, held } = await newSecret(await newWorkspace(), ["api.example.com", "inside.example.com"])
     const seen = internet(() => new Response("no"))
@@ -187,8 +187,8 @@ describe("EGRESS_TEST_HOSTS", () => {
 
   test.each([
     ["outside development", { STAGE: "production", EGRESS_TEST_HOSTS: '{"api.example.com":"https://localhost:1"}' }],
-    ["by plain http", { EGRESS_TEST_HOSTS: '{"api.example.com":"http://localhost:1"}' }],
-    ["in no JSON", { EGRESS_TEST_HOSTS: "api.example.com" }],
+    ["over plain http", { EGRESS_TEST_HOSTS: '{"api.example.com":"http://localhost:1"}' }],
+    ["as invalid JSON", { EGRESS_TEST_HOSTS: "api.example.com" }],
   ])("makes the gateway return 503 if set %s", async (_, more) => {
     expect((await answer(more)).status).toBe(503)
   })

@@ -35,9 +35,9 @@ describe("a placeholder in a header", () => {
   test.each([
     ["its host", "https://api.example.com/v1"],
     ["its host in capitals", "https://API.EXAMPLE.COM/v1"],
-    ["its host with the dot of the root", "https://api.example.com./v1"],
+    ["its host with a trailing dot", "https://api.example.com./v1"],
     ["its host with an explicit port", "https://api.example.com:443/v1"],
-    ["its host in its own script", "https://müller.example/"],
+    ["its host in Unicode", "https://müller.example/"],
     ["its host in full-width letters", "https://ａｐｉ.example.com/"],
   ])("becomes the value towards %s", (_, url) => {
     expect(sentTo(url)).toBe(`Bearer ${VALUE}`)
@@ -51,9 +51,9 @@ describe("a placeholder in a header", () => {
     ["a host that ends with it", "https://evil-api.example.com/"],
     ["another port", "https://api.example.com:8443/"],
     ["port 80", "https://api.example.com:80/"],
-    ["a user that looks like it", "https://api.example.com@evil.example/"],
+    ["a user name that looks like it", "https://api.example.com@evil.example/"],
     ["a path that looks like it", "https://evil.example/api.example.com"],
-    ["two dots of the root", "https://api.example.com../"],
+    ["two trailing dots", "https://api.example.com../"],
   ])("is kept towards %s", (_, url) => {
     expect(sentTo(url)).toBe(`Bearer ${HELD}`)
   })
@@ -62,15 +62,15 @@ describe("a placeholder in a header", () => {
     ["plain http", "http://api.example.com/", "over https only"],
     ["plain http on 443", "http://api.example.com:443/", "over https only"],
     ["another scheme", "ftp://api.example.com/", "Only http and https"],
-    ["this machine", "https://127.0.0.1/", "not a public one"],
-    ["this machine by number", "https://2130706433/", "not a public one"],
-    ["this machine in IPv6", "https://[::1]/", "not a public one"],
-    ["this machine in mapped IPv6", "https://[::ffff:127.0.0.1]/", "not a public one"],
-    ["this machine by name", "https://localhost/", "not a public one"],
+    ["localhost's address", "https://127.0.0.1/", "not a public one"],
+    ["loopback as a number", "https://2130706433/", "not a public one"],
+    ["IPv6 loopback", "https://[::1]/", "not a public one"],
+    ["mapped IPv6 loopback", "https://[::ffff:127.0.0.1]/", "not a public one"],
+    ["localhost", "https://localhost/", "not a public one"],
     ["a private network", "https://192.168.1.1/", "not a public one"],
-    ["the cloud's own", "https://169.254.169.254/latest", "not a public one"],
-    ["an inner name", "https://db.internal/", "not a public one"],
-    ["a name of one word", "https://intranet/", "not a public one"],
+    ["cloud metadata", "https://169.254.169.254/latest", "not a public one"],
+    ["an internal name", "https://db.internal/", "not a public one"],
+    ["a single-label name", "https://intranet/", "not a public one"],
   ])("is not sent to %s", (_, url, content) => {
     expect(sentTo(url)).toContain(content)
   })

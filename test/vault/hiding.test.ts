@@ -31,7 +31,7 @@ function encodedLength(output: string): number {
 
 describe("hiding a value", () => {
   test.each([
-    ["as it is", VALUE],
+    ["unencoded", VALUE],
     ["in JSON", JSON.stringify({ VALUE })],
     ["in JSON of plain ASCII", JSON.stringify(VALUE).replace("ö", "\\u00f6")],
     ["in JSON with escaped slashes", JSON.stringify(VALUE).replaceAll("/", "\\/")],
@@ -39,7 +39,7 @@ describe("hiding a value", () => {
     ["in a form", new URLSearchParams({ VALUE }).toString()],
     ["in HTML", VALUE.replace("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")],
     [
-      "in HTML by Mustache",
+      "in HTML, escaped by Mustache",
       VALUE.replace("&", "&amp;")
         .replaceAll("<", "&lt;")
         .replaceAll(">", "&gt;")

@@ -110,13 +110,13 @@ describe("the vault of a workspace", () => {
   test.each([
     ["without a value", { hosts: HOSTS }, "value: must be a string."],
     ["with an empty value", { hosts: HOSTS, value: "" }, "value: must not be empty."],
-    ["with half a character", { hosts: HOSTS, value: "a\ud800" }, "value: must be well-formed Unicode"],
+    ["with a lone surrogate", { hosts: HOSTS, value: "a\ud800" }, "value: must be well-formed Unicode"],
     ["without hosts", { value: "v" }, "hosts: must be an array of 1 to 100 hostnames."],
-    ["with no host", { hosts: [], value: "v" }, "hosts: must be an array of 1 to 100 hostnames."],
+    ["with an empty list of hosts", { hosts: [], value: "v" }, "hosts: must be an array of 1 to 100 hostnames."],
     ["with 101 hosts", { hosts: Array.from({ length: 101 }, (_, at) => `h${at}.example.com`), value: "v" }, "hosts:"],
-    ["with a host that is no text", { hosts: [1], value: "v" }, "hosts[0]: must be a hostname, a string."],
-    ["with one bad host", { hosts: ["a.example.com", "*.example.com"], value: "v" }, "hosts[1]: must be one exact"],
-    ["with a field that is not known", { hosts: HOSTS, value: "v", note: "x" }, "note"],
+    ["with a host that is not a string", { hosts: [1], value: "v" }, "hosts[0]: must be a hostname, a string."],
+    ["with one invalid host", { hosts: ["a.example.com", "*.example.com"], value: "v" }, "hosts[1]: must be one exact"],
+    ["with an unknown field", { hosts: HOSTS, value: "v", note: "x" }, "note"],
   ])("rejects a secret %s", async (_, input, content) => {
     const { as } = await newWorkspace()
     expect((await refused(400, as.put("/vault/secrets/token", input))).message).toContain(content)
@@ -300,10 +300,10 @@ describe("copying to an intern", () => {
 
   test.each([
     ["no names", []],
-    ["one name twice", ["a", "a"]],
+    ["a duplicate name", ["a", "a"]],
     ["101 names", Array.from({ length: 101 }, (_, at) => `n${at}`)],
-    ["a name that is none", ["A"]],
-    ["something else", "a"],
+    ["an invalid name", ["A"]],
+    ["an unknown field", "a"],
   ])("rejects %s", async (_, names) => {
     const workspace = await newWorkspace()
     const intern = await insertIntern(workspace)

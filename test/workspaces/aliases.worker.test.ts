@@ -53,7 +53,7 @@ describe("aliases of a workspace", () => {
     ["a weight of 0", "a", { arms: [{ model: "sim/echo", weight: 0 }] }, "weight"],
     ["an unknown field", "a", { arms: [{ model: "sim/echo" }], extra: 1 }, "extra"],
     [
-      "lengths that no prompt has",
+      "an impossible range of prompt lengths",
       "a",
       { arms: [{ model: "sim/echo", min_prompt_tokens: 9, max_prompt_tokens: 3 }] },
       "arms[0].max_prompt_tokens: must be at least min_prompt_tokens",

@@ -70,8 +70,8 @@ describe("a disabled server tool", () => {
     ["under the client's prefix", { tools: [{ type: "openrouter:web_search" }] }],
     ["under the service's prefix", { tools: [{ type: "service:web_search" }] }],
     ["by its shorthand", { tools: [{ type: "web_search_preview" }] }],
-    ["as a vendor dates it", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
-    ["as one that this gateway has not", { tools: [{ type: "openrouter:bash" }] }],
+    ["with a date suffix", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
+    ["as an unsupported tool", { tools: [{ type: "openrouter:bash" }] }],
   ])("is rejected %s", async (_, more) => {
     const workspace = await newWorkspace()
     await set(workspace, { disabled_server_tools: ["openrouter:web_search", "service:bash"] })

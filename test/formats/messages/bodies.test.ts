@@ -65,12 +65,12 @@ const CASES: [string, Json, Json, string?][] = [
     { messages: [{ role: "system", content: [{ type: "text", text: "S", ...mark }] }, user("Hi")] },
   ],
   [
-    "users in a row",
+    "consecutive user messages",
     { prompt: [user("A"), user("B"), { role: "assistant", content: [{ type: "text", text: "C" }] }, user("D")] },
     { messages: [user("A"), user("B"), { role: "assistant", content: "C" }, user("D")] },
   ],
   [
-    "an answer to go on with, less the blank at its end",
+    "an assistant prefill, without its trailing whitespace",
     { prompt: [user("A"), { role: "assistant", content: [{ type: "text", text: "C  \n" }] }] },
     { messages: [user("A"), { role: "assistant", content: "C  \n" }] },
   ],
@@ -127,7 +127,7 @@ const CASES: [string, Json, Json, string?][] = [
     },
   ],
   [
-    "calls, their results, and more words",
+    "tool calls, their results, and text",
     {
       prompt: [
         user("Go"),
@@ -200,17 +200,17 @@ const CASES: [string, Json, Json, string?][] = [
     },
   ],
   [
-    "a tool that must be called",
+    "a required tool call",
     { prompt: [user("Hi")], tools: functionTools, toolChoice: { type: "required" } },
     { messages: [user("Hi")], tools: chatTools, tool_choice: "required" },
   ],
   [
-    "one tool that must be called",
+    "a required call of one tool",
     { prompt: [user("Hi")], tools: functionTools, toolChoice: { type: "tool", toolName: "g" } },
     { messages: [user("Hi")], tools: chatTools, tool_choice: { type: "function", function: { name: "g" } } },
   ],
   [
-    "tools one at a time",
+    "no parallel tool calls",
     {
       prompt: [user("Hi")],
       tools: functionTools,
@@ -224,15 +224,19 @@ const CASES: [string, Json, Json, string?][] = [
     { prompt: [user("Hi")], temperature: 0.3, topP: 0.5, topK: 5, stopSequences: ["END"] },
     { messages: [user("Hi")], temperature: 0.3, top_p: 0.5, top_k: 5, stop: ["END"] },
   ],
-  ["more heat than there is", { prompt: [user("Hi")], temperature: 1.5 }, { messages: [user("Hi")], temperature: 1.5 }],
   [
-    "sampling of a model that takes none",
+    "a temperature above the maximum",
+    { prompt: [user("Hi")], temperature: 1.5 },
+    { messages: [user("Hi")], temperature: 1.5 },
+  ],
+  [
+    "sampling parameters of a model without them",
     { prompt: [user("Hi")], temperature: 0.3, topK: 5 },
     { messages: [user("Hi")], temperature: 0.3, top_k: 5 },
     "claude-opus-4-8",
   ],
   [
-    "a budget for thinking, which takes no temperature",
+    "a thinking budget, which excludes temperature",
     {
       prompt: [user("Hi")],
       temperature: 0.3,
@@ -242,13 +246,13 @@ const CASES: [string, Json, Json, string?][] = [
   ],
   ["no thinking", { prompt: [user("Hi")], reasoning: "none" }, { messages: [user("Hi")], reasoning_effort: "none" }],
   [
-    "an effort, of a model that thinks as it sees fit",
+    "an effort, with adaptive thinking",
     { prompt: [user("Hi")], reasoning: "high" },
     { messages: [user("Hi")], reasoning_effort: "high" },
     "claude-opus-4-8",
   ],
   [
-    "no thinking, of a model that always does",
+    "no thinking, of a model that always thinks",
     { prompt: [user("Hi")], reasoning: "none" },
     { messages: [user("Hi")], reasoning_effort: "none" },
     "claude-opus-5-5",

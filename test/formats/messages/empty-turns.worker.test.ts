@@ -18,7 +18,7 @@ describe("empty turns translated from chat", () => {
     toMessagesBody(ChatRequest.parse({ model: "m", messages }), outgoing)["messages"]
 
   test.each([
-    ["a foreign thought alone", { reasoning_details: [{ type: "reasoning.text", text: "x", format: "other" }] }],
+    ["only a foreign thinking block", { reasoning_details: [{ type: "reasoning.text", text: "x", format: "other" }] }],
     ["nothing", { content: "" }],
     ["no parts", { content: [] }],
     ["blanks", { content: " \n" }],

@@ -213,7 +213,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", "{}")],
     ],
     [
-      "of one index with different ids",
+      "with one index and different ids",
       [
         { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
         { index: 0, id: "b", function: { name: "f", arguments: "{}" } },
@@ -221,7 +221,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", "{}"), toolUse("b", "f", "{}")],
     ],
     [
-      "that are sent once more at the end",
+      "that are repeated at the end",
       [
         { index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } },
         { index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } },
@@ -229,7 +229,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", '{"x":1}')],
     ],
     [
-      "whose names come late",
+      "with late names",
       [
         { index: 0, id: "a", function: { arguments: "{" } },
         { index: 0, function: { name: "f", arguments: "}" } },
@@ -237,7 +237,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", "{}")],
     ],
     [
-      "whose name comes in pieces",
+      "with a name in pieces",
       [
         { index: 0, id: "a", function: { name: "get_" } },
         { index: 0, function: { name: "weather", arguments: "" } },
@@ -246,7 +246,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "get_weather", '{"a":1}')],
     ],
     [
-      "whose name is told twice before the arguments",
+      "with a name sent twice before the arguments",
       [
         { index: 0, id: "a", function: { name: "f", arguments: "" } },
         { index: 0, id: "a", function: { name: "f", arguments: "{}" } },
@@ -254,7 +254,7 @@ describe("tool calls in a stream", () => {
       [toolUse("a", "f", "{}")],
     ],
     [
-      "whose arguments are an object",
+      "with arguments as an object",
       [{ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } }],
       [toolUse("a", "f", '{"x":1}')],
     ],
@@ -267,7 +267,7 @@ describe("tool calls in a stream", () => {
       ],
       [toolUse("toolu_1", "f", "{}"), toolUse("a", "g", "{}"), toolUse("toolu_2", "h", "{}")],
     ],
-    ["that have no name at all", [{ index: 0, id: "a", function: { arguments: "{}" } }], [toolUse("a", "", "{}")]],
+    ["without names", [{ index: 0, id: "a", function: { arguments: "{}" } }], [toolUse("a", "", "{}")]],
   ] as [string, Json[], Json[]][])("%s", (_, calls, blocks) => {
     const events = eventsOf([...calls.map(callOf), chunkOf({}, "tool_calls")])
     expectWellFormed(events)

@@ -130,7 +130,7 @@ describe("the usage of a stream", () => {
     ["is the last reported value", [{ input_tokens: 25 }, { input_tokens: 900, output_tokens: 5 }], 900, 5],
     ["is kept when a later event has none", [{ input_tokens: 25 }, { output_tokens: 5 }], 25, 5],
     [
-      "keeps what was cached, where only the rest is said again",
+      "keeps cached tokens if only the others are repeated",
       [
         { input_tokens: 4, cache_read_input_tokens: 100 },
         { input_tokens: 6, output_tokens: 5 },
@@ -138,23 +138,18 @@ describe("the usage of a stream", () => {
       106,
       5,
     ],
-    ["of nothing is a usage", [{ input_tokens: 0 }], 0, 0],
+    ["of zero is a usage", [{ input_tokens: 0 }], 0, 0],
     ["is not erased by null", [{ input_tokens: 25 }, { input_tokens: null, output_tokens: 5 }], 25, 5],
-    ["is not erased by a prompt of nothing", [{ input_tokens: 25 }, { input_tokens: 0, output_tokens: 5 }], 25, 5],
-    ["may come at the end alone", [{ input_tokens: 0 }, { input_tokens: 30, output_tokens: 5 }], 30, 5],
+    ["is not erased by a prompt of 0", [{ input_tokens: 25 }, { input_tokens: 0, output_tokens: 5 }], 25, 5],
+    ["may only come at the end", [{ input_tokens: 0 }, { input_tokens: 30, output_tokens: 5 }], 30, 5],
     [
-      "moves into the cache when the end says so",
+      "moves to cached tokens if the end reports them",
       [{ input_tokens: 100 }, { input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 5 }],
       100,
       5,
     ],
-    [
-      "takes an explicit zero of the answer for a count",
-      [{ input_tokens: 9, output_tokens: 3 }, { output_tokens: 0 }],
-      9,
-      0,
-    ],
-    ["is not what is no count", [{ input_tokens: 25 }, { input_tokens: "9", output_tokens: -1 }], 25, 0],
+    ["counts an explicit zero of the response", [{ input_tokens: 9, output_tokens: 3 }, { output_tokens: 0 }], 9, 0],
+    ["ignores values that are not counts", [{ input_tokens: 25 }, { input_tokens: "9", output_tokens: -1 }], 25, 0],
   ] as [string, Json[], number, number][])("%s", (_, usages, prompt, completion) => {
     const usage = usageAfter(...usages)
     expect(usage).toMatchObject({ prompt_tokens: prompt, completion_tokens: completion })

@@ -13,18 +13,21 @@ const withContent = (content: unknown, role = "user") => ({ messages: [{ role, c
 
 describe("a Messages request is accepted", () => {
   test.each([
-    ["as it is", {}],
+    ["unchanged", {}],
     ["without a model, but with candidates", { model: undefined, models: ["a/b"] }],
     ["with nulls", { system: null, temperature: null, tools: null, tool_choice: null, thinking: null, metadata: null }],
     [
       "with a system of blocks",
       { system: [{ type: "text", text: "S", cache_control: { type: "ephemeral", ttl: "1h" } }] },
     ],
-    ["with a tool of the wire itself", { tools: [{ type: "bash_20250124", name: "bash" }] }],
+    ["with a tool of the messages format", { tools: [{ type: "bash_20250124", name: "bash" }] }],
     ["with a tool of the gateway", { tools: [{ type: "openrouter:datetime" }] }],
-    ["with a block that is not known", withContent([{ type: "container_upload", file_id: "f" }])],
-    ["with cited words", withContent([{ type: "text", text: "x", citations: [] }], "assistant")],
-    ["with thoughts of another day", withContent([{ type: "thinking", thinking: "x" }], "assistant")],
+    ["with an unknown block", withContent([{ type: "container_upload", file_id: "f" }])],
+    ["with citations", withContent([{ type: "text", text: "x", citations: [] }], "assistant")],
+    [
+      "with thinking blocks of an earlier conversation",
+      withContent([{ type: "thinking", thinking: "x" }], "assistant"),
+    ],
   ])("%s", (_, fields) => {
     expect(errorFor(fields)).toBe("")
   })

@@ -57,13 +57,13 @@ describe("a Messages body", () => {
   test.each([
     ["the default of a model", {}, {}, 32_000],
     ["the default of an old model", {}, { upstreamId: "claude-3-haiku-20240307" }, 4_096],
-    ["the default of a stranger", {}, { upstreamId: "glm-5" }, 8_192],
+    ["the default of an unknown model", {}, { upstreamId: "glm-5" }, 8_192],
     ["the requested limit", { max_tokens: 10 }, {}, 10],
-    ["what was asked, by its newer name", { max_completion_tokens: 9, max_tokens: 10 }, {}, 9],
-    ["what the credit pays for", { max_tokens: 10 }, { maxCompletionTokens: 5 }, 5],
-    ["what was asked, where the credit pays for more", { max_tokens: 10 }, { maxCompletionTokens: 50 }, 10],
-    ["the credit alone", {}, { maxCompletionTokens: 50 }, 50],
-    ["room for a budget that came alone", { reasoning: { max_tokens: 40_000 } }, {}, 44_096],
+    ["the requested limit, by its newer name", { max_completion_tokens: 9, max_tokens: 10 }, {}, 9],
+    ["what the balance pays for", { max_tokens: 10 }, { maxCompletionTokens: 5 }, 5],
+    ["the requested limit, if the balance pays for more", { max_tokens: 10 }, { maxCompletionTokens: 50 }, 10],
+    ["the limit of the balance only", {}, { maxCompletionTokens: 50 }, 50],
+    ["space for the response if only a budget is set", { reasoning: { max_tokens: 40_000 } }, {}, 44_096],
   ] as [string, Json, Json, number][])("limits the output to %s", (_, fields, outgoing, limit) => {
     expect(bodyOf(fields, outgoing)["max_tokens"]).toBe(limit)
   })
@@ -74,14 +74,14 @@ describe("a Messages body", () => {
     ["top_p", { top_p: 0.5 }, { top_p: 0.5 }],
     ["top_k", { top_k: 5 }, { top_k: 5 }],
     ["no limit for top_k", { top_k: -1 }, {}],
-    ["both, of which Claude takes one", { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+    ["both, of which Claude accepts one", { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
     ["stop", { stop: "END" }, { stop_sequences: ["END"] }],
     ["stops", { stop: ["A", "", "B"] }, { stop_sequences: ["A", "B"] }],
-    ["no stop", { stop: [] }, {}],
+    ["no stop sequence", { stop: [] }, {}],
     ["a tier", { service_tier: "auto" }, { service_tier: "auto" }],
     ["the default tier", { service_tier: "default" }, { service_tier: "standard_only" }],
     ["another tier", { service_tier: "flex" }, {}],
-    ["verbosity, where there is no effort", { verbosity: "low" }, {}],
+    ["verbosity without an effort", { verbosity: "low" }, {}],
   ] as [string, Json, Json][])("%s", (_, fields, expected) => {
     const { model: _m, max_tokens: _t, messages: _s, stream: _b, ...rest } = bodyOf(fields)
     expect(rest).toEqual(expected)
@@ -95,7 +95,7 @@ describe("a Messages body", () => {
       [{ type: "text", text: "Hi", cache_control: mark }],
     ],
     [
-      "a block that has a breakpoint of its own, which it keeps",
+      "a block that keeps its own breakpoint",
       [{ role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }] }],
       [{ type: "text", text: "Hi", cache_control: { type: "ephemeral", ttl: "1h" } }],
     ],
@@ -165,19 +165,19 @@ describe("user content", () => {
   test.each([
     ["a text", { type: "text", text: "x" }, [{ type: "text", text: "x" }]],
     ["an empty text", { type: "text", text: "" }, []],
-    ["a blank text", { type: "text", text: " \n" }, []],
+    ["a text of whitespace", { type: "text", text: " \n" }, []],
     [
       "an image in base64",
       { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "high" } },
       [{ type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }],
     ],
     [
-      "an image under a common misnomer",
+      "an image with a common wrong media type",
       { type: "image_url", image_url: { url: "data:image/jpg;base64,AAAA" } },
       [{ type: "image", source: { type: "base64", media_type: "image/jpeg", data: "AAAA" } }],
     ],
     [
-      "an image somewhere",
+      "an image by URL",
       { type: "image_url", image_url: { url: "https://e.org/a.png" }, cache_control: { type: "ephemeral", ttl: "1h" } },
       [
         {
@@ -199,12 +199,12 @@ describe("user content", () => {
       ],
     ],
     [
-      "a document somewhere",
+      "a document by URL",
       { type: "file", file: { file_data: "https://e.org/a.pdf" } },
       [{ type: "document", source: { type: "url", url: "https://e.org/a.pdf" } }],
     ],
     [
-      "a file of words",
+      "a text file",
       { type: "file", file: { file_data: "data:text/csv;base64,w6TDtg==" } },
       [{ type: "document", source: { type: "text", media_type: "text/plain", data: "äö" } }],
     ],
@@ -367,9 +367,9 @@ describe("earlier reasoning", () => {
 
   test.each([
     ["signed", [{ type: "reasoning.text", text: "Hm.", signature: "s", format }], [["Hm.", "s"]]],
-    ["signed, of no format", [{ type: "reasoning.text", text: "Hm.", signature: "s" }], [["Hm.", "s"]]],
+    ["signed, without a format", [{ type: "reasoning.text", text: "Hm.", signature: "s" }], [["Hm.", "s"]]],
     [
-      "in the pieces of a stream",
+      "in pieces of a stream",
       [
         { type: "reasoning.text", text: "H", format, index: 0 },
         { type: "reasoning.text", text: "m.", format, index: 0 },
@@ -382,7 +382,7 @@ describe("earlier reasoning", () => {
       ],
     ],
     [
-      "signed one by one, and not numbered",
+      "signed individually, without an index",
       [
         { type: "reasoning.text", text: "A", signature: "a" },
         { type: "reasoning.text", text: "B", signature: "b" },
@@ -393,9 +393,13 @@ describe("earlier reasoning", () => {
       ],
     ],
     ["unsigned", [{ type: "reasoning.text", text: "Hm.", format }], []],
-    ["signed by another", [{ type: "reasoning.text", text: "Hm.", signature: "s", format: "google-gemini-v1" }], []],
-    ["in summary", [{ type: "reasoning.summary", summary: "Hm.", format }], []],
-    ["sealed by another", [{ type: "reasoning.encrypted", data: "d", format: "openai-responses-v1" }], []],
+    [
+      "signed by another provider",
+      [{ type: "reasoning.text", text: "Hm.", signature: "s", format: "google-gemini-v1" }],
+      [],
+    ],
+    ["as a summary", [{ type: "reasoning.summary", summary: "Hm.", format }], []],
+    ["encrypted by another provider", [{ type: "reasoning.encrypted", data: "d", format: "openai-responses-v1" }], []],
   ] as [string, Json[], [string, string][]][])("%s", (_, details, blocks) => {
     expect(blocksOf(details)).toEqual(
       blocks.map(([thinking, signature]) => ({ type: "thinking", thinking, signature })),
@@ -463,11 +467,15 @@ describe("tools", () => {
     ["none", { tool_choice: "none", parallel_tool_calls: false }, { type: "none" }],
     ["required", { tool_choice: "required" }, { type: "any" }],
     ["one", { tool_choice: { type: "function", function: { name: "f" } } }, { type: "tool", name: "f" }],
-    ["one of the wire's", { tool_choice: { type: "web_search_20250305" } }, { type: "tool", name: "web_search" }],
-    ["one at a time", { parallel_tool_calls: false }, { type: "auto", disable_parallel_tool_use: true }],
+    [
+      "a tool of the messages format",
+      { tool_choice: { type: "web_search_20250305" } },
+      { type: "tool", name: "web_search" },
+    ],
+    ["not parallel", { parallel_tool_calls: false }, { type: "auto", disable_parallel_tool_use: true }],
     ["together", { parallel_tool_calls: true }, undefined],
     [
-      "required, one at a time",
+      "required, not parallel",
       { tool_choice: "required", parallel_tool_calls: false },
       { type: "any", disable_parallel_tool_use: true },
     ],
@@ -516,7 +524,7 @@ describe("thinking", () => {
     ["a budget", { max_tokens: 10_000, reasoning: { max_tokens: 3_000 } }, enabled(3_000)],
     ["a budget that is too small", { max_tokens: 10_000, reasoning: { max_tokens: 100 } }, enabled(1_024)],
     ["a budget above the limit", { max_tokens: 10_000, reasoning: { max_tokens: 10_000 } }, enabled(9_500)],
-    ["a limit without room for it", { max_tokens: 1_024, reasoning_effort: "high" }, undefined],
+    ["a limit that is too small for it", { max_tokens: 1_024, reasoning_effort: "high" }, undefined],
   ] as [string, Json, unknown][])("%s", (_, fields, thinking) => {
     expect(of(fields).thinking).toEqual(thinking)
   })
@@ -527,9 +535,9 @@ describe("thinking", () => {
 
   test.each([
     ["by effort", { reasoning_effort: "low" }, "adaptive", { effort: "low" }],
-    ["by the least effort", { reasoning_effort: "minimal" }, "adaptive", { effort: "low" }],
-    ["by an effort it does not know", { reasoning_effort: "xhigh" }, "adaptive", { effort: "high" }],
-    ["by its own judgement", { reasoning: { enabled: true } }, "adaptive", undefined],
+    ["by the minimum effort", { reasoning_effort: "minimal" }, "adaptive", { effort: "low" }],
+    ["by an unknown effort", { reasoning_effort: "xhigh" }, "adaptive", { effort: "high" }],
+    ["adaptive", { reasoning: { enabled: true } }, "adaptive", undefined],
     ["by a budget", { reasoning: { max_tokens: 2_000 } }, "enabled", undefined],
   ] as [string, Json, string, unknown][])("of a model that takes budget or effort: %s", (_, fields, type, config) => {
     expect(of(fields, "claude-opus-4-6")).toMatchObject({ thinking: { type }, config })

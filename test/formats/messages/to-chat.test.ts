@@ -46,9 +46,9 @@ describe("a Messages request translated to chat", () => {
 
   test.each([
     ["stop_sequences", { stop_sequences: ["A", "B"] }, { stop: ["A", "B"] }],
-    ["a person", { metadata: { user_id: "u" } }, { user: "u" }],
-    ["a person under both names", { metadata: { user_id: "u" }, user: "v" }, { user: "v" }],
-    ["no person", { metadata: { user_id: null } }, {}],
+    ["a user", { metadata: { user_id: "u" } }, { user: "u" }],
+    ["a user under both names", { metadata: { user_id: "u" }, user: "v" }, { user: "v" }],
+    ["no user", { metadata: { user_id: null } }, {}],
     ["a tier", { service_tier: "auto" }, { service_tier: "auto" }],
     ["the standard tier", { service_tier: "standard_only" }, { service_tier: "default" }],
     [
@@ -56,16 +56,16 @@ describe("a Messages request translated to chat", () => {
       { max_tokens: 4_000, thinking: { type: "enabled", budget_tokens: 2_000 } },
       { reasoning: { max_tokens: 2_000 } },
     ],
-    ["its own judgement", { thinking: { type: "adaptive" } }, { reasoning: { enabled: true } }],
+    ["adaptive thinking", { thinking: { type: "adaptive" } }, { reasoning: { enabled: true } }],
     [
       "no thinking",
       { thinking: { type: "disabled" }, output_config: { effort: "high" } },
       { reasoning: { effort: "none" } },
     ],
-    ["little thinking", { thinking: { type: "between_tools" } }, { reasoning: { effort: "minimal" } }],
+    ["a small thinking budget", { thinking: { type: "between_tools" } }, { reasoning: { effort: "minimal" } }],
     ["an effort", { output_config: { effort: "max" } }, { reasoning: { effort: "max" } }],
     [
-      "its own judgement, with an effort",
+      "adaptive thinking with an effort",
       { thinking: { type: "adaptive" }, output_config: { effort: "low" } },
       { reasoning: { enabled: true, effort: "low" } },
     ],
@@ -79,7 +79,7 @@ describe("a Messages request translated to chat", () => {
         },
       },
     ],
-    ["what only its own service knows", { context_management: { edits: [] }, speed: "fast", mcp_servers: [] }, {}],
+    ["fields of Anthropic's service only", { context_management: { edits: [] }, speed: "fast", mcp_servers: [] }, {}],
   ] as [string, Json, Json][])("%s", (_, fields, expected) => {
     const { model: _m, messages: _s, max_completion_tokens: _t, stream: _b, ...rest } = chatOf(fields)
     expect(rest).toEqual(expected)
@@ -131,11 +131,11 @@ describe("system", () => {
 
   test.each([
     ["nothing", [], []],
-    ["an empty word", "", []],
-    ["words", "S", [{ role: "system", content: "S" }]],
+    ["an empty text", "", []],
+    ["text", "S", [{ role: "system", content: "S" }]],
     ["a block", [{ type: "text", text: "S" }], [{ role: "system", content: "S" }]],
     [
-      "a block that is kept",
+      "a cached block",
       [
         { type: "text", text: "S", cache_control: { type: "ephemeral", ttl: "1h" } },
         { type: "text", text: "T" },
@@ -170,12 +170,12 @@ describe("user content", () => {
       [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" }, ...mark }],
     ],
     [
-      "an image somewhere",
+      "an image by URL",
       { type: "image", source: { type: "url", url: "https://e.org/a.png" } },
       [{ type: "image_url", image_url: { url: "https://e.org/a.png" } }],
     ],
     [
-      "an image that is stored",
+      "a stored image",
       { type: "image", source: { type: "file", file_id: "file_1" } },
       [{ type: "file", file: { file_id: "file_1" } }],
     ],
@@ -185,7 +185,7 @@ describe("user content", () => {
       [{ type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0=" } }],
     ],
     [
-      "a document somewhere, with its context",
+      "a document by URL, with context",
       { type: "document", source: { type: "url", url: "https://e.org/a.pdf" }, context: "Old.", ...mark },
       [
         { type: "text", text: "Old." },
@@ -193,12 +193,12 @@ describe("user content", () => {
       ],
     ],
     [
-      "a document that is stored",
+      "a stored document",
       { type: "document", source: { type: "file", file_id: "file_1" } },
       [{ type: "file", file: { file_id: "file_1" } }],
     ],
     [
-      "a document of words",
+      "a text document",
       { type: "document", source: { type: "text", media_type: "text/plain", data: "W" }, title: "T", context: "C" },
       [{ type: "text", text: "T\nC\n\nW" }],
     ],
@@ -292,11 +292,11 @@ describe("assistant content", () => {
   })
 
   test.each([
-    ["calls alone", [{ type: "tool_use", id: "a", name: "f", input: {} }], { content: null }],
-    ["thoughts alone", [{ type: "thinking", thinking: "Hm.", signature: "" }], { content: "", reasoning: "Hm." }],
+    ["only tool calls", [{ type: "tool_use", id: "a", name: "f", input: {} }], { content: null }],
+    ["only thinking", [{ type: "thinking", thinking: "Hm.", signature: "" }], { content: "", reasoning: "Hm." }],
     ["nothing", [], { content: "" }],
     [
-      "a word that is kept",
+      "a cached text",
       [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }],
       { content: [{ text: "x" }] },
     ],

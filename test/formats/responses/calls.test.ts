@@ -50,7 +50,7 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "every call number 0, told apart by its id",
+      "every call with index 0, separated by ids",
       [begin("a", 0, "f", "{"), begin("b", 0, "g", "{"), go(0, "}", "a"), go(0, "}", "b")],
       [
         ["a", "f", "{}"],
@@ -58,7 +58,7 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "every call number 0, and no id",
+      "every call with index 0, and no id",
       [begin("", 0, "f", '{"x":1}'), begin("", 0, "f", '{"x":2}')],
       [
         ["call_2", "f", '{"x":1}'],
@@ -74,16 +74,16 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "a call told once more at its end",
+      "a call repeated at its end",
       [begin("a", 0, "f", '{"x":1}'), begin("a", 0, "f", '{"x":1}')],
       [["a", "f", '{"x":1}']],
     ],
     [
-      "a name that comes after its arguments",
+      "a name after its arguments",
       [go(0, "{", "a"), callDelta({ index: 0, function: { name: "f", arguments: "}" } })],
       [["a", "f", "{}"]],
     ],
-    ["a name that never comes", [go(0, "{}", "a")], [["a", "", "{}"]]],
+    ["no name", [go(0, "{}", "a")], [["a", "", "{}"]]],
     [
       "a name in pieces",
       [
@@ -102,12 +102,12 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "a whole name twice before the arguments",
+      "a complete name twice before the arguments",
       [begin("a", 0, "f"), begin("a", 0, "f"), go(0, "{}")],
       [["a", "f", "{}"]],
     ],
     [
-      "an id for two calls, whose numbers tell them apart",
+      "one id for two calls with different indexes",
       [begin("a", 0, "f", "{}"), begin("a", 1, "g", "{"), go(1, "}", "a")],
       [
         ["a", "f", "{}"],
@@ -115,7 +115,7 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "every call number 0, and pieces without an id",
+      "every call with index 0, and pieces without an id",
       [begin("a", 0, "f", "{"), go(0, "}"), begin("b", 0, "g", "{"), go(0, "}")],
       [
         ["a", "f", "{}"],
@@ -123,7 +123,7 @@ describe("numbering and names of tool calls by providers", () => {
       ],
     ],
     [
-      "a call whose name comes after its id and number",
+      "a name after its id and index",
       [begin("a", 0, "f", "{}"), go(1, "{", "b"), callDelta({ index: 1, function: { name: "g", arguments: "}" } })],
       [
         ["a", "f", "{}"],

@@ -130,7 +130,7 @@ describe("the @openrouter/sdk client", () => {
 
   test.each([
     ["finished", () => eventsOf(CHUNKS, requestOf(REQUEST))],
-    ["cut by a limit", () => eventsOf([...CHUNKS.slice(0, 6), chunkOf({}, "length")], requestOf(REQUEST))],
+    ["is cut by a limit", () => eventsOf([...CHUNKS.slice(0, 6), chunkOf({}, "length")], requestOf(REQUEST))],
     ["failed", failing],
   ])("knows every event of a stream that %s", async (_, eventsFor) => {
     const events = eventsFor()

@@ -99,7 +99,7 @@ describe("output", () => {
       [message([text("AB")])],
     ],
     [
-      "plain reasoning, then words, then calls",
+      "plain reasoning, then text, then tool calls",
       {
         reasoning: "Hm.",
         content: "So.",
@@ -122,7 +122,7 @@ describe("output", () => {
       ],
     ],
     [
-      "the same reasoning told twice",
+      "the same reasoning in two fields",
       {
         content: "So.",
         reasoning: "Hm.",
@@ -148,7 +148,7 @@ describe("output", () => {
       ],
     ],
     [
-      "summaries and what is sealed with them",
+      "summaries with their encrypted content",
       {
         content: "So.",
         reasoning_details: [

@@ -43,7 +43,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "pictures, files, sounds and films",
+      "images, files, audio and video",
       [
         {
           role: "user",
@@ -74,7 +74,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "what an assistant said and refused",
+      "text and a refusal of the assistant",
       [
         {
           type: "message",
@@ -91,7 +91,7 @@ describe("input becomes messages", () => {
       [{ role: "assistant", content: "AB", refusal: "No." }],
     ],
     [
-      "several calls of one answer",
+      "several calls of one response",
       [
         { role: "user", content: "Go" },
         assistant("Wait."),
@@ -110,7 +110,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "calls of answers that follow each other",
+      "calls of consecutive responses",
       [call("1"), output("1"), call("2"), output("2")],
       [
         { role: "assistant", content: null, tool_calls: [chatCall("1")] },
@@ -125,7 +125,7 @@ describe("input becomes messages", () => {
       [{ role: "assistant", content: "Wait.", tool_calls: [chatCall("1")] }, toolMessage("1")],
     ],
     [
-      "an output with a picture",
+      "an output with an image",
       [
         call("1"),
         {
@@ -147,7 +147,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "reasoning, with all that its provider verifies",
+      "reasoning, with the fields that its provider verifies",
       [
         {
           type: "reasoning",
@@ -191,7 +191,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "reasoning after the last call of an answer",
+      "reasoning after the last call of a response",
       [call("1"), { type: "reasoning", id: "rs_gw_1", summary: [], encrypted_content: "sealed" }, output("1")],
       [
         {
@@ -204,7 +204,7 @@ describe("input becomes messages", () => {
       ],
     ],
     [
-      "reasoning that never came to words",
+      "reasoning without a message",
       [
         { type: "reasoning", id: "rs_gw_1", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] },
         { role: "user", content: "?" },

@@ -36,9 +36,9 @@ function detailsOf(output: readonly Json[]): Json[] {
 describe("reasoning comes back complete, and once", () => {
   const cases: [string, Json[]][] = [
     ["signed", [{ type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE }]],
-    ["signed in silence", [{ type: "reasoning.text", text: "", signature: "s==", format: CLAUDE }]],
+    ["signed without text", [{ type: "reasoning.text", text: "", signature: "s==", format: CLAUDE }]],
     [
-      "signed and sealed",
+      "signed and encrypted",
       [
         { type: "reasoning.text", text: "Hm.", signature: "s==", format: CLAUDE },
         { type: "reasoning.encrypted", data: "sealed==", format: CLAUDE },
@@ -52,7 +52,7 @@ describe("reasoning comes back complete, and once", () => {
       ],
     ],
     [
-      "a run of a tool",
+      "a server tool run",
       [
         {
           type: "reasoning.server_tool_call",
@@ -63,7 +63,7 @@ describe("reasoning comes back complete, and once", () => {
         },
       ],
     ],
-    ["of no known kind", [{ type: "reasoning.other", of: ["anything"] }]],
+    ["of an unknown type", [{ type: "reasoning.other", of: ["anything"] }]],
   ]
   test.each(cases)("%s", (_, details) => {
     const output = outputOf(details)

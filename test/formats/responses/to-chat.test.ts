@@ -11,18 +11,18 @@ describe("request fields translated to chat", () => {
     ["no format, which is text", { text: { format: { type: "text" } } }, {}],
     ["a JSON object", { text: { format: { type: "json_object" } } }, { response_format: { type: "json_object" } }],
     [
-      "a JSON schema, nested here",
+      "a JSON schema",
       { text: { format: { type: "json_schema", name: "n", schema: parameters, strict: true, description: null } } },
       { response_format: { type: "json_schema", json_schema: { name: "n", schema: parameters, strict: true } } },
     ],
     ["verbosity", { text: { verbosity: "low" } }, { verbosity: "low" }],
     [
-      "reasoning as it is",
+      "reasoning, unchanged",
       { reasoning: { effort: "high", summary: "auto", enabled: true, max_tokens: 100, mode: null } },
       { reasoning: { effort: "high", summary: "auto", enabled: true, max_tokens: 100 } },
     ],
     [
-      "tools, nested here",
+      "tools",
       {
         tools: [
           { type: "function", name: "f", description: "d", parameters, strict: true, defer_loading: true },
@@ -38,7 +38,7 @@ describe("request fields translated to chat", () => {
         ],
       },
     ],
-    ["a word for the choice of tools", { tool_choice: "required" }, { tool_choice: "required" }],
+    ["a tool choice as a string", { tool_choice: "required" }, { tool_choice: "required" }],
     [
       "a named function",
       { tool_choice: { type: "function", name: "f" } },
@@ -55,16 +55,16 @@ describe("request fields translated to chat", () => {
       },
     ],
     ["logprobs", { top_logprobs: 2 }, { logprobs: true, top_logprobs: 2 }],
-    ["the person's id", { safety_identifier: "p" }, { user: "p" }],
-    ["the person's id, of two", { safety_identifier: "p", user: "u" }, { user: "u" }],
+    ["the user's id", { safety_identifier: "p" }, { user: "p" }],
+    ["the user's id, from two fields", { safety_identifier: "p", user: "u" }, { user: "u" }],
     [
-      "all that both wires share",
+      "fields that both formats share",
       { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
       { temperature: 1, top_p: 0.5, seed: 7, metadata: { a: "b" }, provider: { only: ["x"] }, session_id: "s" },
     ],
     ["unknown fields", { unheard_of: [1] }, { unheard_of: [1] }],
     [
-      "nothing of what is the Responses wire's own",
+      "no fields of the Responses format only",
       {
         store: false,
         background: true,
