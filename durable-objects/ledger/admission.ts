@@ -68,11 +68,11 @@ export class Admission {
     const { providers } = request
     // Calls of a lease may go to any of the providers, so the full amount is held under the limits of each.
     const limits = providers ? [...shared, ...providers.limited.flatMap((provider) => provider.limits)] : shared
-    const nano = lease.refillNano === 0 ? 0 : sliceOf(request.wanted, lease.refillNano, limits, state)
+    const nano = lease.wantNano === 0 ? 0 : sliceOf(request.wanted, lease.wantNano, limits, state)
     const share = request.rates && rateShareOf(request.rates, rates.useOf(holds, now))
-    if ((lease.refillNano > 0 && nano === 0) || (request.rates && !share)) return undefined
+    if ((lease.wantNano > 0 && nano === 0) || (request.rates && !share)) return undefined
     const leasedRates = this.#lease(request, lease, { nano, share, limits, now })
-    return { ok: true, grantedNano: request.wanted.maxNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
+    return { ok: true, grantedNano: request.wanted.mostNano, leasedNano: nano, ...(leasedRates && { leasedRates }) }
   }
 
   /** An existing lease must still be held. A new one must not be charged already: a charge closes its id. */

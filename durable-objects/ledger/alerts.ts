@@ -86,19 +86,19 @@ export class Alerts {
   /** Records limits that rejected a call or some of its candidates. True if one is the first in its window. */
   refused(request: HoldRequest, verdict: HoldVerdict, stores: LedgerStores): boolean {
     const { providers = [] } = "free" in verdict || "rate" in verdict ? {} : verdict
-    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "minNano" in one)
+    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
     // No short circuit: each rejection must be written.
     return refusals.map((refusal) => this.#refusedBy(request, refusal, stores)).includes(true)
   }
 
-  #refusedBy(request: HoldRequest, { scope, interval, minNano }: Refusal, stores: LedgerStores): boolean {
+  #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, stores: LedgerStores): boolean {
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
     const use = limit ? useOf(limit, stores.of(scope)) : this.#balance(stores)
     const mark = markOf(use)
     const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()
     if (known.length > 0) return false
-    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: minNano })
+    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: leastNano })
     return true
   }
 

@@ -9,7 +9,7 @@ export function withAccount(limits: readonly Limit[], creditedNano: number): Lim
 /** Whether the smallest amount could be held under these limits. */
 export function checkLimits(limits: readonly Limit[], counters: CounterStore, holds: Holds): Verdict {
   const now = Date.now()
-  const least = { minNano: 1, maxNano: 1 }
+  const least = { leastNano: 1, mostNano: 1 }
   return decideHold(
     least,
     limits,

@@ -31,16 +31,16 @@ export const CallsQuery = z.object({
   to: instant("Calls that ended before this time."),
   model: filter("Model that responded; otherwise the requested one."),
   requested_model: filter("Model or alias that was requested."),
-  provider: filter("Name of the provider. Empty: no provider was tried."),
+  provider: filter("Name of the provider. Empty: no attempt was made."),
   key: filter("Hash of the API key."),
   app: filter("Title of the app; without one, its URL."),
   workspace: filter("Id or slug of the workspace."),
   status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
   session_id: filter("Session of the call."),
   creator_user_id: filter("Id of the member who created the key. Empty: the key has no creator."),
-  user: filter("End user that the call named, or that the key was created for."),
+  user: filter("End user of the request, or user that the key was created for."),
   guardrail: filter(
-    "What guardrails did: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector with a finding.",
+    "Action of guardrails: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector with a finding.",
   ),
   q: z.string().max(200, "must be at most 200 characters").optional().meta({
     description: "Text in the id, request id, model, app, user, session, key, guardrail findings or error of a call.",
@@ -49,8 +49,8 @@ export const CallsQuery = z.object({
     description: "Order; `-` is descending. Orders other than time consider the newest 20,000 calls of the range.",
   }),
   limit: queryIntegerOr(50, 1, 200, LIMIT),
-  cursor: z.string().max(512, "must be the next_cursor of a former page").optional().meta({
-    description: "`next_cursor` of the page before, with the same filters and order.",
+  cursor: z.string().max(512, "must be the next_cursor of a previous page").optional().meta({
+    description: "`next_cursor` of the previous page, with the same filters and order.",
   }),
 })
 export type CallsQuery = z.infer<typeof CallsQuery>
@@ -61,7 +61,7 @@ const ms = z.number().nullable().meta({ description: "milliseconds" })
 const text = z.string().nullable()
 const Failure = z.object({
   code: z.string().meta({ description: "Name of the error.", examples: ["rate_limited"] }),
-  message: z.string().meta({ description: "Cut to 300 characters." }),
+  message: z.string().meta({ description: "Truncated to 300 characters." }),
 })
 
 export const Call = z
@@ -74,7 +74,7 @@ export const Call = z
     ended_at: z.iso.datetime().meta({ description: "When the call was charged or rejected." }),
     model: z.string().meta({ description: "Model that responded; otherwise the requested one." }),
     requested_model: z.string(),
-    provider: text.meta({ description: "Provider that responded, or that was tried last." }),
+    provider: text.meta({ description: "Provider that responded, or the last one that was tried." }),
     key: z.object({
       hash: z.string(),
       name: text.meta({ description: "Null for the bootstrap key." }),
@@ -107,7 +107,7 @@ export const CallList = z
   .object({
     data: z.array(Call),
     has_more: z.boolean(),
-    next_cursor: text.meta({ description: "Pass as `cursor`. A page may be empty and still have a next one." }),
+    next_cursor: text.meta({ description: "Pass as `cursor`. An empty page may have a next page." }),
     truncated: z.boolean().meta({ description: "The order considered only the newest 20,000 calls of the range." }),
   })
   .meta({ id: "CallList" })
@@ -143,7 +143,7 @@ export const CallStory = Call.extend({
         name: z.string(),
         scope: z.string().meta({ description: "`key`, `member` or `workspace`" }),
         action: z.string().meta({ description: "Strongest action: `block`, `redact` or `flag`" }),
-        patterns: z.array(z.string()).meta({ description: "Names of what was found, never the text." }),
+        patterns: z.array(z.string()).meta({ description: "Names of the findings, never the text." }),
       }),
     )
     .meta({ description: "Guardrails with findings." }),
@@ -153,10 +153,10 @@ export const CallStory = Call.extend({
       z.object({
         kind: z.string().meta({
           description:
-            "Kind of token or unit; `rounding` up to a nano-dollar; `above_hold`: counted above the hold and not charged; `unitemized`: the prices of the time are not known.",
+            "Kind of token or unit; `rounding` up to a nano-dollar; `above_hold`: counted above the hold and not charged; `unitemized`: prices at that time are not known.",
         }),
         units: z.number().nullable(),
-        price: z.string().nullable().meta({ description: "USD a unit." }),
+        price: z.string().nullable().meta({ description: "USD per unit." }),
         amount: exact,
       }),
     ),

@@ -74,7 +74,7 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
       clientCapabilities: { ...clientCapabilities, elicitation: { form: {} } },
       clientInfo: { name: "gateway-daemon", version: "1" },
     })) as Initialized
-    if (initialized.protocolVersion !== ACP_VERSION) throw new Error("It speaks another version of ACP than 1.")
+    if (initialized.protocolVersion !== ACP_VERSION) throw new Error("It does not support ACP version 1.")
     running.ready()
     const { agentInfo, agentCapabilities, _meta } = initialized
     return {
@@ -104,7 +104,7 @@ function startEnd(file: string, code: number | null, isLate: boolean, name: stri
   const end = isLate
     ? `did not start within ${START_TIMEOUT_MS / 1_000} s`
     : `ended before it was ready${code === null ? "" : `, with code ${code}`}`
-  const install = name === undefined ? "The command must speak ACP." : `To install it anew: npm install -g ${name}`
+  const install = name === undefined ? "The command must speak ACP." : `Reinstall it: npm install -g ${name}`
   return { ...GONE, message: `${file} ${end}. Its errors are in the output of the daemon. ${install}` }
 }
 

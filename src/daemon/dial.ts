@@ -121,7 +121,7 @@ export class Dial {
   #welcome(welcome: Welcome): void {
     const again = this.#link.welcomed(welcome)
     if (!again) {
-      this.#deps.log("the gateway and the daemon cannot go on from where they are: beginning anew")
+      this.#deps.log("the gateway and the daemon lost their message sequence: starting a new connection")
       this.#begin(CLOSE.lost)
       this.#deps.onLost()
       return
@@ -136,14 +136,14 @@ export class Dial {
     this.#isWelcome = false
     this.#socket = undefined
     this.#onDrained?.()
-    if (code === CLOSE.replaced) return this.#deps.onEnd("replaced", "Another daemon of this intern has taken over.")
+    if (code === CLOSE.replaced) return this.#deps.onEnd("replaced", "Another daemon of this intern has connected.")
     if (code === CLOSE.revoked) return this.#deps.onEnd("refused", "The join token was revoked.")
     if (code === CLOSE.lost) {
       this.#link = new Link(randomUUID())
       this.#deps.onLost()
     }
     if (!wasOpen && (await this.#isRefused())) {
-      return this.#deps.onEnd("refused", "The gateway does not take this join token for this intern.")
+      return this.#deps.onEnd("refused", "The gateway rejected this join token for this intern.")
     }
     const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 16)

@@ -65,7 +65,7 @@ export class Host {
     onExit: (code: number | null) => void
   }): Promise<Agent> {
     const { folder, agent, agentUid: uid, joinToken, log } = this.#deps
-    if (!this.config || !this.#proxy) throw new Error("The gateway has not welcomed the daemon yet.")
+    if (!this.config || !this.#proxy) throw new Error("The gateway has not accepted the daemon yet.")
     // An agent that starts at once also needs its secrets.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
@@ -84,7 +84,7 @@ export class Host {
     const command = { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) }
     const started = await startAgent(command, handlers)
     if (!started.mcpHttp && (this.config.mcp_servers ?? []).length > 0) {
-      log("the agent takes no MCP servers over HTTP: it does not get those of the intern")
+      log("the agent does not support MCP servers over HTTP: it does not get those of the intern")
     }
     return started
   }

@@ -53,7 +53,7 @@ async function readPage(url: string, joinToken: string, after: string): Promise<
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  if (!response.ok) throw new Error(`The gateway answered ${response.status} when it was asked for the files.`)
+  if (!response.ok) throw new Error(`The gateway returned ${response.status} for the files.`)
   const body: unknown = await response.json()
   const page = isObject(body) ? body : {}
   const files = objectsOf(page["data"]).map((file) => ({

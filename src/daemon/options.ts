@@ -23,11 +23,11 @@ export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token-fi
   --token-file    a file with its join token                    (INTERN_JOIN_TOKEN_FILE, or INTERN_JOIN_TOKEN)
   --token-stdin   reads the join token from the standard input
   --agent         opencode, qwen, codex, claude, or any command that speaks ACP: --agent "node agent.js"  (INTERN_AGENT)
-  --dir           where the agent works; default ./intern-<id>  (INTERN_DIR)
+  --dir           working folder of the agent; default ./intern-<id> (INTERN_DIR)
   --archive-dir   where its folder is archived when it is destroyed; default: nowhere  (INTERN_ARCHIVE_DIR)
-  --allow-hosts   a.example.com,b.example.com: reach these alone; default: every public host  (INTERN_ALLOW_HOSTS)
+  --allow-hosts   a.example.com,b.example.com: allow only these; default: every public host  (INTERN_ALLOW_HOSTS)
   --agent-uid     the user that the agent runs as (needs root)  (INTERN_AGENT_UID)
-Exits with 3 when the join token is refused or revoked, with 2 when it is told too little.`
+Exits with 3 if the join token is rejected or revoked, with 2 if an option is missing.`
 
 const NAMES = {
   url: "INTERN_GATEWAY_URL",
@@ -44,7 +44,7 @@ type Name = keyof typeof NAMES
 const TOKEN_NAME = "INTERN_JOIN_TOKEN"
 const ON_COMMAND_LINE =
   "--token: a command line can be read by every user of this machine. Use --token-file FILE, --token-stdin or " +
-  `the environment variable ${TOKEN_NAME}, and make a new token: this one may have been seen.`
+  `the environment variable ${TOKEN_NAME}, and create a new token: this one may be exposed.`
 
 /** Reads options from the command line or else from the environment. Throws an error that names missing ones. */
 export function readOptions(
@@ -100,7 +100,7 @@ function tokenOf(text: string | undefined): string {
 function gatewayUrl(text: string): URL {
   const url = URL.parse(text)
   if (url?.protocol === "https:" || url?.protocol === "http:") return new URL(url.origin)
-  throw new Error("--url must be the address of the gateway: https://gateway.example.com")
+  throw new Error("--url must be the URL of the gateway: https://gateway.example.com")
 }
 
 function userId(text: string): number {

@@ -14,5 +14,5 @@ export async function readSecrets(url: string, joinToken: string): Promise<Secre
   if (response.ok) return (await response.json()) as SecretsResponse
   await response.body?.cancel()
   if (response.status === NOT_RUNNING) return undefined
-  throw new Error(`The gateway answered ${response.status} when it was asked for the secrets.`)
+  throw new Error(`The gateway returned ${response.status} for the secrets.`)
 }

@@ -5,7 +5,7 @@ import { MAX_FRAME_BYTES } from "../interns/hosts/daemon-protocol.ts"
 const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
 /** In UTF-16 units, each of which may take six bytes in JSON. */
 const MAX_PIECE_LENGTH = 131_072
-const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway takes (1 MiB)." }
+const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway accepts (1 MiB)." }
 
 /** `send`: frames for the gateway. `refuse`: the error for the agent if its request does not fit. */
 export type FramedMessage = { send: AnyMessage[]; refuse?: AnyResponse }

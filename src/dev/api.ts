@@ -43,7 +43,7 @@ export class Api {
 
   async bytes(who: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.#ask(this.#keyOf(who), "GET", resource)
-    if (!body) throw new Failure("The gateway answered without a body.")
+    if (!body) throw new Failure("The gateway returned no body.")
     return body
   }
 
@@ -53,7 +53,8 @@ export class Api {
 
   async #read<T>(answer: Response): Promise<T> {
     const result: unknown = await answer.json().catch(() => undefined)
-    if (result === undefined) throw new Failure(`What is at ${this.#url} is no gateway: its answer is not JSON.`, 2)
+    if (result === undefined)
+      throw new Failure(`The server at ${this.#url} is not a gateway: its response is not JSON.`, 2)
     return result as T
   }
 

@@ -39,7 +39,7 @@ function help(): string {
 
 ${lines.join("\n")}
 
-Which gateway is said by GATEWAY_URL or --url; without them it is the one that npm start runs here. Keys are read from
+The gateway is set by GATEWAY_URL or --url; the default is the one that npm start runs here. Keys are read from
 BOOTSTRAP_MANAGEMENT_KEY and GATEWAY_MANAGEMENT_KEY, for that one from its own files. COMMAND --help says more.`
 }
 

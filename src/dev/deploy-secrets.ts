@@ -12,7 +12,7 @@ const REQUIRED: readonly Required[] = [
   {
     name: "MASTER_KEY",
     question:
-      "MASTER_KEY seals the secrets in the database. Of a gateway that ran before, paste its key; else press Enter: ",
+      "MASTER_KEY seals the secrets in the database. Paste the key of an existing gateway, or press Enter to generate one: ",
   },
   {
     name: "BOOTSTRAP_MANAGEMENT_KEY",
@@ -43,7 +43,7 @@ export async function secretsToUpload(
   return { secrets, generated, missing }
 }
 
-const PROVIDERS_QUESTION = "A provider's key, such as OPENAI_API_KEY=sk-… (Enter to go on): "
+const PROVIDERS_QUESTION = "A provider's key, such as OPENAI_API_KEY=sk-… (Enter to continue): "
 
 /** No provider key is taken from CI's environment, whose keys are for the build. */
 async function providerKeys(environment: NodeJS.Dict<string>, prompt: Prompt): Promise<Secrets> {
@@ -67,10 +67,10 @@ export function describeSecrets(outcome: { secrets: Secrets; generated: string[]
   const { secrets, generated, missing } = outcome
   const shown = generated.map((name) => `  ${name}=${secrets[name]}`)
   return [
-    ...(shown.length > 0 ? ["Generated, and shown only now. Keep them where you keep passwords:", ...shown] : []),
+    ...(shown.length > 0 ? ["Generated, and not shown again. Store them like passwords:", ...shown] : []),
     ...missing.map(
       (name) =>
-        `${name} is missing: the gateway answers 503 until you run npx wrangler secret put ${name} --env production`,
+        `${name} is missing: the gateway returns 503 until you run npx wrangler secret put ${name} --env production`,
     ),
   ].join("\n")
 }

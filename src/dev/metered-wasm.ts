@@ -174,7 +174,7 @@ class Reader {
 
   byte(): number {
     const byte = this.#bytes[this.at]
-    if (byte === undefined) throw new Error("The module ends in the middle.")
+    if (byte === undefined) throw new Error("The module is truncated.")
     this.at += 1
     return byte
   }

@@ -9,7 +9,7 @@ export type Options = { host: string; port: number; fresh: boolean; stateDir: st
 const USAGE = `npm start -- [--port 8787] [--host 127.0.0.1] [--fresh] [--state DIR]
   --port   the port to listen on
   --host   the address to listen on; 0.0.0.0 for every network of this machine
-  --fresh  begin with empty state: new keys, no history
+  --fresh  start with empty state: new keys, no history
   --state  where state and .dev.env are kept (default: .wrangler/state and the project's folder)
   --help   print this`
 

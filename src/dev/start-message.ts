@@ -39,6 +39,6 @@ The gateway is ready.
     -H "Content-Type: application/json" \\
     -d '${body}'
 
-${fromShell.length > 0 ? `From your shell: ${fromShell.join(", ")}. .dev.vars wins over it.\n` : ""}Keys are in ${envFile}, secrets in .dev.vars. Ctrl-C ends it.
+${fromShell.length > 0 ? `From your shell: ${fromShell.join(", ")}. .dev.vars takes precedence.\n` : ""}Keys are in ${envFile}, secrets in .dev.vars. Ctrl-C ends it.
 `
 }

@@ -29,7 +29,7 @@ async function start(options: Options): Promise<void> {
   const { host, port, stateDir, envFile } = options
   requireWritable([root, path.dirname(envFile), path.dirname(stateDir)])
   const locked = await lock(stateDir)
-  if ("reason" in locked) fail(`${locked.reason} Give this one a state of its own: --state DIR`)
+  if ("reason" in locked) fail(`${locked.reason} Use another state directory: --state DIR`)
   if (await isTaken(host, port)) fail(`Port ${port} is in use. Choose another: npm start -- --port ${port + 213}`)
   if (options.fresh) rmSync(stateDir, { recursive: true, force: true })
   mkdirSync(stateDir, { recursive: true })
@@ -126,7 +126,7 @@ async function requireHealth(origin: string): Promise<void> {
   const response = await fetch(`${origin}/health`)
   const { fault } = (await response.json()) as { fault?: string }
   if (fault !== undefined) throw new Error(fault)
-  if (!response.ok) throw new Error(`The gateway is not healthy: ${origin}/health answers ${response.status}.`)
+  if (!response.ok) throw new Error(`The gateway is not healthy: ${origin}/health returned ${response.status}.`)
 }
 
 /** Ends the runtime with this process: on signals, and if npm is killed. */

@@ -41,16 +41,16 @@ const label = text("must be a string").max(64, "must be at most 64 characters")
 
 const filter = z.strictObject({
   action,
-  label: label.nullish().meta({ description: "Stands in the place of what is redacted." }),
+  label: label.nullish().meta({ description: "Replacement for redacted text." }),
   pattern: text("must be a regular expression").min(1, "must not be empty"),
 })
 const builtin = z.strictObject({
   action,
-  label: label.nullish().meta({ description: "Ignored: every detector has a label of its own.", deprecated: true }),
+  label: label.nullish().meta({ description: "Ignored: each detector has a fixed label.", deprecated: true }),
   scan_scope: z
     .enum(SCAN_SCOPES, { error: `accepts ${SCAN_SCOPES.join(", ")}` })
     .optional()
-    .meta({ description: "Of regex-prompt-injection: whose words are read." }),
+    .meta({ description: "For regex-prompt-injection: messages to scan." }),
   slug: z.enum(BUILTIN_SLUGS, { error: `accepts ${BUILTIN_SLUGS.join(", ")}` }),
 })
 const filterList = z
@@ -72,7 +72,7 @@ const settings = {
     .max(1_000_000_000, "must be at most 1000000000")
     .refine(isNanoPrecise, NANO_PRECISE)
     .nullish()
-    .meta({ description: "What each assigned key and member may spend in a window; needs reset_interval." }),
+    .meta({ description: "Spend limit per window of each assigned key and member; needs reset_interval." }),
   reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),
   include_byok_in_budgets: flag.optional(),
   ...rateInput,
@@ -83,19 +83,19 @@ const settings = {
   allowed_mcp_tools: allowedMcpTools,
   allow_unknown: flag.optional().meta({
     description:
-      "Of this request only: accepts names of models and providers that the gateway does not know (yet). Without it they are a 400 with the nearest names.",
+      "For this request only: accepts unknown names of models and providers. Otherwise they are rejected with 400 and the most similar names.",
   }),
   allowed_data_regions: z
     .array(z.enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")}` }), { error: regionRule })
     .min(1, "must not be empty; null lifts the restriction")
     .max(DATA_REGIONS.length, "must not name a region twice")
     .nullish(),
-  enforce_zdr: flag.nullish().meta({ deprecated: true, description: "Stands for the enforce_zdr_* not given." }),
+  enforce_zdr: flag.nullish().meta({ deprecated: true, description: "Default of omitted enforce_zdr_* fields." }),
   enforce_zdr_anthropic: flag.nullish(),
   enforce_zdr_google: flag.nullish(),
   enforce_zdr_openai: flag.nullish(),
   enforce_zdr_xai: flag.nullish(),
-  enforce_zdr_other: flag.nullish().meta({ description: "Of the models of all other authors." }),
+  enforce_zdr_other: flag.nullish().meta({ description: "For models of all other authors." }),
   enable_paid_model_training: flag.nullish().meta({ description: "false: no paid endpoint that may train on data." }),
   enable_free_model_training: flag.nullish().meta({ description: "false: no free endpoint that may train on data." }),
   enable_free_model_publication: flag
@@ -224,7 +224,7 @@ export const ContentTest = z
 export const ContentTestResponse = z
   .object({
     data: z.object({
-      action: z.string().meta({ description: "The strongest that the text calls for: block, redact, flag or none." }),
+      action: z.string().meta({ description: "Strongest resulting action: block, redact, flag or none." }),
       detected: z.boolean(),
       engines: z.array(z.string()),
       patterns: z.array(z.string()),
@@ -237,7 +237,7 @@ export const ContentTestResponse = z
           end: z.int(),
         }),
       ),
-      text: z.string().meta({ description: "As it would go on, where nothing blocks it." }),
+      text: z.string().meta({ description: "The text after redaction, unless it is blocked." }),
     }),
   })
   .meta({ id: "GuardrailTestAnswer" })

@@ -119,7 +119,7 @@ export function costRangeFor(
   bounds: CostBounds,
   expectedOf: (target: Target) => number | undefined,
 ): CostRange & { estimateNano: number; estimateTokens: number } {
-  const wanted = { minNano: 0, maxNano: 0, estimateNano: 0, estimateTokens: 0 }
+  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
   const { choices, pieces } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
@@ -134,8 +134,8 @@ export function costRangeFor(
       prompt: bounds.promptEstimate,
       completion: Math.min(completion, expectedOf(target) ?? ASSUMED_COMPLETION) * choices,
     }
-    wanted.minNano = Math.max(wanted.minNano, least)
-    wanted.maxNano = Math.max(wanted.maxNano, most)
+    wanted.leastNano = Math.max(wanted.leastNano, least)
+    wanted.mostNano = Math.max(wanted.mostNano, most)
     wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
     wanted.estimateTokens = Math.max(wanted.estimateTokens, tokens.prompt + tokens.completion)
   }

@@ -64,7 +64,7 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
     meta: requestMetaOf(incoming),
     caller,
   }
-  const { minNano, maxNano, estimateNano, promptTokens, targets, excludes } = await estimateCall(
+  const { leastNano, mostNano, estimateNano, promptTokens, targets, excludes } = await estimateCall(
     call,
     await createDeps(incoming),
   )
@@ -75,11 +75,11 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
     {
       data: {
         currency: "USD" as const,
-        hold: nanoToUsd(maxNano),
-        least: nanoToUsd(minNano),
+        hold: nanoToUsd(mostNano),
+        least: nanoToUsd(leastNano),
         expected: nanoToUsd(estimateNano),
         prompt_tokens: promptTokens,
-        targets: targets.map(({ model, provider, isByok, maxNano: most, pricing }) => ({
+        targets: targets.map(({ model, provider, isByok, mostNano: most, pricing }) => ({
           model,
           provider,
           is_byok: isByok,
@@ -88,7 +88,7 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
           completion_price: pricing.completion,
         })),
         limits,
-        fits: applying.every(({ left }) => left >= nanoToUsd(minNano)),
+        fits: applying.every(({ left }) => left >= nanoToUsd(leastNano)),
         excludes,
       },
     },

@@ -13,11 +13,11 @@ import { applyPreset } from "./presets/apply.ts"
 import { screenInput } from "./screen.ts"
 
 export type CallEstimate = {
-  minNano: number
-  maxNano: number
+  leastNano: number
+  mostNano: number
   estimateNano: number
   promptTokens: number
-  targets: { model: string; provider: string; isByok: boolean; maxNano: number; pricing: Pricing }[]
+  targets: { model: string; provider: string; isByok: boolean; mostNano: number; pricing: Pricing }[]
   /** Parts of the call that the estimate does not include. */
   excludes: string[]
 }
@@ -41,7 +41,7 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
       model: target.model.id,
       provider: target.provider.name,
       isByok: target.byok !== undefined,
-      maxNano: costRangeFor([target], request.bounds, expectedOf).maxNano,
+      mostNano: costRangeFor([target], request.bounds, expectedOf).mostNano,
       pricing: target.endpoint.pricing,
     })),
     excludes,

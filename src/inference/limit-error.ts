@@ -13,8 +13,8 @@ type Refused = Extract<Verdict, { ok: false }>
 export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = true): GatewayError {
   const orLess = takesMaxTokens ? ", or send fewer max_tokens" : ""
   const needs =
-    verdict.minNano > 0
-      ? `This request needs up to ${formatUsd(verdict.minNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
+    verdict.leastNano > 0
+      ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
       : "Nothing is left"
   if (verdict.scope === keyScope(caller.keyHash)) {
     const { interval } = verdict

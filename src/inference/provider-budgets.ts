@@ -46,12 +46,12 @@ function toHold(
   costRangeOf: (some: readonly Target[]) => CostRange,
 ): ProviderHold {
   const [first] = group
-  const { minNano, maxNano } = costRangeOf(group)
+  const { leastNano, mostNano } = costRangeOf(group)
   return {
     provider: first?.provider.slug ?? "",
     isByok: first?.byok !== undefined,
     limits: first ? providerLimitsOf(first, caller) : [],
-    wanted: { minNano, maxNano },
+    wanted: { leastNano, mostNano },
   }
 }
 

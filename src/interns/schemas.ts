@@ -28,7 +28,7 @@ const terms = {
       "USD that the intern may spend in total, or until `limit_reset`. Limits of the key that created it also apply. Null: no separate limit.",
   }),
   limit_reset: LimitReset.nullish().meta({ description: "When `limit` resets, UTC. Null: never." }),
-  daily_limit: limitInput.nullish().meta({ description: "USD a UTC day, beside `limit`. Null: none." }),
+  daily_limit: limitInput.nullish().meta({ description: "USD per UTC day, in addition to `limit`. Null: none." }),
   mcp_tools: mcpToolsInput.meta({
     description:
       "Tools of MCP servers that the intern may call: `server/tool` or `server/*`. Only tools of the key that created it. Null: none.",
@@ -45,7 +45,7 @@ export const NewIntern = z
     vault_id: z
       .uuid("must be the UUID of a vault of another intern of this workspace")
       .optional()
-      .meta({ description: "The vault of another intern of the workspace, to borrow." }),
+      .meta({ description: "Vault of another intern of the workspace to use." }),
     workspace_id: z.uuid("must be the UUID of the key's workspace").optional(),
     host: z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
@@ -103,7 +103,7 @@ const keyFields = {
     .meta({ description: `USD. ${shownTo}` }),
   limit_reset: LimitReset.nullable().optional(),
   limit_remaining: usd.nullable().optional().meta({ description: "USD left of `limit`; null without one." }),
-  daily_limit: usd.nullable().optional().meta({ description: "USD a UTC day." }),
+  daily_limit: usd.nullable().optional().meta({ description: "USD per UTC day." }),
   daily_limit_remaining: usd
     .nullable()
     .optional()

@@ -80,7 +80,7 @@ export class LedgerClient {
     }
     const now = Date.now()
     const lease = this.#leases.leaseFor(request, now)
-    if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.maxNano }
+    if (this.#leases.admit(lease, request, now)) return { ok: true, grantedNano: request.wanted.mostNano }
     const leaseRequest = this.#leases.requestFor(lease, request, now)
     const verdict = await this.#hold(leaseRequest ? { ...request, lease: leaseRequest } : request).catch(
       (cause: unknown) => {
@@ -92,7 +92,7 @@ export class LedgerClient {
     // The isolate's own leases may use up the limits that rejected the call.
     if (verdict.ok && verdict.leasedNano === undefined) return verdict
     const isAdmitted = this.#leases.admit(lease, request, Date.now())
-    if (isAdmitted) return { ok: true, grantedNano: request.wanted.maxNano }
+    if (isAdmitted) return { ok: true, grantedNano: request.wanted.mostNano }
     return verdict.ok ? this.#hold(request) : verdict
   }
 
@@ -204,8 +204,8 @@ export class LedgerClient {
     const call = this.#leases.call(generation.id)
     const lease = call?.lease
     // Only the isolate knows the amount held for a call under a lease.
-    const isOver = call !== undefined && generation.costNano > call.maxNano
-    const capped = isOver ? cappedAt(generation, call.maxNano) : generation
+    const isOver = call !== undefined && generation.costNano > call.mostNano
+    const capped = isOver ? cappedAt(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
     await this.#reports.settle({ generation: capped, leaseId: lease?.id ?? null, content })
     if (lease) this.#watch(lease)

@@ -143,11 +143,11 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
 /** A generation that the ledger has charged. */
 export type Settled = Generation & { settledAt: number }
 
-/** Limits the cost of a generation to `maxNano`; the rest becomes its overrun. */
-export function cappedAt(generation: Generation, maxNano: number): Generation {
+/** Limits the cost of a generation to `mostNano`; the rest becomes its overrun. */
+export function cappedAt(generation: Generation, mostNano: number): Generation {
   const { costNano, overrunNano = 0 } = generation
-  if (costNano <= maxNano) return generation
-  return { ...generation, costNano: maxNano, overrunNano: overrunNano + costNano - maxNano }
+  if (costNano <= mostNano) return generation
+  return { ...generation, costNano: mostNano, overrunNano: overrunNano + costNano - mostNano }
 }
 
 /**

@@ -29,20 +29,20 @@ type LedgerState = {
  * Nano-USD of a lease that a running call takes. A free call takes the minimum, so that it needs a rest, as with a
  * separate hold.
  */
-function leaseAmountFor(maxNano: number): number {
-  return Math.max(1, maxNano)
+function leaseAmountFor(mostNano: number): number {
+  return Math.max(1, mostNano)
 }
 
-/** Nano-USD to lease, at most `refillNano`; 0 if the caller is too near a limit. */
+/** Nano-USD to lease, at most `wantNano`; 0 if the caller is too near a limit. */
 export function sliceOf(
-  { maxNano }: CostRange,
-  refillNano: number,
+  { mostNano }: CostRange,
+  wantNano: number,
   limits: readonly Limit[],
   { countersOf, heldOf }: LedgerState,
 ): number {
   const amounts = limits.map((limit) => remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope))
-  const slice = Math.min(refillNano, Math.floor(Math.min(...amounts) / LEASE_SHARE))
-  return slice >= leaseAmountFor(maxNano) * MIN_CALLS ? slice : 0
+  const slice = Math.min(wantNano, Math.floor(Math.min(...amounts) / LEASE_SHARE))
+  return slice >= leaseAmountFor(mostNano) * MIN_CALLS ? slice : 0
 }
 
 /** The isolate's view of its lease, in nano-USD. */
@@ -64,22 +64,22 @@ export function refill(slice: Slice, nano: number): Slice {
 }
 
 /** The slice after a call begins; undefined if it has no room and the call needs a separate hold. */
-export function addCall(slice: Slice, maxNano: number): Slice | undefined {
-  const amount = leaseAmountFor(maxNano)
+export function addCall(slice: Slice, mostNano: number): Slice | undefined {
+  const amount = leaseAmountFor(mostNano)
   return remainingOf(slice) >= amount ? { ...slice, openNano: slice.openNano + amount } : undefined
 }
 
-/** The slice after a call ends. `costNano` may exceed `maxNano`. */
-export function endCall({ leftNano, openNano }: Slice, maxNano: number, costNano: number): Slice {
-  return { leftNano: leftNano - costNano, openNano: openNano - leaseAmountFor(maxNano) }
+/** The slice after a call ends. `costNano` may exceed `mostNano`. */
+export function endCall({ leftNano, openNano }: Slice, mostNano: number, costNano: number): Slice {
+  return { leftNano: leftNano - costNano, openNano: openNano - leaseAmountFor(mostNano) }
 }
 
 /**
  * Nano-USD to request: a multiple of the running calls, so that a busy isolate refills rarely, but at least the
  * minimum.
  */
-export function refillOf(slice: Slice, { maxNano }: CostRange): number {
-  const amount = leaseAmountFor(maxNano)
+export function refillOf(slice: Slice, { mostNano }: CostRange): number {
+  const amount = leaseAmountFor(mostNano)
   const wanted =
     Math.max(2 * MIN_CALLS * amount, BUSY_FACTOR * (slice.openNano + amount)) - Math.max(0, remainingOf(slice))
   return Math.max(MIN_CALLS * amount, wanted)

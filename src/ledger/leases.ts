@@ -49,11 +49,11 @@ export type Lease = {
   requestedAt: number
 }
 
-/** Amounts are nano-USD. `maxNano`: maximum cost. */
+/** Amounts are nano-USD. `mostNano`: maximum cost. */
 export type OpenCall = {
   readonly lease: Lease
   readonly draft: GenerationDraft
-  readonly maxNano: number
+  readonly mostNano: number
   readonly estimateNano: number
   /** Epoch milliseconds. */
   readonly openedAt: number
@@ -106,10 +106,10 @@ export class Leases {
   }
 
   /** Admits the call if the lease has room and a declaration covers it. Returns false otherwise. */
-  admit(lease: Lease, { draft, wanted: { maxNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
+  admit(lease: Lease, { draft, wanted: { mostNano }, estimateNano, rates }: HoldRequest, now: number): boolean {
     lease.typicalNano = Math.max(estimateNano, Math.floor(lease.typicalNano * TYPICAL_DECAY))
     const isDeclared = lease.unknownNano + estimateNano <= lease.declarations.inForceNano
-    const slice = isDeclared && isUsable(lease, now) ? addCall(lease.slice, maxNano) : undefined
+    const slice = isDeclared && isUsable(lease, now) ? addCall(lease.slice, mostNano) : undefined
     const left = rates && lease.rates && reserveRate(lease.rates, rates.tokens, now)
     if (!slice || (rates && !left)) return false
     lease.slice = slice
@@ -118,7 +118,7 @@ export class Leases {
     lease.peakNano = Math.max(lease.peakNano, lease.unknownNano)
     lease.usedAt = now
     const taken = rates && left && { minute: left.minute, tokens: rates.tokens }
-    const call: OpenCall = { lease, draft, maxNano, estimateNano, openedAt: now, isRegistered: false, rates: taken }
+    const call: OpenCall = { lease, draft, mostNano, estimateNano, openedAt: now, isRegistered: false, rates: taken }
     lease.open.set(draft.id, call)
     this.#open.set(draft.id, call)
     return true
@@ -131,9 +131,9 @@ export class Leases {
     lease.requestedAt ||= now
     const declaration = lease.declarations.next(declarationFor(lease.unknownNano + estimateNano, lease.typicalNano))
     // If the slice has enough money for the call, it lacks requests, tokens or slots.
-    const lacksRates = lease.rates !== undefined && addCall(lease.slice, wanted.maxNano) !== undefined
-    const refillNano = lacksRates ? 0 : refillOf(lease.slice, wanted)
-    return { id: lease.id, refillNano, isHeld: lease.slice !== EMPTY, ...declaration }
+    const lacksRates = lease.rates !== undefined && addCall(lease.slice, wanted.mostNano) !== undefined
+    const wantNano = lacksRates ? 0 : refillOf(lease.slice, wanted)
+    return { id: lease.id, wantNano, isHeld: lease.slice !== EMPTY, ...declaration }
   }
 
   /** `requestedAt`: the lifetime starts with the request, so that the lease ends here before it ends at the ledger. */
@@ -182,11 +182,11 @@ export class Leases {
   close(id: string, { costNano, tokens }: { costNano: number; tokens: number }, isCertain: boolean): void {
     const call = this.#open.get(id)
     if (!call) return
-    const { lease, maxNano } = call
+    const { lease, mostNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
     if (!call.isRegistered) lease.unknownNano -= call.estimateNano
-    lease.slice = endCall(lease.slice, maxNano, isCertain ? costNano : Math.max(costNano, maxNano))
+    lease.slice = endCall(lease.slice, mostNano, isCertain ? costNano : Math.max(costNano, mostNano))
     if (lease.rates && call.rates) lease.rates = releaseRate(lease.rates, call.rates, tokens)
   }
 
@@ -198,10 +198,10 @@ export class Leases {
   abandon(id: string): void {
     const call = this.#open.get(id)
     if (!call) return
-    const { lease, maxNano } = call
+    const { lease, mostNano } = call
     this.#open.delete(id)
     lease.open.delete(id)
-    if (call.isRegistered) lease.slice = endCall(lease.slice, maxNano, maxNano)
+    if (call.isRegistered) lease.slice = endCall(lease.slice, mostNano, mostNano)
     else lease.isOver = true
   }
 
@@ -209,8 +209,8 @@ export class Leases {
   registration(id: string, estimateNano: number): Registration | undefined {
     const call = this.#open.get(id)
     if (!call || call.isRegistered) return undefined
-    const { lease, draft, maxNano } = call
-    return { draft, leaseId: lease.id, amountNano: maxNano, estimateNano, ttlMs: lease.ttlMs }
+    const { lease, draft, mostNano } = call
+    return { draft, leaseId: lease.id, amountNano: mostNano, estimateNano, ttlMs: lease.ttlMs }
   }
 
   registered(registrations: readonly Registration[]): void {

@@ -83,11 +83,11 @@ export function isLimited({ limitNano }: Limit): boolean {
 export type LimitStatus = Limit & { spentNano: number; heldNano: number }
 
 /** Nano-USD: the minimum that the call needs and the maximum that it can use. */
-export type CostRange = { minNano: number; maxNano: number }
+export type CostRange = { leastNano: number; mostNano: number }
 
 export type Verdict =
   | { ok: true; grantedNano: number }
-  | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; minNano: number }
+  | { ok: false; scope: string; interval: ResetInterval | null; remainingNano: number; leastNano: number }
 
 /**
  * Grants under all limits or none: the grant is the smallest rest of any limit, and a rejection names that limit.
@@ -98,15 +98,15 @@ export function decideHold(
   countersOf: (scope: string) => Counters,
   heldOf: (scope: string) => number,
 ): Verdict {
-  let granted = wanted.maxNano
+  let granted = wanted.mostNano
   let tightest: Pick<Limit, "scope" | "interval"> = { scope: "", interval: null }
   for (const limit of limits) {
     const available = remaining(limit, countersOf(limit.scope)) - heldOf(limit.scope)
     if (available < granted) [granted, tightest] = [available, limit]
   }
-  if (granted >= wanted.minNano) return { ok: true, grantedNano: granted }
+  if (granted >= wanted.leastNano) return { ok: true, grantedNano: granted }
   const { scope, interval } = tightest
-  return { ok: false, scope, interval, remainingNano: Math.max(0, granted), minNano: wanted.minNano }
+  return { ok: false, scope, interval, remainingNano: Math.max(0, granted), leastNano: wanted.leastNano }
 }
 
 /** Nano-USD left under a limit; negative if it is exceeded. Does not count holds. */

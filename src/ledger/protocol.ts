@@ -41,11 +41,11 @@ export type HoldRequest = {
   estimateNano: number
   ttlMs: number
   /**
-   * The lease to create or refill for the call and later ones. `refillNano`: nano-USD to add, 0 if only its rates are
+   * The lease to create or refill for the call and later ones. `wantNano`: nano-USD to add, 0 if only its rates are
    * used up. `isHeld`: the isolate already has a part of it, which is void if the lease expired meanwhile. Includes a
    * declaration, as in LeaseUpdate.
    */
-  lease?: { id: string; refillNano: number; isHeld: boolean } & Declaration
+  lease?: { id: string; wantNano: number; isHeld: boolean } & Declaration
 }
 
 /**

@@ -31,22 +31,22 @@ export function decideWithProviders(
   })
   const left = limited.flatMap(({ wanted }, at): CostRange[] => {
     const verdict = providers[at]?.verdict
-    return verdict?.ok ? [{ minNano: wanted.minNano, maxNano: verdict.grantedNano }] : []
+    return verdict?.ok ? [{ leastNano: wanted.leastNano, mostNano: verdict.grantedNano }] : []
   })
   const candidates = others ? [others, ...left] : left
   const refusal = providers.find(({ verdict }) => !verdict.ok)
   if (candidates.length === 0 && refusal) return { verdict: refusal.verdict, providers }
   const dearest = {
-    minNano: Math.max(0, ...candidates.map(({ minNano }) => minNano)),
-    maxNano: Math.max(0, ...candidates.map(({ maxNano }) => maxNano)),
+    leastNano: Math.max(0, ...candidates.map(({ leastNano }) => leastNano)),
+    mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),
   }
   const verdict = decideHold(dearest, limits, countersOf, heldOf)
   return { verdict, providers: verdict.ok ? providers.map((one) => cappedAt(one, verdict.grantedNano)) : providers }
 }
 
-function cappedAt({ scope, verdict }: ProviderVerdict, maxNano: number): ProviderVerdict {
+function cappedAt({ scope, verdict }: ProviderVerdict, mostNano: number): ProviderVerdict {
   if (!verdict.ok) return { scope, verdict }
-  return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, maxNano) } }
+  return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, mostNano) } }
 }
 
 /** Nano-USD held at each provider: only one candidate serves the call. */

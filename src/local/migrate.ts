@@ -76,7 +76,7 @@ export async function migrate(batch: Batch, migrations: readonly Migration[]): P
   const missing = migrations.filter(({ name }) => !applied.has(name))
   if (newer.length > 0 && missing.length > 0) {
     throw new Error(
-      `The database is of another release: it has ${newer.join(", ")}, which this release does not know, and lacks ` +
+      `The database belongs to another release: it has ${newer.join(", ")}, which this release does not have, and lacks ` +
         `${missing.map(({ name }) => name).join(", ")}. Run the release that wrote it.`,
     )
   }

@@ -38,7 +38,7 @@ const Rule = z
       .string({ error: PATH_RULE })
       .max(512, "must be at most 512 characters")
       .regex(/^\/[^\s?#\\%]*$/, PATH_RULE)
-      .meta({ description: "Path below `base_url`; `*` stands for anything." }),
+      .meta({ description: "Path below `base_url`; `*` matches anything." }),
     price_usd: price.default(0).meta({ description: "Price of one request." }),
   })
   .meta({ id: "PassthroughRule" })

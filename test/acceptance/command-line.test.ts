@@ -63,7 +63,7 @@ test.each([
   [["credits", "add", "much"], "USD must be a number"],
   [["export"], "--from is required"],
   [["export", "--from", "yesterday"], "--from must be a day"],
-  [["catalogue", "price", "a/b", "c"], "Say what is to change"],
+  [["catalogue", "price", "a/b", "c"], "Set --prompt and --completion"],
   [["catalogue", "update", "/nowhere.json"], "cannot be read"],
   [["export", "--from", "2020-01-01", "--out", "/nowhere/calls.csv"], "/nowhere/calls.csv cannot be written: ENOENT"],
 ])("%j prints the usage error", async (args, message) => {
@@ -78,7 +78,7 @@ test("a missing gateway and a missing key are reported", async () => {
   onTestFinished(() => void page.close())
   const { port } = page.address() as AddressInfo
   const other = await gateway(["providers"], { GATEWAY_URL: `http://127.0.0.1:${port}` })
-  expect([other.code, other.errors]).toEqual([2, expect.stringContaining("is no gateway")])
+  expect([other.code, other.errors]).toEqual([2, expect.stringContaining("is not a gateway")])
   const unreachable = await gateway(["providers"], { GATEWAY_URL: "http://127.0.0.1:9" })
   expect([unreachable.code, unreachable.errors]).toEqual([2, expect.stringContaining("There is no gateway at")])
   const keyless = await gateway(["reconcile"], {
@@ -101,8 +101,10 @@ describe("an operator", () => {
     const { data } = await openrouter(made["management_key"] ?? "").credits.getCredits()
     expect(data.totalCredits).toBe(5)
     const credit = ["credits", "add", "2.5", "--id", "invoice-1", "--organization", made["id"] ?? ""]
-    for (const _ of [1, 2]) expect(await done(credit)).toContain("Credited 7.5 USD in all")
-    expect(await done(["reconcile", "--organization", made["id"] ?? ""])).toContain("the sum of its generations")
+    for (const _ of [1, 2]) expect(await done(credit)).toContain("Credited 7.5 USD in total")
+    expect(await done(["reconcile", "--organization", made["id"] ?? ""])).toContain(
+      "the ledger matches its generations",
+    )
   })
 
   test("lists providers, updates the catalogue and sets a price", async () => {
@@ -116,7 +118,7 @@ describe("an operator", () => {
   })
 
   test("rotates the master key", async () => {
-    expect(await done(["rotate-master-key"])).toContain("0 data keys were put under the current master key")
+    expect(await done(["rotate-master-key"])).toContain("0 data keys were wrapped with the current master key")
   })
 })
 

@@ -29,7 +29,7 @@ export async function spend(
   const draft = newTestDraft({ id: `gen-${crypto.randomUUID()}`, organizationId, workspaceId, keyHash })
   const verdict = await workspace.ledger.hold({
     draft,
-    wanted: { minNano: nano, maxNano: nano },
+    wanted: { leastNano: nano, mostNano: nano },
     chargesAccount: true,
     limits: limits.filter(({ scope }) => scope !== ACCOUNT),
     estimateNano: 0,

@@ -23,7 +23,7 @@ const settled = (one) => ({
 })
 const NOTHING = { settlements: [], registrations: [], renewals: [], leases: [] }
 const hold = (one, lease) => ({
-  draft: one, wanted: { minNano: 3000, maxNano: 3000 }, chargesAccount: true, limits: [], estimateNano: 1000,
+  draft: one, wanted: { leastNano: 3000, mostNano: 3000 }, chargesAccount: true, limits: [], estimateNano: 1000,
   ttlMs: 120000, ...(lease && { lease }),
 })
 
@@ -35,7 +35,7 @@ export default {
     const id = () => "gen-" + crypto.randomUUID()
     const leaseId = "lease-" + crypto.randomUUID()
     const first = draft(id())
-    await stub.hold(hold(first, { id: leaseId, refillNano: 1e12, isHeld: false, estimateNano: 1e6, sequence: 1 }))
+    await stub.hold(hold(first, { id: leaseId, wantNano: 1e12, isHeld: false, estimateNano: 1e6, sequence: 1 }))
     let sequence = 1
     const one = async () => {
       if (batch > 0) {

@@ -252,7 +252,7 @@ describe("the ledger", () => {
     })
     const verdict = await workspace.ledger.hold({
       draft,
-      wanted: { minNano: 100, maxNano: 900 },
+      wanted: { leastNano: 100, mostNano: 900 },
       chargesAccount: true,
       limits: [],
       providers: {
@@ -261,16 +261,16 @@ describe("the ledger", () => {
             provider: "twin-a",
             isByok: false,
             limits: [limitOf("twin-a", 200)],
-            wanted: { minNano: 100, maxNano: 900 },
+            wanted: { leastNano: 100, mostNano: 900 },
           },
           {
             provider: "twin-b",
             isByok: false,
             limits: [limitOf("twin-b", 50)],
-            wanted: { minNano: 100, maxNano: 900 },
+            wanted: { leastNano: 100, mostNano: 900 },
           },
         ],
-        others: { minNano: 50, maxNano: 700 },
+        others: { leastNano: 50, mostNano: 700 },
       },
       estimateNano: 500,
       ttlMs: 1,

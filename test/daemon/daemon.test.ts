@@ -74,7 +74,7 @@ describe("a daemon", () => {
     const { gateway, daemon, sessionId } = await begin({}, set)
     await gateway.prompt(sessionId, "servers")()
     expect(gateway.text()).toBe("[]")
-    expect(daemon.printed()).toContain("takes no MCP servers over HTTP")
+    expect(daemon.printed()).toContain("does not support MCP servers over HTTP")
   })
 
   test("gives the agent its key, and neither the join token nor the rest of its environment", async () => {
@@ -491,7 +491,7 @@ describe("a daemon exits", () => {
     const gateway = await newGateway()
     const daemon = start(gateway, { token: "wrong" })
     expect(await daemon.exited).toBe(3)
-    expect(daemon.printed()).toContain("does not take this join token")
+    expect(daemon.printed()).toContain("rejected this join token")
     expect(daemon.printed()).not.toContain("wrong")
   })
 

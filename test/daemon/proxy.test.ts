@@ -94,7 +94,7 @@ beforeAll(async () => {
     await once(server, "listening")
   }
   const connect = async (host: string, port: number) => {
-    if (host === "inside.example.com") throw new Refusal("The address of the host is not a public one.")
+    if (host === "inside.example.com") throw new Refusal("The address of the host is not public.")
     return open("127.0.0.1", port === 443 || port === 8443 ? portOf(internet) : port)
   }
   const deps = {
@@ -363,7 +363,7 @@ describe("the proxy sends nothing", () => {
   test("to a public name with an internal address", async () => {
     expect(await send("inside.example.com")).toMatchObject({
       status: 403,
-      text: expect.stringContaining("not a public"),
+      text: expect.stringContaining("not public"),
     })
   })
 

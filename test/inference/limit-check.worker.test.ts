@@ -33,5 +33,5 @@ test("a room check holds nothing and counts open holds", async () => {
   const { ledger } = await newWorkspace()
   const limits = [{ scope: "key:x", limitNano: 0, interval: null, includeByok: false }]
   expect(await ledger.checkLimits([], true)).toMatchObject({ ok: true })
-  expect(await ledger.checkLimits(limits, true)).toMatchObject({ ok: false, scope: "key:x", minNano: 1 })
+  expect(await ledger.checkLimits(limits, true)).toMatchObject({ ok: false, scope: "key:x", leastNano: 1 })
 })

@@ -10,7 +10,7 @@ test("a tool run over the limit is not executed, and the error does not mention 
   const policy = { budgets: { includeByok: false, limits: [] }, guardrails: null, runLimits: [], destinations: [] }
   const caller = { keyHash, ...limit, ...policy, ancestors: [], externalUser: null, internId: null }
   const scope = keyScope(keyHash)
-  const verdict = { ok: false, scope, interval: null, limitNano: 1, remainingNano: 1, minNano: 5_000_000 }
+  const verdict = { ok: false, scope, interval: null, limitNano: 1, remainingNano: 1, leastNano: 5_000_000 }
   const deps = { ledger: { hold: () => Promise.resolve(verdict) }, timers: { holdTtlMs: 1_000 } }
   const charge = toolCharger(
     { messages: [{ role: "user", content: "Search" }], stream: false },

@@ -9,7 +9,7 @@ const CALL_NANO = 100
 
 const request = (id: string): HoldRequest => ({
   draft: { id } as GenerationDraft,
-  wanted: { maxNano: CALL_NANO, minNano: CALL_NANO },
+  wanted: { mostNano: CALL_NANO, leastNano: CALL_NANO },
   estimateNano: CALL_NANO,
   ttlMs: 120_000,
   chargesAccount: true,

@@ -112,7 +112,7 @@ type Isolate = {
 type Call = {
   id: string
   isolate: Isolate
-  maxNano: number
+  mostNano: number
   estimateNano: number
   /** `lost`: every attempt to settle it failed, and its isolate lives. */
   state: "open" | "settling" | "settled" | "lost" | "orphan" | "released"
@@ -134,7 +134,7 @@ type Call = {
   /** Its hold may have expired while it ran. */
   hasJumped: boolean
   /** Its possible providers, with the most nano-USD that it may cost there. */
-  providers: { slug: string; maxNano: number }[]
+  providers: { slug: string; mostNano: number }[]
 }
 
 type Budget = { nano: number; interval: ResetInterval | null }
@@ -189,12 +189,12 @@ class Simulation {
     })
   }
 
-  /** The most expensive candidate needs `maxNano`; each accepts a third. */
-  providerHolds(slugs: readonly string[], maxNano: number): HoldRequest["providers"] {
+  /** The most expensive candidate needs `mostNano`; each accepts a third. */
+  providerHolds(slugs: readonly string[], mostNano: number): HoldRequest["providers"] {
     const limits = this.providerLimits()
     const wantedAt = (slug: string) => {
-      const most = slug === slugs.at(-1) ? maxNano : Math.ceil(maxNano / 2)
-      return { minNano: Math.floor(most / 3), maxNano: most }
+      const most = slug === slugs.at(-1) ? mostNano : Math.ceil(mostNano / 2)
+      return { leastNano: Math.floor(most / 3), mostNano: most }
     }
     const limited = slugs
       .filter((slug) => this.providerBudgets.has(slug))
@@ -215,19 +215,19 @@ class Simulation {
     return { ...newTestDraft({ id, organizationId: this.organizationId, workspaceId: "w", keyHash: "k" }), streamed }
   }
 
-  async open(isolate: Isolate, maxNano: number, streamed: boolean): Promise<HoldVerdict | undefined> {
+  async open(isolate: Isolate, mostNano: number, streamed: boolean): Promise<HoldVerdict | undefined> {
     const id = `gen-${crypto.randomUUID()}`
-    const estimateNano = Math.ceil(maxNano / 3)
+    const estimateNano = Math.ceil(mostNano / 3)
     const hasBudgets = this.providerBudgets.size > 0
     const slugs = hasBudgets ? (CANDIDATES[this.calls.size % CANDIDATES.length] ?? []) : []
-    const providers = this.providerHolds(slugs, maxNano)
+    const providers = this.providerHolds(slugs, mostNano)
     const request: HoldRequest = {
       draft: this.draft(id, streamed),
-      wanted: { minNano: maxNano, maxNano },
+      wanted: { leastNano: mostNano, mostNano },
       chargesAccount: true,
       limits: this.limits(),
       ...(hasBudgets && providers?.limited.length && { providers }),
-      ...(this.rates.length > 0 && { rates: { limits: this.rates, tokens: maxNano } }),
+      ...(this.rates.length > 0 && { rates: { limits: this.rates, tokens: mostNano } }),
       estimateNano,
       ttlMs: TTL_MS,
     }
@@ -241,7 +241,7 @@ class Simulation {
     this.calls.set(id, {
       id,
       isolate,
-      maxNano: verdict?.ok ? verdict.grantedNano : maxNano,
+      mostNano: verdict?.ok ? verdict.grantedNano : mostNano,
       estimateNano,
       state,
       leaseId: undefined,
@@ -252,8 +252,8 @@ class Simulation {
       mayBeLost: false,
       wasAdmitted: verdict?.ok ?? false,
       minute: minuteOf(Date.now()),
-      tokens: maxNano,
-      usedTokens: maxNano,
+      tokens: mostNano,
+      usedTokens: mostNano,
       hasJumped: false,
       providers: verdict?.ok ? grantsOf(slugs, providers?.limited, verdict) : [],
     })
@@ -261,9 +261,9 @@ class Simulation {
   }
 
   /** A separate hold that is released without a call. */
-  async holdAndRelease(isolate: Isolate, maxNano: number): Promise<void> {
+  async holdAndRelease(isolate: Isolate, mostNano: number): Promise<void> {
     const client = new LedgerClient(() => isolate.connection.of(this.ledger), newShared(), undefined, this.timer)
-    const verdict = await this.open({ ...isolate, client }, maxNano, false)
+    const verdict = await this.open({ ...isolate, client }, mostNano, false)
     const call = [...this.calls.values()].at(-1)
     if (!verdict?.ok || !call) return
     call.stop()
@@ -279,7 +279,7 @@ class Simulation {
     call.stop()
     const answered = call.providers[this.calls.size % Math.max(1, call.providers.length)]
     // A cost above the hold is not charged.
-    call.costNano = Math.min(costNano, call.maxNano, answered?.maxNano ?? Infinity)
+    call.costNano = Math.min(costNano, call.mostNano, answered?.mostNano ?? Infinity)
     const leased = call.isolate.leaseBook.call(call.id)
     call.leaseId = leased && !leased.isRegistered ? leased.lease.id : undefined
     call.state = "settling"
@@ -491,7 +491,7 @@ function grantsOf(
   return slugs.flatMap((slug) => {
     const verdict = granted.providers?.[limited.findIndex(({ provider }) => provider === slug)]?.verdict
     if (verdict && !verdict.ok) return []
-    return [{ slug, maxNano: verdict?.grantedNano ?? granted.grantedNano }]
+    return [{ slug, mostNano: verdict?.grantedNano ?? granted.grantedNano }]
   })
 }
 
@@ -551,7 +551,7 @@ const commands = [
   fc.tuple(pick, fc.double({ min: 0, max: 1, noNaN: true })).map(([at, share]) =>
     command(`settle at ${share.toFixed(2)}`, async (simulation) => {
       const call = chosen(simulation, at, "open")
-      if (call) simulation.settle(call, Math.floor(call.maxNano * share))
+      if (call) simulation.settle(call, Math.floor(call.mostNano * share))
       await simulation.advance(BATCH_MS)
       return undefined
     }),
@@ -559,7 +559,7 @@ const commands = [
   pick.map((at) =>
     command("settle above the bound", async (simulation) => {
       const call = chosen(simulation, at, "open")
-      if (call) simulation.settle(call, call.maxNano + 7)
+      if (call) simulation.settle(call, call.mostNano + 7)
       await simulation.advance(BATCH_MS)
       return undefined
     }),
@@ -681,9 +681,9 @@ async function settleAll(simulation: Simulation): Promise<void> {
     records.map(({ id, costNano }) => ({ id, cost_nano: costNano })).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   )
   const charged = new Map(records.map((record) => [record.id, record]))
-  for (const [lease, minNano] of simulation.lost) {
-    expect(charged.get(lease)?.costNano ?? 0).toBeGreaterThanOrEqual(minNano)
-    if (minNano > 0) expect(charged.get(lease)?.ending).toBe("unattributed")
+  for (const [lease, leastNano] of simulation.lost) {
+    expect(charged.get(lease)?.costNano ?? 0).toBeGreaterThanOrEqual(leastNano)
+    if (leastNano > 0) expect(charged.get(lease)?.ending).toBe("unattributed")
   }
   for (const call of simulation.calls.values()) {
     const record = charged.get(call.id)
@@ -695,7 +695,7 @@ async function settleAll(simulation: Simulation): Promise<void> {
     if (isOwed) expect(record ?? charged.get(call.leaseId ?? ""), `${call.id} was ${call.state}`).toBeDefined()
     // Expired calls are charged their estimate, settled ones their cost.
     if (record?.ending === "complete") expect(record.costNano).toBe(call.costNano)
-    const hasCost = call.wasAdmitted && call.maxNano > 0
+    const hasCost = call.wasAdmitted && call.mostNano > 0
     if (record?.ending === "unsettled" && hasCost) expect(record.costNano).toBeGreaterThan(0)
   }
 }
@@ -1085,12 +1085,12 @@ test("the ledger grants no lease with an id that it has charged", async () => {
   await simulation.credit(80_000)
   const request = (id: string): HoldRequest => ({
     draft: simulation.draft(`gen-${crypto.randomUUID()}`, false),
-    wanted: { minNano: 9, maxNano: 9 },
+    wanted: { leastNano: 9, mostNano: 9 },
     chargesAccount: true,
     limits: simulation.limits(),
     estimateNano: 3,
     ttlMs: TTL_MS,
-    lease: { id, refillNano: 100, isHeld: false, estimateNano: 3, sequence: 1 },
+    lease: { id, wantNano: 100, isHeld: false, estimateNano: 3, sequence: 1 },
   })
   const id = newLeaseId()
   expect((await simulation.ledger.hold(request(id))).verdict).toMatchObject({

@@ -18,10 +18,10 @@ const spend = (id: string, costNano: number): Generation => ({
   ending: "complete",
 })
 
-function holdOf(id: string, maxNano: number, more: Partial<HoldRequest> = {}): HoldRequest {
+function holdOf(id: string, mostNano: number, more: Partial<HoldRequest> = {}): HoldRequest {
   return {
     draft: draft(id),
-    wanted: { minNano: maxNano, maxNano },
+    wanted: { leastNano: mostNano, mostNano },
     chargesAccount: true,
     limits: [],
     estimateNano: 0,
@@ -122,15 +122,15 @@ describe("the ledger", () => {
 
   test("a hold is granted what is left, down to its minimum", async () => {
     const ledger = await newLedger(100)
-    expect(await hold(ledger, holdOf("a", 0, { wanted: { minNano: 10, maxNano: 70 } }))).toEqual({
+    expect(await hold(ledger, holdOf("a", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
       ok: true,
       grantedNano: 70,
     })
-    expect(await hold(ledger, holdOf("b", 0, { wanted: { minNano: 10, maxNano: 70 } }))).toEqual({
+    expect(await hold(ledger, holdOf("b", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toEqual({
       ok: true,
       grantedNano: 30,
     })
-    expect(await hold(ledger, holdOf("c", 0, { wanted: { minNano: 10, maxNano: 70 } }))).toMatchObject({
+    expect(await hold(ledger, holdOf("c", 0, { wanted: { leastNano: 10, mostNano: 70 } }))).toMatchObject({
       ok: false,
       scope: "account",
     })
@@ -214,7 +214,7 @@ describe("the ledger", () => {
 
   test("an expired lease cannot be extended", async () => {
     const ledger = await newLedger(1_000_000)
-    const lease = { id: "lease-1", refillNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10, leasedNano: 1_000 })
     const more = { ...lease, isHeld: true, sequence: 2 }
     expect(await hold(ledger, holdOf("b", 10, { lease: more }))).toMatchObject({ leasedNano: 1_000 })
@@ -227,7 +227,7 @@ describe("the ledger", () => {
 
   test("a lease whose isolate crashed is charged its estimate, and recorded", async () => {
     const ledger = await newLedger(1_000_000)
-    const lease = { id: "lease-1", refillNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     await hold(ledger, holdOf("a", 10, { lease, estimateNano: 4 }))
     await renew(ledger, "lease-1", 4)
     await runDurableObjectAlarm(ledger)
@@ -240,7 +240,7 @@ describe("the ledger", () => {
 
   test("a call of a lease is charged once, for any order and number of reports", async () => {
     const ledger = await newLedger(1_000_000)
-    const lease = { id: "lease-1", refillNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     await hold(ledger, holdOf("a", 10, { lease }))
     const leases = [{ id: "lease-1", estimateNano: 0, sequence: 2, ttlMs: 60_000, isReturned: false }]
     const settled = { ...NOTHING_TO_REPORT, settlements: [{ generation: spend("a", 7), leaseId: "lease-1" }], leases }
@@ -255,14 +255,14 @@ describe("the ledger", () => {
   test("a lease is not granted from held money", async () => {
     const ledger = await newLedger(100_000)
     await hold(ledger, holdOf("a", 99_000))
-    const lease = { id: "lease-1", refillNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     expect(await hold(ledger, holdOf("b", 10, { lease }))).toEqual({ ok: true, grantedNano: 10 })
     expect(await ledger.balance()).toMatchObject({ heldNano: 99_010 })
   })
 
   test("near a limit no lease is granted: every call has a separate hold", async () => {
     const ledger = await newLedger(1_000)
-    const lease = { id: "lease-1", refillNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
+    const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }
     expect(await hold(ledger, holdOf("a", 10, { lease }))).toEqual({ ok: true, grantedNano: 10 })
     expect(await ledger.balance()).toMatchObject({ heldNano: 10 })
   })

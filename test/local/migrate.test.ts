@@ -72,7 +72,7 @@ describe.each(ways)("by %s", (_, batchOf) => {
   test("a database with unknown and missing migrations is rejected with both lists", async () => {
     await migrate(batch, [second])
     await expect(migrate(batch, [first])).rejects.toThrow(
-      /has 0002_second\.sql, which this release does not know, and lacks 0001_first\.sql/,
+      /has 0002_second\.sql, which this release does not have, and lacks 0001_first\.sql/,
     )
   })
 })

@@ -31,12 +31,12 @@ export class SimulatedLedger {
     this.load.holds++
     const received = report ? this.#take(report) : { charged: [], alive: [] }
     const state = { countersOf: () => this.#counters, heldOf: () => this.#heldNano }
-    const leasedNano = lease ? sliceOf(wanted, lease.refillNano, this.#limits, state) : 0
+    const leasedNano = lease ? sliceOf(wanted, lease.wantNano, this.#limits, state) : 0
     if (lease && leasedNano > 0) {
       this.load.grants++
       this.#leases.add(lease.id)
       this.#heldNano += leasedNano
-      return { verdict: { ok: true, grantedNano: wanted.maxNano, leasedNano }, ...received }
+      return { verdict: { ok: true, grantedNano: wanted.mostNano, leasedNano }, ...received }
     }
     const verdict = decideHold(wanted, this.#limits, state.countersOf, state.heldOf)
     if (verdict.ok) this.#open.set(draft.id, verdict.grantedNano)

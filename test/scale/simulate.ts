@@ -87,7 +87,7 @@ async function oneCall(client: LedgerClient, clock: Clock, random: Random): Prom
   const draft: GenerationDraft = newTestDraft({ id, organizationId: "o", workspaceId: "w", keyHash: "k" })
   const verdict = await client.hold({
     draft,
-    wanted: { minNano: MOST, maxNano: MOST },
+    wanted: { leastNano: MOST, mostNano: MOST },
     chargesAccount: true,
     limits: NO_LIMITS,
     estimateNano: COST,

@@ -26,7 +26,7 @@ export function publicConnect(resolve: Resolve = systemResolve): Connect {
   return async (host, port) => {
     const addresses = net.isIP(host) === 0 ? await resolve(host).catch(() => []) : [host]
     if (addresses.length === 0) throw new Refusal("The name of the host could not be resolved.")
-    if (!addresses.every(isPublicAddress)) throw new Refusal("The address of the host is not a public one.")
+    if (!addresses.every(isPublicAddress)) throw new Refusal("The address of the host is not public.")
     return open(addresses[0] ?? "", port)
   }
 }

@@ -73,7 +73,7 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
 /** Plain HTTP is only allowed to a gateway without TLS. */
 async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyDeps): Promise<void> {
   const url = URL.parse(request.url ?? "")
-  if (url?.origin !== gateway.origin) return answer(response, 403, "Only https leaves from here.")
+  if (url?.origin !== gateway.origin) return answer(response, 403, "Only https is allowed.")
   const { method = "GET" } = request
   const upstream = http.request(url, { method, headers: withBodyHeaders(request).flat() })
   upstream.on("response", (answered) => {
@@ -96,9 +96,9 @@ async function connect(
   { socket, head, deps, intercept }: Tunnel,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
-  if (!url) return refuse(socket, 400, "CONNECT takes a host and a port.")
+  if (!url) return refuse(socket, 400, "CONNECT needs a host and a port.")
   const isBound = boundTo(url, deps.secrets()).length > 0
-  if (!isAllowed(url, isBound, deps)) return refuse(socket, 403, "This host may not be reached from here.")
+  if (!isAllowed(url, isBound, deps)) return refuse(socket, 403, "This host is not allowed.")
   if (isBound) {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
     socket.unshift(head)

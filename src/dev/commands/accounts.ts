@@ -50,14 +50,14 @@ export const keysList: Command = {
 
 export const keysCreate: Command = {
   name: "keys create",
-  summary: "A new key. It is printed once.",
+  summary: "Creates a key, which is printed once.",
   takes: ["NAME"],
   options: {
-    limit: { type: "string", description: "USD that it may spend" },
+    limit: { type: "string", description: "spend limit in USD" },
     reset: { type: "string", description: "daily, weekly or monthly: when the limit resets (default: never)" },
-    rpm: { type: "string", description: "requests that may start per minute" },
-    tpm: { type: "string", description: "tokens per minute, prompt and completion" },
-    concurrent: { type: "string", description: "requests that may run at the same time" },
+    rpm: { type: "string", description: "maximum requests per minute" },
+    tpm: { type: "string", description: "maximum tokens per minute, prompt and completion" },
+    concurrent: { type: "string", description: "maximum concurrent requests" },
     kind: { type: "string", description: "normal, management, provisioning or free_tier (default: normal)" },
     expires: { type: "string", description: "an instant such as 2027-01-01T00:00:00Z" },
     workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
@@ -75,13 +75,13 @@ export const keysCreate: Command = {
       workspace_id: text(input, "workspace"),
     })
     const made = await input.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
-    print(input, made, `${made.key}\n\nThe key is told only now. Its hash is ${made.data.hash}`)
+    print(input, made, `${made.key}\n\nThe key is not shown again. Its hash is ${made.data.hash}`)
   },
 }
 
 export const keysRevoke: Command = {
   name: "keys revoke",
-  summary: "Deletes a key, for good. Elsewhere it may work for 5 seconds more.",
+  summary: "Deletes a key permanently. In other isolates it may work for 5 more seconds.",
   takes: ["HASH"],
   options: {},
   async run(input) {
@@ -94,10 +94,10 @@ export const keysRevoke: Command = {
 export const creditsAdd: Command = {
   name: "credits add",
   summary:
-    "Credits an organization, once for an id: the same command twice gives the credit once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
+    "Credits an organization. With the same id, a repeated command has no effect.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
   takes: ["USD"],
   options: {
-    id: { type: "string", description: "a name of your own for this credit, such as invoice-17 (default: a new one)" },
+    id: { type: "string", description: "an id for this credit, such as invoice-17 (default: a new one)" },
     organization: { type: "string", description: "the id of an organization (default: the first one)" },
   },
   async run(input) {
@@ -109,6 +109,6 @@ export const creditsAdd: Command = {
     type Credits = { data: { total_credits: number; total_usage: number } }
     const answer = await input.api.as<Credits>("operator", "POST", "/credits", body)
     const { total_credits: credited, total_usage: used } = answer.data
-    print(input, answer, `Credited ${credited} USD in all, of which ${used} USD are used.`)
+    print(input, answer, `Credited ${credited} USD in total, of which ${used} USD are used.`)
   },
 }

@@ -25,8 +25,8 @@ export const SHARED: Command["options"] = {
     type: "string",
     description: "the gateway, such as https://gateway.example.com/api/v1 (default: GATEWAY_URL)",
   },
-  json: { type: "boolean", description: "print the gateway's answer as JSON" },
-  help: { type: "boolean", description: "say this" },
+  json: { type: "boolean", description: "print the gateway's response as JSON" },
+  help: { type: "boolean", description: "print this help" },
 }
 
 export function usageOf({ name, summary, takes, options }: Command): string {

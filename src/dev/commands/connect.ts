@@ -16,13 +16,13 @@ export const connect: Command = {
   takes: [CLIENTS.join("|")],
   options: {
     model: { type: "string", description: "the model to use (default: one that the key may call)" },
-    link: { type: "string", description: "a link of the console, which brings the key; - reads standard input" },
+    link: { type: "string", description: "a link of the console with the key; - reads standard input" },
     "key-file": { type: "string", description: "a file with the API key; - reads standard input" },
     key: { type: "string", description: "the API key itself, with --insecure-key: other users see arguments" },
     "insecure-key": { type: "boolean", description: "accept --key" },
     print: { type: "boolean", description: "print the configuration without the key, and write nothing" },
     "dry-run": { type: "boolean", description: "print what would change, and write nothing" },
-    undo: { type: "boolean", description: "restore what was there before" },
+    undo: { type: "boolean", description: "restore the previous configuration" },
     force: { type: "boolean", description: "with --undo: also files that were changed since" },
   },
   async run(input) {
@@ -67,7 +67,7 @@ function keyOf(input: CommandInput): string {
   }
   if (file === undefined) return input.api.callerKey
   const key = readKey(file).trim()
-  if (key === "" || /\s/.test(key)) throw new Failure(`${file} must have one API key and nothing else.`, 2)
+  if (key === "" || /\s/.test(key)) throw new Failure(`${file} must contain only one API key.`, 2)
   return key
 }
 

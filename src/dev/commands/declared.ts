@@ -1,7 +1,7 @@
 import type { Command, CommandInput } from "./command.ts"
 
 const options: Command["options"] = {
-  prune: { type: "boolean", description: "also remove what the file does not have, of the kinds that it declares" },
+  prune: { type: "boolean", description: "also remove resources that are not in the file, of the declared kinds" },
   state: { type: "string", description: "the state file (default: FILE.state.json)" },
 }
 
@@ -17,12 +17,11 @@ export const plan: Command = {
 
 export const apply: Command = {
   name: "apply",
-  summary:
-    "Changes the gateway to what a file declares, and does nothing where it is so already.\nExits with 1 if something was refused. Needs GATEWAY_MANAGEMENT_KEY.",
+  summary: "Changes the gateway to match a file. Exits with 1 if a change was rejected.\nNeeds GATEWAY_MANAGEMENT_KEY.",
   takes: ["FILE"],
   options: {
     ...options,
-    force: { type: "boolean", description: "also change what somebody else changed since the last apply" },
+    force: { type: "boolean", description: "also overwrite changes made elsewhere since the last apply" },
     "keys-out": { type: "string", description: "a new file for the secrets of new keys" },
   },
   failureCode: 1,

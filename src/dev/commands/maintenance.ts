@@ -9,7 +9,7 @@ type Rotation = { rewrapped: number; remaining: number; unreadable: number }
 
 export const rotateMasterKey: Command = {
   name: "rotate-master-key",
-  summary: `Puts what the former master key seals under the new one. Before it:
+  summary: `Wraps all data keys with the new master key. Before it:
 
   wrangler secret put MASTER_KEY_PREVIOUS   the key as it was
   wrangler secret put MASTER_KEY            the new one: openssl rand -base64 32
@@ -25,20 +25,20 @@ After it, delete MASTER_KEY_PREVIOUS. Needs BOOTSTRAP_MANAGEMENT_KEY.`,
       if (data.remaining === 0 || data.rewrapped === 0) break
     }
     const { rewrapped, remaining, unreadable } = total
-    const lost = unreadable > 0 ? ` ${unreadable} are under a key that is neither of the two, and do not open.` : ""
-    const left = remaining > 0 ? ` ${remaining} are left and do not open.` : ""
-    print(input, total, `${rewrapped} data keys were put under the current master key.${left}${lost}`)
+    const lost = unreadable > 0 ? ` ${unreadable} are wrapped by neither of the two keys and cannot be unwrapped.` : ""
+    const left = remaining > 0 ? ` ${remaining} remain and cannot be unwrapped.` : ""
+    print(input, total, `${rewrapped} data keys were wrapped with the current master key.${left}${lost}`)
     return remaining + unreadable > 0 ? 1 : 0
   },
 }
 
 export const exportCalls: Command = {
   name: "export",
-  summary: "The calls of a time, as a table or as lines of JSON. Needs GATEWAY_MANAGEMENT_KEY.",
+  summary: "Exports the calls of a time range as CSV or JSON lines. Needs GATEWAY_MANAGEMENT_KEY.",
   takes: [],
   options: {
-    from: { type: "string", description: "start of the range, an instant or a day, included: 2026-11-01" },
-    to: { type: "string", description: "end of the range, not included (default: now)" },
+    from: { type: "string", description: "start of the range, an instant or a day, inclusive: 2026-11-01" },
+    to: { type: "string", description: "end of the range, exclusive (default: now)" },
     format: { type: "string", description: "csv or ndjson (default: csv)" },
     workspace: { type: "string", description: "the id of one workspace (default: all of the organization)" },
     out: { type: "string", description: "the file to write (default: the standard output)" },
@@ -86,14 +86,14 @@ type Reconciliation = { organization_id: string; restored_generations: number; d
 export const reconcile: Command = {
   name: "reconcile",
   summary:
-    "Compares the ledgers with their generations, and repairs them. Exits with 1 where they differ.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
+    "Compares the ledgers with their generations and repairs them. Exits with 1 if they differ.\nNeeds BOOTSTRAP_MANAGEMENT_KEY.",
   takes: [],
   options: {
     organization: {
       type: "string",
-      description: "the id of one organization (default: 50, those that waited the longest)",
+      description: "the id of one organization (default: the 50 with the oldest reconciliation)",
     },
-    lower: { type: "boolean", description: "also lower what stands above its generations; with --organization" },
+    lower: { type: "boolean", description: "also lower counters above their generations; with --organization" },
   },
   async run(input) {
     const lower = input.values["lower"] === true ? true : undefined
@@ -106,7 +106,7 @@ export const reconcile: Command = {
 
 function toText({ organization_id: id, restored_generations: restored, drifts }: Reconciliation): string {
   return [
-    `${id}: ${drifts.length === 0 ? "the ledger is the sum of its generations" : "they differ"}`,
+    `${id}: ${drifts.length === 0 ? "the ledger matches its generations" : "they differ"}`,
     ...(restored > 0 ? [`  ${restored} generations were restored`] : []),
     ...drifts.map(
       ({ scope, window, charged_usd: charged, recorded_usd: recorded, repaired }) =>

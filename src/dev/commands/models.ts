@@ -25,7 +25,7 @@ function perMillion(price: string): string {
 
 function stateOf({ configured, disabled, pricing, price_override: override }: Row["endpoints"][number]): string {
   if (!configured) return "no key"
-  if (disabled) return "switched off"
+  if (disabled) return "disabled"
   return (override ?? pricing) === null ? "price unknown" : "callable"
 }
 
@@ -45,7 +45,8 @@ async function readCatalogue(api: Parameters<Command["run"]>[0]["api"]): Promise
 
 export const models: Command = {
   name: "models",
-  summary: "The catalogue: each model with its providers, prices for a million tokens, and whether it can be called.",
+  summary:
+    "Lists the catalogue: models with their providers, prices per million tokens, and whether they can be called.",
   takes: ["[NAME]"],
   options: { all: { type: "boolean", description: "also models whose provider has no key" } },
   async run(input) {
@@ -67,14 +68,14 @@ export const models: Command = {
 
 export const providerTest: Command = {
   name: "provider test",
-  summary: "Asks a provider for its models with the configured key and adds them to the catalogue.",
+  summary: "Lists the models of a provider with the configured key and adds them to the catalogue.",
   takes: ["SLUG"],
   options: {},
   async run(input) {
     const body = { providers: input.positionals }
     const { data } = await input.api.as<{ data: Discovery[] }>("operator", "POST", "/catalogue/discover", body)
     const [found] = data
-    if (!found) throw new Failure(`${input.positionals[0]} has a fixed list of models and was not asked.`)
+    if (!found) throw new Failure(`${input.positionals[0]} has a fixed list of models and was not called.`)
     print(input, found, describeDiscovery(found))
     return found.error === null ? 0 : 1
   },
@@ -82,7 +83,7 @@ export const providerTest: Command = {
 
 export const providerSwitches: readonly Command[] = [
   { action: "stop", disabled: true, summary: "Stops all calls to a provider, with the gateway's keys and BYOK keys." },
-  { action: "start", disabled: false, summary: "Lets calls go to a provider again that was stopped." },
+  { action: "start", disabled: false, summary: "Starts a stopped provider again." },
 ].map(({ action, disabled, summary }) => ({
   name: `provider ${action}`,
   summary,

@@ -12,12 +12,12 @@ const SEED = path.join(root, "src/models/seed.json")
 export const init: Command = {
   name: "init",
   summary:
-    "Sets up a deployed gateway: the catalogue as it ships, and the first organization. Its two keys are printed once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY in the environment.",
+    "Sets up a deployed gateway: the shipped catalogue and the first organization. Its two keys are printed once.\nNeeds BOOTSTRAP_MANAGEMENT_KEY in the environment.",
   takes: ["[NAME]"],
   options: {
-    balance: { type: "string", description: "USD that it begins with (default: 0)" },
-    "owner-email": { type: "string", description: "the address of its owner" },
-    another: { type: "boolean", description: "make one more, where there is one already" },
+    balance: { type: "string", description: "initial balance in USD (default: 0)" },
+    "owner-email": { type: "string", description: "the email address of its owner" },
+    another: { type: "boolean", description: "create another one if there is one already" },
   },
   async run(input) {
     const { api, positionals, values } = input
@@ -25,7 +25,7 @@ export const init: Command = {
     type Home = { data: { organization_id: string | null } }
     const { data: home } = await api.as<Home>("operator", "GET", "/key")
     if (home.organization_id !== null && values["another"] !== true) {
-      throw new Failure(`There is an organization already: ${home.organization_id}. --another makes one more.`)
+      throw new Failure(`There is an organization already: ${home.organization_id}. --another creates another one.`)
     }
     if (home.organization_id === null) await api.as("operator", "PUT", "/catalogue", readFileSync(SEED, "utf8"))
     const email = text(input, "owner-email")
@@ -34,7 +34,7 @@ export const init: Command = {
     print(
       input,
       data,
-      `The organization ${name} is made. These keys are told only now:
+      `The organization ${name} is created. These keys are not shown again:
 
   Organization     ${data.id}
   Workspace        ${data.workspace_id}
@@ -46,7 +46,7 @@ export const init: Command = {
 
 export const providers: Command = {
   name: "providers",
-  summary: "The providers that the gateway has a key for, or an address.",
+  summary: "Lists the providers with a configured key or base URL.",
   takes: [],
   options: {},
   async run(input) {
@@ -63,7 +63,7 @@ export const providers: Command = {
 export const catalogueUpdate: Command = {
   name: "catalogue update",
   summary:
-    "Puts models and prices into the catalogue: those that ship, or those of a file. What is gone from those that ship is removed. An operator's own price stays.",
+    "Updates models and prices of the catalogue from the shipped list or a file. Models that are no longer shipped are removed. Prices set by the operator stay.",
   takes: ["[FILE]"],
   options: {},
   async run(input) {
@@ -72,7 +72,7 @@ export const catalogueUpdate: Command = {
     const answer = await input.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
     const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = answer.data
     const date = /"date":"([\d-]{10})"/.exec(body.slice(0, 200))?.[1]
-    const gone = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints that are gone.` : ""
+    const gone = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints.` : ""
     const shipped = date === undefined ? "" : ` of ${date}`
     print(input, answer, `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${gone}`)
   },
@@ -88,13 +88,13 @@ function read(file: string): string {
 
 export const cataloguePrice: Command = {
   name: "catalogue price",
-  summary: "Sets an operator's own price, in USD a token, or switches an endpoint off and on.",
+  summary: "Sets the operator's price in USD per token, or disables or enables an endpoint.",
   takes: ["MODEL", "PROVIDER"],
   options: {
-    prompt: { type: "string", description: "USD a token of the prompt, such as 0.000001" },
-    completion: { type: "string", description: "USD a token of the answer" },
-    off: { type: "boolean", description: "nobody is sent there any more" },
-    on: { type: "boolean", description: "it can be called again" },
+    prompt: { type: "string", description: "USD per prompt token, such as 0.000001" },
+    completion: { type: "string", description: "USD per completion token" },
+    off: { type: "boolean", description: "disable the endpoint" },
+    on: { type: "boolean", description: "enable the endpoint" },
   },
   async run(input) {
     const { api, positionals, values } = input
@@ -105,7 +105,7 @@ export const cataloguePrice: Command = {
     }
     const [isOff, isOn] = [values["off"] === true, values["on"] === true]
     if (prompt === undefined && isOff === isOn) {
-      throw new Failure("Say what is to change: --prompt with --completion, --off or --on.", 2)
+      throw new Failure("Set --prompt and --completion, --off or --on.", 2)
     }
     const body = {
       model,

@@ -88,7 +88,7 @@ export function streamCheckOf({ pieces, hasLength, ms }: { pieces: number; hasLe
   if (!hasLength && ms < SLOW_ENOUGH_MS) {
     return absent(
       "stream",
-      `arrived in one piece after ${Math.round(ms)} ms: the model is too fast to tell. Try a slower one`,
+      `arrived in one piece after ${Math.round(ms)} ms: the model is too fast for this check. Try a slower one`,
     )
   }
   return broken("stream", "arrived in one piece. Turn off response buffering in the proxy before the gateway.")

@@ -13,7 +13,7 @@ export function readLink(text: string): Link {
   const [, name, token = ""] = /^\/connect\/(\w+)#([\w-]{43})$/.exec(`${url?.pathname}${url?.hash}`) ?? []
   const client = CLIENTS.find((one) => one === name)
   if (!url || !client) {
-    throw new Failure("This is no link of the gateway's console: https://gateway.example.com/connect/codex#…", 2)
+    throw new Failure("This is not a link of the gateway's console: https://gateway.example.com/connect/codex#…", 2)
   }
   return { origin: url.origin, client, token }
 }

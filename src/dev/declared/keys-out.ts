@@ -15,7 +15,7 @@ export class KeysOut {
       this.#handle = openSync(file, "wx", 0o600)
     } catch (error) {
       const exists = error instanceof Error && "code" in error && error.code === "EEXIST"
-      const rule = exists ? "exists already. Secrets are never written over: name a new file." : "cannot be written."
+      const rule = exists ? "exists already. Secrets are never overwritten: use a new file." : "cannot be written."
       throw new Failure(`--keys-out: ${file} ${rule}`)
     }
   }

@@ -16,7 +16,7 @@ export function describePlan({ changes, extra }: Plan): string {
   return [
     ...blocks,
     ...(kept.length > 0 ? [`Not in the file, kept (--prune removes them):\n${kept.join("\n")}`] : []),
-    summary + (drifted > 0 ? ` ${drifted} changed since the last apply by somebody else.` : ""),
+    summary + (drifted > 0 ? ` ${drifted} changed elsewhere since the last apply.` : ""),
   ].join("\n")
 }
 
@@ -38,7 +38,7 @@ export function describeOutcome({ done, failed, pending }: Outcome): string {
     `Failed: ${failed.change.address}: ${failed.message}`,
     ...(done.length > 0 ? ["Applied:", ...list(done)] : ["Nothing was applied."]),
     ...(pending.length > 0 ? ["Not applied:", ...list(pending)] : []),
-    "Correct the cause and run apply again: it continues with what is left.",
+    "Correct the cause and run apply again: it continues with the remaining changes.",
   ].join("\n")
 }
 

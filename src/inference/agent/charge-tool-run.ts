@@ -31,7 +31,7 @@ export function toolCharger(
       meta,
       caller,
     )
-    const wanted = { minNano: tool.priceNano, maxNano: tool.priceNano }
+    const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
     await hold({ draft, wanted, estimateNano: tool.priceNano, caller, takesMaxTokens: false }, deps)
     const settle = (costNano: number, isDone: boolean) =>
       deps.ledger.settle(toGeneration(draft, tool, costNano, isDone))

@@ -51,7 +51,7 @@ export async function holdToolCall(
   const { model, priceNano, sessionId } = call
   const about = { apiType: "completions", requestedModel: model, streamed: false, promptEstimate: 0 } as const
   const draft = newDraft({ ...about, sessionId, hasMessages: true, isToolRun: true }, meta, caller)
-  const wanted = { minNano: priceNano, maxNano: priceNano }
+  const wanted = { leastNano: priceNano, mostNano: priceNano }
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 ? { limits, tokens: 0 } : undefined
   await hold({ draft, wanted, estimateNano: priceNano, caller, takesMaxTokens: false, rates }, deps)

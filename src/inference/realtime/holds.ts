@@ -80,5 +80,5 @@ export async function releaseHold({ draft, stopTracking }: HeldResponse, { ledge
 
 /** Whether the hold still covers the shortest next response. */
 export function covers({ heldFor }: HeldResponse, target: Target, { wanted }: Slice): boolean {
-  return heldFor(target) >= wanted.minNano
+  return heldFor(target) >= wanted.leastNano
 }

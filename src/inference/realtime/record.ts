@@ -28,8 +28,8 @@ export type ResponseEnd = {
 
 type Held = { draft: GenerationDraft; heldNano: number; limitsAt: (target: Target) => readonly Limit[] }
 
-/** `maxNano`: nano-USD of the hold that the target may be charged. */
-export function toGeneration(held: Held, end: ResponseEnd, target: Target, maxNano: number): Generation {
+/** `mostNano`: nano-USD of the hold that the target may be charged. */
+export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostNano: number): Generation {
   const { startedAt, firstAt, error, used } = end
   const now = Date.now()
   const { isByok: _, ...draft } = held.draft
@@ -42,7 +42,7 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, maxNa
     provider: target.provider.name,
     providerSlug: target.provider.slug,
     upstreamId: end.upstreamId,
-    ...costsOf(used, target, maxNano),
+    ...costsOf(used, target, mostNano),
     finishReason: end.finishReason,
     ending: end.ending,
     status: end.status,
@@ -59,12 +59,12 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, maxNa
 
 type Costs = Pick<Generation, "isByok" | "tokens" | "tokensFrom" | "costNano" | "byokCostNano" | "overrunNano">
 
-function costsOf(used: ResponseUsage | undefined, { byok, endpoint }: Target, maxNano: number): Costs {
+function costsOf(used: ResponseUsage | undefined, { byok, endpoint }: Target, mostNano: number): Costs {
   const isByok = byok !== undefined
   if (!used) return { isByok, tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, byokCostNano: 0 }
   const { tokens, isCounted } = used
   const nano = costOf(tokens, endpoint.pricing)
-  const chargedNano = Math.min(nano, maxNano)
+  const chargedNano = Math.min(nano, mostNano)
   return {
     isByok,
     tokens,

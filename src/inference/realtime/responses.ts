@@ -189,8 +189,8 @@ export class Responses {
   ): void {
     const { deps, target, attempts } = this.#context
     held.stopTracking()
-    const maxNano = held.chargeLimitOf(target)
-    const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, maxNano)
+    const mostNano = held.chargeLimitOf(target)
+    const generation = toGeneration(held, { ...end, used, attempts, startedAt, firstAt }, target, mostNano)
     settleGeneration(generation, deps, { messages, output })
   }
 }

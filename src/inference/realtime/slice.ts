@@ -15,11 +15,11 @@ const MIN_OUTPUT = 64
 export type Slice = { wanted: CostRange; estimateNano: number; estimateTokens: number }
 
 /**
- * `maxNano`: cost of a response with full context and maximum output, since a response may request more than its
- * session. `minNano`: cost of the conversation so far and a short response.
+ * `mostNano`: cost of a response with full context and maximum output, since a response may request more than its
+ * session. `leastNano`: cost of the conversation so far and a short response.
  */
 export function sliceOf(targets: readonly Target[], conversation: Conversation): Slice {
-  const slice = { wanted: { minNano: 0, maxNano: 0 }, estimateNano: 0, estimateTokens: 0 }
+  const slice = { wanted: { leastNano: 0, mostNano: 0 }, estimateNano: 0, estimateTokens: 0 }
   const { bound, estimate } = conversation
   for (const { endpoint } of targets) {
     const { pricing } = endpoint
@@ -27,8 +27,8 @@ export function sliceOf(targets: readonly Target[], conversation: Conversation):
     const output = endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT
     const least = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), pricing)
     const { wanted } = slice
-    wanted.minNano = Math.max(wanted.minNano, least)
-    wanted.maxNano = Math.max(wanted.maxNano, least, maxCost(context, output, pricing))
+    wanted.leastNano = Math.max(wanted.leastNano, least)
+    wanted.mostNano = Math.max(wanted.mostNano, least, maxCost(context, output, pricing))
     const tokens = { ...estimate, completion: Math.min(MIN_OUTPUT, output) }
     slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricing))
     slice.estimateTokens = Math.max(slice.estimateTokens, tokens.prompt + tokens.completion)

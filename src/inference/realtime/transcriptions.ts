@@ -71,8 +71,8 @@ export class Transcriptions {
     const { pricing } = target.endpoint
     const slice: Slice = {
       wanted: {
-        minNano: maxCost(LEAST.prompt, LEAST.completion, pricing, { seconds: LEAST.seconds }),
-        maxNano: maxCost(MOST.prompt, MOST.completion, pricing, { seconds: MOST.seconds }),
+        leastNano: maxCost(LEAST.prompt, LEAST.completion, pricing, { seconds: LEAST.seconds }),
+        mostNano: maxCost(MOST.prompt, MOST.completion, pricing, { seconds: MOST.seconds }),
       },
       estimateNano: 0,
       estimateTokens: 0,
