@@ -84,9 +84,7 @@ export const NewChannel = z
 export const ChannelChange = z
   .strictObject({
     name: name.optional(),
-    config: config
-      .optional()
-      .meta({ description: "Replaces the configuration. Masked values that are sent back are kept." }),
+    config: config.optional().meta({ description: "Replaces the configuration. Masked values keep the stored ones." }),
     all_workspaces: z.boolean().optional(),
     kinds: kinds.nullish(),
     enabled: z.boolean().optional(),

@@ -45,7 +45,7 @@ export const BatchRecord = z
       total_tokens: z.int(),
     }),
     metadata: z.record(z.string(), z.string()).nullable(),
-    provider: z.string().optional().meta({ description: "Provider in whose batches the requests run." }),
+    provider: z.string().optional().meta({ description: "Provider whose batch API runs the requests." }),
     cost: z.number().optional().meta({
       description: "With `include_cost`: USD charged for the calls of the batch that have it as their session.",
     }),

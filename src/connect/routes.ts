@@ -22,7 +22,7 @@ const create = createRoute({
   tags,
   summary: "Create a link that connects an agent",
   description:
-    "It hands over an API key once, within 15 minutes, to a coding tool on another machine. The caller presents the key's secret, and is that key or one that may create keys of its kind. The secret is kept sealed until then.",
+    "It gives an API key to a coding tool on another machine, once, within 15 minutes. The caller presents the key's secret, and is that key or one that may create keys of its kind. The secret is kept sealed until then.",
   middleware: [auditForbidden, acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(NewConnectLink) },
   responses: {

@@ -64,7 +64,7 @@ function addDataFilters(add: Add, rules: AppliedGuardrail["rules"]): void {
     if (rules[`enforce_zdr_${family}`] !== true) continue
     add(
       `enforce_zdr_${family}`,
-      "wants nothing kept, and they are not known to keep nothing",
+      "requires zero data retention, which they do not guarantee",
       (endpoint) => familyOf(endpoint) !== family || endpoint.zeroRetention,
     )
   }

@@ -102,7 +102,7 @@ const update = createRoute({
   operationId: "updateGuardrail",
   summary: "Update a guardrail",
   description:
-    "What is left out stays, lists are replaced whole, null removes a rule. With a workspace's `default_guardrail_id`, makes its default guardrail where there is none yet.",
+    "Omitted fields do not change, lists are replaced completely, null removes a rule. With a workspace's `default_guardrail_id`, creates its default guardrail if there is none.",
   request: { params: GuardrailPath, body: jsonBody(GuardrailChange) },
   responses: { 200: ok(GuardrailResponse, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
 })

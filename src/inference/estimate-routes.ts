@@ -17,7 +17,7 @@ const Estimate = z
   .object({
     currency: z.literal("USD"),
     hold: usd("USD that the call would reserve: the maximum cost of its most expensive target."),
-    least: usd("USD that must be left under every limit. Between `least` and `hold` the output is shortened."),
+    least: usd("USD that must remain under every limit. Between `least` and `hold` the output is shortened."),
     expected: usd("Estimated cost in USD, from the length of the prompt and earlier responses of the endpoint."),
     prompt_tokens: z.int().meta({ description: "Estimated." }),
     targets: z
@@ -33,7 +33,7 @@ const Estimate = z
       )
       .meta({ description: "In the order of failover." }),
     limits: z.array(LimitInForce),
-    fits: z.boolean().meta({ description: "Whether every limit has at least `least` left." }),
+    fits: z.boolean().meta({ description: "Whether at least `least` remains under every limit." }),
     excludes: z.array(z.string()).meta({
       description: "Parts of the call that the estimate does not include: `plugins`, `server_tools`.",
     }),

@@ -28,7 +28,7 @@ export const CONTROL_RIGHTS = "For the key that created the intern, keys of the 
 /** The intern, if the caller controls it; otherwise 404 or 403. */
 export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
-  if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
+  if (!mayControl(c.var.principal, row)) throw notYours("created this intern")
   return row
 }
 

@@ -46,7 +46,7 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   if (input.vault_id !== undefined) {
     const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
-    if (!mayControl(principal, owner)) throw notYours("made the intern of this vault")
+    if (!mayControl(principal, owner)) throw notYours("created the intern of this vault")
   }
   const whole = await withClonedFiles({ env: c.env, principal }, input)
   requireToolsRight(principal, undefined, whole.mcp_tools)
@@ -148,7 +148,7 @@ async function insert(
  */
 export async function renewInternKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
-  if (!mayControl(principal, row)) throw notYours("made this intern")
+  if (!mayControl(principal, row)) throw notYours("created this intern")
   const { workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const made = newKey()
@@ -167,7 +167,7 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }
   }
-  throw internError("intern_not_ready", "Another key was made for this intern at the same time. Try again.")
+  throw internError("intern_not_ready", "Another key was created for this intern at the same time. Try again.")
 }
 
 /** Limits and spent amounts that a key inherits from the key it replaces. */

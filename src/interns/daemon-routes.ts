@@ -78,7 +78,7 @@ export const internDaemons = newRouter()
   })
   .openapi(join, async (c) => {
     const row = await visibleIntern(c, c.req.valid("param").internId)
-    if (!mayControl(c.var.principal, row)) throw notYours("made this intern")
+    if (!mayControl(c.var.principal, row)) throw notYours("created this intern")
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
     }

@@ -24,7 +24,7 @@ const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
 async function clonedIntern({ env, principal }: Creator, id: string): Promise<InternRow> {
   const row = await findIntern(env.DB, principal, id)
   if (!row) throw internError("not_found", "clone_of: no intern of this workspace has this id.")
-  if (!mayControl(principal, row)) throw notYours("made the intern to clone")
+  if (!mayControl(principal, row)) throw notYours("created the intern to clone")
   if (!GOING.includes(row.status)) return row
   throw internError("intern_rejected", `clone_of: the intern ${row.name} is being deleted.`)
 }

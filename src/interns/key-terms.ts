@@ -39,7 +39,7 @@ export function toColumns({ name, description, instructions, model }: InternChan
 /** Every key of a workspace may change an intern's name or instructions; its limits need control of the intern. */
 export function requireTermsRight(principal: Principal, row: InternRow, terms: Partial<KeyTerms>): void {
   if (Object.keys(terms).length === 0 || mayControl(principal, row)) return
-  throw notYours("made this intern")
+  throw notYours("created this intern")
 }
 
 /**
@@ -60,7 +60,7 @@ export function requireToolsRight(
   if (excess === undefined) return
   throw internError(
     "forbidden",
-    `mcp_tools: the key that made this intern has no ${excess} in its mcp_tools. Give it to that key first.`,
+    `mcp_tools: the key that created this intern has no ${excess} in its mcp_tools. Give it to that key first.`,
   )
 }
 

@@ -39,7 +39,7 @@ const revoke = createRoute({
   operationId: "revokeInternPermissions",
   tags,
   summary: "Revoke standing permissions of a session",
-  description: `The next use asks again. ${CONTROL_RIGHTS}`,
+  description: `The next use needs permission again. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards] as const,
   request: {
     params: sessionParams,

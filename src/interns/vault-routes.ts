@@ -166,7 +166,7 @@ export const vault = newRouter()
     const intern = await visibleIntern(c, c.req.valid("param").internId)
     const target = internVault(intern)
     requireVaultWrites(c)
-    if (!mayControl(c.var.principal, intern)) throw notYours("made this intern")
+    if (!mayControl(c.var.principal, intern)) throw notYours("created this intern")
     const { names } = c.req.valid("json")
     const source = workspaceVault(c.var.principal)
     const changed = { fields: ["names"], values: { names } }

@@ -45,7 +45,7 @@ const list = createRoute({
       workspace_id: z.uuid("must be the UUID of a workspace").optional(),
       q: textIn("name, label or user"),
       mcp_server: McpServerSlug.optional().meta({
-        description: "Slug of an MCP server: only keys whose `mcp_tools` name a tool of it.",
+        description: "Slug of an MCP server: only keys with a tool of it in `mcp_tools`.",
       }),
     }),
   },

@@ -82,7 +82,7 @@ const update = createRoute({
   tags,
   summary: "Update an MCP server",
   description:
-    "`headers` is replaced completely; a masked value keeps what is stored. New headers or a new `url` end its sessions.",
+    "`headers` is replaced completely; a masked value keeps the stored one. New headers or a new `url` end its sessions.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { ...onePath, body: jsonBody(schemas.McpServerChange) },
   responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },

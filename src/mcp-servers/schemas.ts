@@ -38,7 +38,7 @@ const fields = {
     .record(tool, price, { error: "must be an object of names of tools and prices" })
     .refine((prices) => Object.keys(prices).length <= MAX_TOOLS, `must be at most ${MAX_TOOLS}`)
     .optional()
-    .meta({ description: "Prices of single tools, which override `price_per_call_usd`." }),
+    .meta({ description: "Prices of individual tools, which override `price_per_call_usd`." }),
   timeout_seconds: z
     .int(timeoutRule)
     .min(1, timeoutRule)

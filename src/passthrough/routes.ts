@@ -89,7 +89,7 @@ const update = createRoute({
   operationId: "updatePassthroughService",
   tags,
   summary: "Update a passthrough service",
-  description: "`headers`, `query` and `rules` are replaced as a whole; a masked value keeps what is stored.",
+  description: "`headers`, `query` and `rules` are replaced completely; a masked value keeps the stored one.",
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
   request: { ...onePath, body: jsonBody(schemas.ServiceChange) },
   responses: { 200: ok(One), ...FAILURES, ...failures("conflict") },

@@ -51,7 +51,7 @@ function creation<T extends z.ZodType, P extends string>(path: P, operationId: s
     middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
     request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(body) },
     responses: {
-      200: ok(One, "The preset, with the version that was made."),
+      200: ok(One, "The preset, with the new version."),
       ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
     },
   })
@@ -187,7 +187,7 @@ async function scopeOf(
 
 async function put(c: Context<App>, scope: WorkspaceScope, slug: string, content: PresetContent) {
   if (JSON.stringify(content).length > MAX_CONTENT_LENGTH) {
-    const rule = `The fields that a preset keeps, instructions and tools among them, take more than ${MAX_CONTENT_LENGTH} characters.`
+    const rule = `The stored fields of a preset, including instructions and tools, have more than ${MAX_CONTENT_LENGTH} characters.`
     throw new GatewayError("invalid_request", rule)
   }
   const { creatorUserId, keyHash } = c.var.principal

@@ -50,7 +50,7 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
 }
 
 function blockedError(call: HeldCall, blocked: GatewayError | undefined, attempts: readonly Attempt[]): GatewayError {
-  if (!blocked) return asGatewayError(new Error("A document response has no document."))
+  if (!blocked) return asGatewayError(new Error("A JSON response has no document."))
   const { code, message, metadata } = blocked
   return new GatewayError(code, message, {
     ...(metadata && { metadata }),

@@ -55,7 +55,7 @@ const tools: Record<string, Tool> = {
     },
   },
   publish_file: {
-    description: `Puts a copy of a file below ${HOME} where the person can download it. Tell them the id that it answers.`,
+    description: `Puts a copy of a file below ${HOME} where the person can download it. Tell them the returned id.`,
     parameters: schema({ path: textField("Its path.") }, ["path"]),
     needsPermission: false,
     run: async ({ path }, { disk, publish }) => {
