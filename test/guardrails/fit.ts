@@ -1,19 +1,22 @@
+import { createHash } from "node:crypto"
 import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
 import { Meter } from "../../src/guardrails/content/meter.ts"
 import { hiddenTexts } from "../../src/guardrails/detectors/injection.ts"
-import { HIDDEN_SCORE, shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
+import { HIDDEN_SCORE, LARGEST, shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
 import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
 const EPOCHS = 12
-const RATE = 0.1
-const DECAY = 3e-4
-/** Least number of phrasings that a feature must occur in. */
-const LEAST_GROUPS = 2
+const RATE = 0.15
+const DECAY = 1e-3
+/** Number of weights that are kept, the largest: the file of weights is smaller than 300 KB. */
+const KEPT = 205_000
+/** Number of weights that are larger than the largest that is written. */
+const CLIPPED = 64
 /** Share of features that are left out of an example in training. */
 const DROPPED = 0.3
-const FOLDS = 10
+const FOLDS = 20
 
 type Window = {
   words: Uint32Array
@@ -25,7 +28,9 @@ type Window = {
 }
 /** `hidden`: windows of the decoded text, which the model is not fitted to. */
 export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string }
-export type Model = { weights: Float64Array; bias: number }
+/** The weights are multiples of the scale. */
+export type Model = { weights: Float64Array; bias: number; scale: number }
+type Fitted = Pick<Model, "weights" | "bias">
 
 /** The windows of a text: each sentence, alone and with the next. */
 function windowsOf(text: string, more = 0): Window[] {
@@ -63,14 +68,14 @@ export function samplesOf(prompts: readonly Training[]): Sample[] {
   })
 }
 
-function scoreOf({ words, concepts, share, more }: Window, { weights, bias }: Model): number {
+function scoreOf({ words, concepts, share, more }: Window, { weights, bias }: Fitted): number {
   let [sum, met] = [0, 0]
   for (const feature of words) sum += weights[feature] ?? 0
   for (const feature of concepts) met += weights[feature] ?? 0
   return more + bias + sum * share.word + met * share.concept
 }
 
-function bestOf(windows: readonly Window[], model: Model): { window: Window | undefined; score: number } {
+function bestOf(windows: readonly Window[], model: Fitted): { window: Window | undefined; score: number } {
   let best: { window: Window | undefined; score: number } = { window: undefined, score: Number.NEGATIVE_INFINITY }
   for (const window of windows) {
     const score = scoreOf(window, model)
@@ -97,31 +102,12 @@ function thinned(window: Window, random: () => number): Window {
   }
 }
 
-/** The samples with the features that several phrasings have. The others would keep a weight of 0. */
-function withCommonFeatures(samples: readonly Sample[]): Sample[] {
-  const known = commonFeatures(samples)
-  const some = (features: Uint32Array) => features.filter((feature) => known[feature] === 1)
-  const pruned = (window: Window) => ({ ...window, words: some(window.words), concepts: some(window.concepts) })
-  return samples.map((sample) => ({ ...sample, windows: sample.windows.map(pruned) }))
-}
-
-function commonFeatures(samples: readonly Sample[]): Uint8Array {
-  const groups = new Uint8Array(BUCKETS)
-  for (const [, group] of Map.groupBy(samples, (sample) => sample.group)) {
-    const seen = new Set(
-      group.flatMap(({ windows }) => windows.flatMap(({ words, concepts }) => [...words, ...concepts])),
-    )
-    for (const feature of seen) groups[feature] = Math.min(255, (groups[feature] ?? 0) + 1)
-  }
-  return groups.map((count) => (count >= LEAST_GROUPS ? 1 : 0))
-}
-
 /**
  * Logistic regression with a separate rate for each weight. Only the window of a text with the highest score is learnt
  * from, since one match is enough.
  */
 export function fit(samples: readonly Sample[]): Model {
-  const order = withCommonFeatures(samples)
+  const order = [...samples]
   const model = { weights: new Float64Array(BUCKETS), bias: 0 }
   const { weights } = model
   const squares = new Float64Array(BUCKETS).fill(1e-3)
@@ -149,17 +135,32 @@ export function fit(samples: readonly Sample[]): Model {
       learn(window.concepts, error * window.share.concept)
     }
   }
-  return model
+  return { bias: model.bias, ...rounded(weights) }
+}
+
+/** The weights as they are written, in four bits each. */
+function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
+  const sizes = weights.map(Math.abs).toSorted()
+  const least = sizes.at(-KEPT) ?? 0
+  const scale = (sizes.at(-CLIPPED) ?? 1) / LARGEST
+  const levelOf = (weight: number) => Math.max(-LARGEST, Math.min(LARGEST, Math.round(weight / scale)))
+  return { scale, weights: weights.map((weight) => (Math.abs(weight) < least ? 0 : levelOf(weight) * scale)) }
 }
 
 /** The score of a text, and whether the threshold for languages other than English applies. */
 export type Scored = { score: number; isForeign: boolean }
 
+/** By the hash of the name, so that a new group moves no other. */
+function foldOfGroup(group: string, folds: number): number {
+  return Number.parseInt(createHash("sha256").update(group).digest("hex").slice(0, 8), 16) % folds
+}
+
 /** The score of each sample by a model that was fitted without its group. */
 export function crossValidated(samples: readonly Sample[], folds = FOLDS): Scored[] {
-  const random = seeded(5)
-  const parts = new Map([...new Set(samples.map(({ group }) => group))].map((group) => [group, random() * folds]))
-  const foldOf = ({ group }: Sample) => Math.floor(parts.get(group) ?? 0)
+  const parts = new Map(
+    [...new Set(samples.map(({ group }) => group))].map((group) => [group, foldOfGroup(group, folds)]),
+  )
+  const foldOf = ({ group }: Sample) => parts.get(group) ?? 0
   const models = Array.from({ length: folds }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
   return samples.map((sample) => {
     const { window, score } = bestOf([...sample.windows, ...sample.hidden], models[foldOf(sample)] as Model)

@@ -6,7 +6,7 @@ import { scoreInjections as weigh } from "../../src/guardrails/detectors/injecti
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection-weights.ts"
 import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
 import { prompts } from "./labelled/injections.ts"
-import { scoreInjections, totalOf } from "./labelled/measure.ts"
+import { injectionFinder, scoreInjections, totalOf } from "./labelled/measure.ts"
 import { trainingPrompts } from "./labelled/training.ts"
 import { sourceOf } from "./train.ts"
 
@@ -29,14 +29,22 @@ test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, wi
 })
 
 test("injections are found in every language with few false alarms", () => {
-  // Half the folds of `npm run guardrails:score`, which has 0.5 % of false alarms: it takes half the time, and each
-  // model is fitted to fewer prompts.
-  const { languages } = scoreInjections("unseen", 5)
+  // A quarter of the folds of `npm run guardrails:score`, which finds 1 % more: each model is fitted to fewer prompts.
+  const isFound = injectionFinder(5)
+  const unseen = prompts("unseen")
+  const { languages } = scoreInjections(unseen, isFound)
   const total = totalOf(languages)
-  expect(total.recall).toBeGreaterThanOrEqual(0.64)
+  expect(total.recall).toBeGreaterThanOrEqual(0.595)
   expect(total.alarms).toBeLessThanOrEqual(0.0065)
   expect(total.lookalikeAlarms).toBeLessThanOrEqual(0.052)
-  for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.49)
+  for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.48)
+  // The newest lines, of headings that end in 20 or more, were written to be unlike the older ones.
+  const older = scoreInjections(
+    unseen.filter(({ group }) => !/ 2\d$/.test(group)),
+    isFound,
+  ).languages
+  expect(totalOf(older).recall).toBeGreaterThanOrEqual(0.69)
+  for (const { language, recall } of older) expect(recall, language).toBeGreaterThanOrEqual(0.64)
 })
 
 test("documentation and source code of installed packages are rarely flagged", () => {

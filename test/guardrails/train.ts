@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { crossValidated, fit, type Scored, samplesOf } from "./fit.ts"
+import { FARTHEST } from "../../src/guardrails/detectors/injection-model.ts"
+import { crossValidated, fit, type Model, type Scored, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
@@ -19,25 +20,37 @@ const FOREIGN_ALARMS = 0.003
 const LOOKALIKE_ALARMS = 0.05
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
-/** One byte for each weight. */
-function quantized(weights: Float64Array): { bytes: Int8Array; scale: number } {
-  const most = weights.toSorted((one, other) => Math.abs(other) - Math.abs(one))[64] ?? 1
-  const scale = Math.abs(most) / 127
-  return { bytes: Int8Array.from(weights, (one) => Math.max(-127, Math.min(127, Math.round(one / scale)))), scale }
-}
-
-/** For each weight that is not 0 the distance to the one before, 255 for each 255 of it, and the weight. */
-function packed(weights: Int8Array): Buffer {
+/**
+ * A byte for each weight that is not 0: the distance to the one before, less 1, in the upper four bits, and the weight
+ * plus 8. A longer distance has bytes with 15 in the upper bits before: 15 buckets, and 15 for each unit in the lower.
+ */
+function packed({ weights, scale }: Model): Buffer {
   const bytes: number[] = []
   let last = -1
   for (const [feature, weight] of weights.entries()) {
     if (weight === 0) continue
     let gap = feature - last
-    for (; gap >= 255; gap -= 255) bytes.push(255)
-    bytes.push(gap, weight & 255)
+    while (gap > FARTHEST) {
+      const skipped = Math.min(16, Math.floor((gap - 1) / FARTHEST))
+      bytes.push((FARTHEST << 4) | (skipped - 1))
+      gap -= skipped * FARTHEST
+    }
+    bytes.push(((gap - 1) << 4) | (Math.round(weight / scale) + 8))
     last = feature
   }
   return Buffer.from(bytes)
+}
+
+/**
+ * The score that a share of prompts exceeds: a mean of those that half to twice the share exceeds, because a single one
+ * differs much from one fit to another. The scores decrease.
+ */
+function scoreAt(scores: readonly number[], share: number): number {
+  const rank = scores.length * share
+  const nearby = scores.slice(Math.floor(rank / 2), Math.ceil(rank * 2))
+  const weights = nearby.map((_, at) => 1 / (rank / 2 + at + 1))
+  const sum = nearby.reduce((total, score, at) => total + score * (weights[at] ?? 0), 0)
+  return sum / weights.reduce((total, weight) => total + weight, 0)
 }
 
 /** The lowest score that few enough ordinary prompts exceed. */
@@ -49,10 +62,7 @@ function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], i
       .toSorted((one, other) => other - one)
   const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
   const lookalikes = scored((one) => one.isLookalike === true)
-  return Math.max(
-    ordinary[Math.floor(ordinary.length * (isForeign ? FOREIGN_ALARMS : FALSE_ALARMS))] ?? 0,
-    lookalikes[Math.floor(lookalikes.length * LOOKALIKE_ALARMS)] ?? 0,
-  )
+  return Math.max(scoreAt(ordinary, isForeign ? FOREIGN_ALARMS : FALSE_ALARMS), scoreAt(lookalikes, LOOKALIKE_ALARMS))
 }
 
 export const sourceOf = (prompts: readonly unknown[]) =>
@@ -69,21 +79,20 @@ if (process.argv[1] === import.meta.filename) {
   const isFound = ({ score, isForeign }: Scored) => score > (isForeign ? foreign : threshold)
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
-  const { weights, bias } = fit(samples)
-  const { bytes, scale } = quantized(weights)
+  const model = fit(samples)
   writeFileSync(
     TARGET,
     [
       "/** Written by `npm run guardrails:train`. The weights of features (injection-features.ts), in base64. */",
-      `export const SCALE = ${Number(scale.toPrecision(8))}`,
-      `export const BIAS = ${Number(bias.toPrecision(8))}`,
+      `export const SCALE = ${Number(model.scale.toPrecision(8))}`,
+      `export const BIAS = ${Number(model.bias.toPrecision(8))}`,
       `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
-      `export const THRESHOLD = ${threshold.toPrecision(4)}`,
+      `export const THRESHOLD = ${Number(threshold.toPrecision(4))}`,
       `/** Of sentences with letters beyond ASCII, ${percent(FOREIGN_ALARMS)}. */`,
-      `export const FOREIGN_THRESHOLD = ${foreign.toPrecision(4)}`,
+      `export const FOREIGN_THRESHOLD = ${Number(foreign.toPrecision(4))}`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
-      `export const WEIGHTS =\n  "${packed(bytes).toString("base64")}"`,
+      `export const WEIGHTS =\n  "${packed(model).toString("base64")}"`,
       "",
     ].join("\n"),
   )

@@ -1,6 +1,7 @@
 import { CONCEPTS } from "./injection-concepts.ts"
 import { EVERYDAY } from "./injection-everyday.ts"
 import { isJoined, letterOf, MARK } from "./injection-letters.ts"
+import { PARTICLES } from "./injection-particles.ts"
 import { SITUATIONS } from "./injection-situations.ts"
 import { SYNONYMS } from "./injection-synonyms.ts"
 
@@ -18,6 +19,8 @@ export type Dictionary = {
   /** Short stems, which must be complete words. */
   whole: Map<number, number>
   pairs: Map<number, number>
+  /** The last number of a concept: particles have larger ones. */
+  lastConcept: number
 }
 
 export const IS_STEM = 1
@@ -46,15 +49,16 @@ function read(): Dictionary {
     shortest: Number.POSITIVE_INFINITY,
     whole: new Map(),
     pairs: new Map(),
+    lastConcept: 0,
   }
   const add = (map: Map<number, number>, hash: number, concept: number, kind: number) => {
+    if (made.lastConcept > 0 && map.has(hash)) return
     map.set(hash, concept)
     made.likely[hash & LIKELY_MASK] = (made.likely[hash & LIKELY_MASK] ?? 0) | kind
   }
   // A word of several lists has the meaning of the last one.
   const numbers = new Map<string, number>()
-  const lists = [SYNONYMS, SITUATIONS, CONCEPTS, EVERYDAY].flatMap((one) => Object.entries(one))
-  for (const [name, stems] of lists) {
+  const readList = ([name, stems]: readonly [string, string]) => {
     const concept = numbers.get(name) ?? numbers.size + 1
     numbers.set(name, concept)
     for (const stem of stems.trim().split(/\s+/)) {
@@ -68,5 +72,8 @@ function read(): Dictionary {
       }
     }
   }
+  for (const list of [SYNONYMS, SITUATIONS, CONCEPTS, EVERYDAY]) Object.entries(list).forEach(readList)
+  made.lastConcept = numbers.size
+  Object.entries(PARTICLES).forEach(readList)
   return made
 }

@@ -22,7 +22,7 @@ import {
 } from "./injection-letters.ts"
 
 /** Hashed features of the model: a power of two. */
-export const BUCKETS = 1 << 19
+export const BUCKETS = 1 << 20
 
 const LAST_ASCII = 127
 const MAX_SENTENCE = 400
@@ -38,7 +38,7 @@ const NO_STEM = -1
 const MAX_CONCEPTS = 12
 /** A single concept is no evidence. */
 const MIN_CONCEPTS = 2
-const QUESTION = 64
+const QUESTION = 1_000
 const QUESTIONS = new Set([0x3f, 0xff1f, 0x61f])
 
 /** A sentence: its position, and sum of weights and count of its words and concepts. */
@@ -56,8 +56,9 @@ export type Sentence = {
 const bucket = (hash: number) => (hash ^ (hash >>> 15)) & (BUCKETS - 1)
 
 /**
- * The sentences of a text. Features are its words, their first letters, pairs of those, signs such as brackets, one to
- * three ideographs, and the concepts of a sentence and their pairs in order. `weigh` returns the weight of a feature;
+ * The sentences of a text. Features are its words, their first letters, pairs of those, the first word, signs such as
+ * brackets, one to three ideographs, and the concepts of a sentence and their pairs in order. `weigh` returns the weight
+ * of a feature;
  * `isConcept` is false for a word.
  */
 export function sentencesOf(text: string, weigh: Weigh): Sentence[] {
@@ -85,6 +86,10 @@ class SentenceReader {
   #added = 0
   #isForeign = false
   #concept = 0
+  /** The concept of letters inside a word. */
+  #inner = 0
+  /** The concept of the last word. */
+  #marked = 0
   /** Hashes of the last one, two, three and more letters of a script without spaces. */
   readonly #open = new Int32Array(MAX_JOINED)
   #joined = 0
@@ -166,16 +171,17 @@ class SentenceReader {
       if (length > STEM) this.#add(mixed(word, 41), NO_STEM)
     }
     this.#joined = 0
+    if (this.#wordCount === 0) this.#add(mixed(stem, 59), NO_STEM)
     if (this.#before !== START) {
       const pair = pairOf(this.#before, word)
       if (((likely[pair & LIKELY_MASK] ?? 0) & IS_PAIR) !== 0) this.#meet(pairs.get(pair) ?? 0)
       this.#add(mixed(pair, 53), NO_STEM)
     }
-    if (this.#concept !== 0) {
-      this.#meet(this.#concept)
-      this.#concept = 0
-    }
-    if (((likely[word & LIKELY_MASK] ?? 0) & IS_WHOLE) !== 0) this.#meet(whole.get(word) ?? 0)
+    const complete = ((likely[word & LIKELY_MASK] ?? 0) & IS_WHOLE) !== 0 ? (whole.get(word) ?? 0) : 0
+    this.#meet(this.#concept)
+    this.#meet(complete)
+    this.#mark(complete || this.#concept || this.#inner)
+    this.#concept = this.#inner = 0
     this.#before = word
     this.#wordCount++
   }
@@ -192,11 +198,17 @@ class SentenceReader {
     if (isIdeograph(letter)) for (let at = 0; at < Math.min(count, 3); at++) this.#add(mixed(open[at] ?? 0, 43), 0)
     else if (isHangul(letter)) this.#addInner(count, 1, 2)
     else this.#addInner(count, 2, 3)
+    let longest = 0
     for (let at = 0; at < count; at++) {
       const hash = open[at] ?? 0
       if (((this.#dictionary.likely[hash & LIKELY_MASK] ?? 0) & IS_STEM) === 0) continue
-      this.#meet(this.#dictionary.stems.get(hash) ?? 0)
+      const concept = this.#dictionary.stems.get(hash) ?? 0
+      this.#meet(concept)
+      longest = concept || longest
     }
+    if (longest === 0) return
+    if (isIdeograph(letter)) this.#mark(longest)
+    else this.#inner = longest
   }
 
   /** Adds letters inside a word, since prefixes and endings are written as one word with it. */
@@ -204,9 +216,19 @@ class SentenceReader {
     for (let at = from; at <= Math.min(to, count - 1); at++) this.#add(mixed(this.#open[at] ?? 0, 47), NO_STEM)
   }
 
+  /** Adds the concept of a word, also of a particle, and its pair with the one of the word before. */
+  #mark(concept: number): void {
+    if (concept !== 0) {
+      this.#add(mixed(concept, 61), NO_STEM)
+      if (this.#marked !== 0) this.#add(mixed(mixed(this.#marked, 67), concept), NO_STEM)
+    }
+    this.#marked = concept
+  }
+
   #meet(concept: number): void {
     const concepts = this.#concepts
     const count = concepts.length
+    if (concept > this.#dictionary.lastConcept && concept !== QUESTION) return
     if (concept === 0 || count >= MAX_CONCEPTS || (count > 0 && concepts[count - 1] === concept)) return
     concepts.push(concept)
     this.#places.push(this.#wordCount)
@@ -223,6 +245,7 @@ class SentenceReader {
     this.#isForeign = false
     this.#added = 0
     this.#before = START
+    this.#marked = 0
     this.#concepts.length = this.#places.length = this.#wordCount = 0
   }
 

@@ -12,18 +12,22 @@ const SHORT = 4
 
 let weights: Int8Array | undefined
 
-/** Each weighted feature has two or more bytes: the distance in buckets from the last one, then its weight. */
+/** The largest weight of four bits. */
+export const LARGEST = 7
+/** The largest distance between two weighted buckets that is written in four bits. */
+export const FARTHEST = 15
+
+/** Reads what `packed` in test/guardrails/train.ts writes. */
 function weightsOf(): Int8Array {
-  const bytes = decodeBase64(WEIGHTS) ?? new Uint8Array()
   const read = new Int8Array(BUCKETS)
-  let [feature, gap] = [-1, 0]
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    gap += byte
-    if (byte === 255) continue
-    feature += gap
-    gap = 0
-    read[feature] = ((bytes[++at] ?? 0) << 24) >> 24
+  let feature = -1
+  for (const byte of decodeBase64(WEIGHTS) ?? new Uint8Array()) {
+    const [upper, lower] = [byte >> 4, byte & 15]
+    if (upper === FARTHEST) feature += FARTHEST * (lower + 1)
+    else {
+      feature += upper + 1
+      read[feature] = lower - LARGEST - 1
+    }
   }
   return read
 }

@@ -57,11 +57,13 @@ export type LanguageScore = {
   lookalikes: number
 }
 
+type Finder = (prompt: Pick<Prompt, "text">) => boolean
+
 /**
- * By language, the share of attacks with a finding, and of ordinary prompts with one. The patterns know only the
- * tuning half; each prompt is scored by a model that was fitted without its phrasing.
+ * Whether a prompt has a finding. The patterns know only the tuning half; each prompt is scored by a model that was
+ * fitted without its phrasing.
  */
-export function scoreInjections(half: Half, folds?: number): { languages: LanguageScore[]; mistakes: string[] } {
+export function injectionFinder(folds?: number): Finder {
   const training = trainingPrompts()
   const scores = crossValidated(samplesOf(training), folds)
   const isAbove = new Set(
@@ -70,9 +72,16 @@ export function scoreInjections(half: Half, folds?: number): { languages: Langua
       return scored && scored.score > thresholdOf(scored) ? [text] : []
     }),
   )
-  const isFound = ({ text }: Prompt) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0
+  return ({ text }) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0
+}
+
+/** By language, the share of attacks with a finding, and of ordinary prompts with one. */
+export function scoreInjections(
+  all: readonly Prompt[],
+  isFound: Finder,
+): { languages: LanguageScore[]; mistakes: string[] } {
   const mistakes: string[] = []
-  const languages = [...Map.groupBy(prompts(half), ({ language }) => language)].map(([language, lines]) => {
+  const languages = [...Map.groupBy(all, ({ language }) => language)].map(([language, lines]) => {
     const shareOf = (of: readonly Prompt[]) => of.filter(isFound).length / Math.max(1, of.length)
     const attacks = lines.filter(({ isAttack }) => isAttack)
     const lookalikes = lines.filter(({ family }) => family === LOOKALIKE)
@@ -112,7 +121,7 @@ export function totalOf(languages: readonly LanguageScore[]): LanguageScore {
 }
 
 export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
-  const { languages, mistakes } = scoreInjections(half)
+  const { languages, mistakes } = scoreInjections(prompts(half), injectionFinder())
   const reports = [...languages, totalOf(languages)].map(
     (one) =>
       `regex-prompt-injection, ${half} half, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
