@@ -6,14 +6,39 @@ import { DENIED_RESOURCE } from "./entry.ts"
 import type { AuditQuery } from "./schemas.ts"
 import { type AuditEntry, auditLog } from "./table.ts"
 
-/** Types of resources that decide about no call of a cached key. A new key does not either. */
-const NO_POLICY = new Set([DENIED_RESOURCE, "batch", "file", "oauth_code", "vault_secret"])
+/** Types of resources that decide about no call of a cached key. */
+const NO_POLICY: ReadonlySet<string> = new Set([
+  DENIED_RESOURCE,
+  "alert_channel",
+  "alert_settings",
+  "batch",
+  "catalogue",
+  "catalogue_endpoint",
+  "connect_link",
+  "console_session",
+  "credit",
+  "data_key",
+  "file",
+  "generation",
+  "ledger",
+  "mcp_server",
+  "oauth_code",
+  "passthrough_service",
+  "response_cache",
+  "vault_secret",
+])
+/** Of interns, only these change a key. A new key changes no other one. */
+const POLICY_OF_INTERNS: ReadonlySet<string> = new Set(["intern.update", "intern.renew_key", "intern.delete"])
 const NEXT_REVISION = sql`(SELECT coalesce(max(revision), 0) + 1 FROM audit_log WHERE revision IS NOT NULL)`
 
 /** D1 commits one batch after the other, so revisions are in the order of commits. */
 function withRevision(entry: AuditEntry) {
-  const isPolicy = !NO_POLICY.has(entry.resourceType) && entry.action !== "api_key.create"
-  return { ...entry, revision: isPolicy ? NEXT_REVISION : null }
+  return { ...entry, revision: isPolicyChange(entry) ? NEXT_REVISION : null }
+}
+
+function isPolicyChange({ resourceType, action }: AuditEntry): boolean {
+  if (resourceType === "intern") return POLICY_OF_INTERNS.has(action)
+  return !NO_POLICY.has(resourceType) && action !== "api_key.create"
 }
 
 const insert = (db: Db, entry: AuditEntry) => db.insert(auditLog).values(withRevision(entry))

@@ -6,7 +6,7 @@ import { isObject } from "../support/json.ts"
 const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$/
 /** Fields that are text or results of earlier calls, and are never fetched. */
 const NOT_FETCHED = new Set(["text", "prompt", "query", "annotations", "citations", "tool_calls", "tools"])
-const MAX_DEPTH = 10
+const MAX_DEPTH = 20
 const HAS_SCHEME = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 const MAX_URL = 65_536
 /** URL parsers skip these, at the start or anywhere. */
@@ -29,13 +29,13 @@ export function requirePublicMedia(body: object, hosts: () => MediaHosts): void 
   )
 }
 
-type Place = { path: string; isMedia: boolean; depth: number }
+type Position = { path: string; isMedia: boolean; depth: number }
 type Url = { path: string; text: string }
 
 /** The first rejected URL of a value. */
 function findUrl(
   value: unknown,
-  { path, isMedia, depth }: Place,
+  { path, isMedia, depth }: Position,
   isRejected: (text: string) => boolean,
 ): Url | undefined {
   if (typeof value === "string") return isMedia && isRejected(value) ? { path, text: value } : undefined
@@ -49,7 +49,7 @@ function findUrl(
   }
   for (const [name, one] of Object.entries(value)) {
     if (NOT_FETCHED.has(name)) continue
-    const inside: Place = {
+    const inside: Position = {
       path: path === "" ? name : `${path}.${name}`,
       isMedia: MEDIA_FIELD.test(name) || (name === "url" && (isMedia || isUrlSource(value))),
       depth: depth + 1,
