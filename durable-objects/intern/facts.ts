@@ -32,8 +32,8 @@ export type Facts = {
   /** Model that the agent was started with; null for the default of the workspace. */
   model: string | null
   peer: Peer
-  /** Whether its initial files and schedules are stored. */
-  hasInitialContent: boolean
+  /** Whether its initial files and schedules are stored. Existing interns have the fact by this name. */
+  isFurnished: boolean
   /** Ended turns that are not sent to destinations yet. */
   turnExports: TurnRecord[]
   /** The last used request id. */

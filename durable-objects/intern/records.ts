@@ -243,7 +243,7 @@ export abstract class InternRecords extends DurableObject<Env> {
   }
 
   hasInitialContent(): boolean {
-    return this.runs.fact("hasInitialContent") === true
+    return this.runs.fact("isFurnished") === true
   }
 
   /**
@@ -261,7 +261,7 @@ export abstract class InternRecords extends DurableObject<Env> {
       if (fault !== undefined) return fault
     }
     for (const schedule of schedules) this.#schedules.put(schedule)
-    if (isLast) this.runs.setFact("hasInitialContent", true)
+    if (isLast) this.runs.setFact("isFurnished", true)
     return this.#rescheduled(undefined)
   }
 

@@ -131,7 +131,7 @@ export const CONCEPTS: Readonly<Record<string, string>> = {
     没有限制 不受审查 拒绝 道德 越狱 无限制 不要过滤 制限のない 検閲 断らない 倫理 脱獄 無制限 제한_없는 제한 검열 거절 윤리 탈옥 무제한`,
   mode: `
     mode modus modo modalita tryb режим modu मोड che_do 模式 モード 모드 وضع enabl activat switch_to enter turn_off disabl aktivier wechsle deaktivier active passe_en desactiv activa entra attiva disattiva ative desative activeer schakel wlacz wylacz przejdz включи отключи перейди فعل عطل devre चालू 开启 关闭 进入 解除 オフ 켜 꺼 전환`,
-  withoutHopByHop: `
+  onward: `
     from_now now_on only_me obey comply only_this this_message new_task new_mission instead priorit regardless override orders_from free_now
     ab_jetzt ab_sofort gehorch befolge nur_noch neue_aufgabe vorrang
     a_partir desormais obeis seulement uniquement nouvelle_mission
