@@ -15,7 +15,6 @@ const NO_POLICY: ReadonlySet<string> = new Set([
   "catalogue",
   "catalogue_endpoint",
   "connect_link",
-  "console_session",
   "credit",
   "data_key",
   "file",

@@ -8,6 +8,9 @@ import { newReceiver, mockReceivers, type Received } from "../observability/rece
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { addChannel, alertsOf, type Channel, record, spend } from "./alerts.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 const USD = 1_000_000_000
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { client, newKey, newWorkspace, openHolds, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Answer = {

@@ -9,6 +9,9 @@ import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { newTwinModel } from "../support/twins.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Budget = {

@@ -3,6 +3,9 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { BOOTSTRAP, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 export type Credential = { id: string; label: string; sort_order: number; provider: string } & Record<string, unknown>
 type One = { data: Credential }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Guardrail = { id: string; workspace_id: string; name: string } & Record<string, unknown>
 type One = { data: Guardrail }

@@ -17,6 +17,9 @@ import {
   type Workspace,
 } from "../support/world.ts"
 import { runs } from "../support/runs.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 /** The cost of a call of played/flat for any text. */
 const CENT = 10_000_000

@@ -3,6 +3,9 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { BOOTSTRAP, client, expectJson, newKey, newWorkspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Server = { id: string; slug: string; headers: Record<string, string> } & Record<string, unknown>
 type One = { data: Server }

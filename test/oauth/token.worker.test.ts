@@ -4,6 +4,9 @@ import { beforeAll, describe, expect, test, vi } from "vitest"
 import { app } from "../../src/app/app.ts"
 import { toBase64Url } from "../../src/support/encoding.ts"
 import { client, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 const ISSUER = "https://ci.example"
 const SUBJECT = "repo:acme/site:main"

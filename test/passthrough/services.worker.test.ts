@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { mockReceivers } from "../observability/receiver.ts"
 import { expectJson, newKey, newWorkspace } from "../support/world.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 beforeAll(mockReceivers)
 afterAll(() => vi.restoreAllMocks())

@@ -14,6 +14,9 @@ import {
   type Resource,
   USER,
 } from "./directory.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Result = {
   method: string

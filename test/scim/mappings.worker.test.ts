@@ -6,6 +6,9 @@ import { ScimGroupMapping, ScimGroups, ScimSyncJob } from "../../src/scim/mappin
 import { resumeSyncJobs, runSyncJob } from "../../src/scim/sync.ts"
 import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, connect, newDirectory, patch } from "./directory.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 type Failure = { error: { message: string } }
 type Mapping = { data: { id: string; role: string; workspace_id: string } }

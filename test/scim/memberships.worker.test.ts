@@ -5,6 +5,9 @@ import { runSyncJob } from "../../src/scim/sync.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, connect, newDirectory, patch, type Push } from "./directory.ts"
 import { runs } from "../support/runs.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 /**
  * A model of directories and mappings, compared with the gateway. Crashes are of two kinds: a write that is never

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { expectJson } from "../support/world.ts"
 import { ENTERPRISE, GROUP, type List, newDirectory, patch, type Resource, USER } from "./directory.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 /** Requests of the two directories, in their order and spelling, after their public documentation. */
 

@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import type { SessionData } from "./console.ts"
 import { CLIENT, type IdentityProvider, newBrowser, newIdentityProvider } from "./identity-provider.ts"
+import { watchPolicyWrites } from "../support/policy-writes.ts"
+
+watchPolicyWrites()
 
 let provider: IdentityProvider
 let workspace: Workspace
