@@ -16,7 +16,7 @@ export const auditLog = sqliteTable("audit_log", {
   requestId: text("request_id").notNull(),
   changedFields: text("changed_fields", { mode: "json" }).$type<readonly string[]>().notNull(),
   changes: text("changes", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
-  /** Order of policy changes; null if the entry is none. */
+  /** Order of policy changes; null for other entries. */
   revision: integer("revision"),
 })
 

@@ -102,7 +102,7 @@ const update = createRoute({
   operationId: "updateGuardrail",
   summary: "Update a guardrail",
   description:
-    "Omitted fields do not change, lists are replaced completely, null removes a rule. With a workspace's `default_guardrail_id`, creates its default guardrail if there is none.",
+    "Omitted fields do not change, lists are replaced completely, null removes a rule. With a workspace's `default_guardrail_id`, creates a missing default guardrail.",
   request: { params: GuardrailPath, body: jsonBody(GuardrailChange) },
   responses: { 200: ok(GuardrailResponse, "The guardrail as it is now."), ...FAILURES, ...failures("conflict") },
 })

@@ -67,7 +67,7 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
   }
 }
 
-/** The earliest of these instants; null if there is none. */
+/** The earliest of these instants; null if all are null. */
 export function earliest(instants: readonly (number | null)[]): number | null {
   const known = instants.filter((at) => at !== null)
   return known.length === 0 ? null : Math.min(...known)

@@ -69,7 +69,7 @@ export class Leases {
   readonly #leases = new Map<string, Lease>()
   readonly #open = new Map<string, OpenCall>()
 
-  /** The lease for calls under these limits, or an empty one if there is none. */
+  /** The lease for calls under these limits, or a new, empty one. */
   leaseFor(request: HoldRequest, now: number): Lease {
     const key = leaseKey(request)
     const known = this.#leases.get(key)

@@ -44,7 +44,7 @@ export class ResponseStore {
     this.#files = files
   }
 
-  /** Undefined if there is none, or it has expired. */
+  /** Undefined if no response is stored or it has expired. */
   async find(key: CacheKey, now: number): Promise<CachedResponse | undefined> {
     const object = await this.#files.get(objectKeyOf(key))
     if (!object) return undefined

@@ -73,8 +73,8 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
 }
 
 /**
- * `~author/family-latest`: the highest version among the author's models with the words of the family and a version in
- * their name; a preview only if there is no other. `claude-sonnet` matches `claude-sonnet-4.5` and `claude-3.7-sonnet`,
+ * `~author/family-latest`: the highest version among the author's models whose name has the family's terms and a
+ * version; a preview only if there is no other. `claude-sonnet` matches `claude-sonnet-4.5` and `claude-3.7-sonnet`,
  * but not `…-thinking`.
  */
 function findLatest(name: string, catalogue: Catalogue): Model | undefined {

@@ -67,7 +67,7 @@ export async function findMapping(db: D1Database, organizationId: string, id: st
 }
 
 /**
- * Creates the mapping if there is none, and updates the memberships of the workspace either way. Returns the mapping
+ * Creates a missing mapping, and updates the memberships of the workspace either way. Returns the mapping
  * that exists then, with whatever role; undefined if the group or the workspace was deleted concurrently.
  */
 export async function insertMapping(

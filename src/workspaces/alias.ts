@@ -38,7 +38,7 @@ function holds(arm: AliasArm, { region, keyHash, promptTokens }: ArmFacts): bool
   )
 }
 
-/** The alias with this name; undefined if there is none. Names such as `constructor` are not special. */
+/** The alias with this name; undefined for an unknown name. Names such as `constructor` are not special. */
 export function findAlias(aliases: Aliases | null, name: string): Alias | undefined {
   return aliases !== null && Object.hasOwn(aliases, name) ? aliases[name] : undefined
 }

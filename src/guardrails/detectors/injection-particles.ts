@@ -1,5 +1,5 @@
 /**
- * Frequent words of attacks in languages other than English, such as negations, pronouns and props, in the form of
+ * Frequent words of attacks in languages other than English, such as negations and pronouns, in the form of
  * injection-concepts.ts. They are features of words, not concepts: with those, they would make too many pairs.
  */
 export const PARTICLES: Readonly<Record<string, string>> = {
