@@ -2,7 +2,7 @@ import { ExpiringMap } from "../support/expiring-map.ts"
 import { CHANGE_DELAY_MS, knownChanges, type PolicyChanges, type Snapshot } from "./policy-changes.ts"
 
 /** An unknown entry is cached for less time, so that a new key or preset works quickly. */
-export const UNKNOWN_MS = 1_000
+const UNKNOWN_MS = 1_000
 /** Maximum age of an entry whose organization has not changed. */
 const MAX_AGE_MS = 60_000
 
@@ -16,7 +16,6 @@ type Options<Value> = { sizeOf?: (value: Value | undefined) => number; changes?:
  */
 export class PolicyCache<Value> {
   readonly #entries: ExpiringMap<string, Entry<Value>>
-
   readonly #changes: PolicyChanges
 
   constructor(maxSize: number, { sizeOf = () => 1, changes = knownChanges }: Options<Value> = {}) {

@@ -21,28 +21,31 @@ export type MediaHosts = { allowedHosts: ReadonlySet<string>; privateHosts: Read
  * with the rights of that network. The addresses of public names are not resolved.
  */
 export function requirePublicMedia(body: object, hosts: () => MediaHosts): void {
-  const url = findUrl(body, { path: "", isMedia: false, depth: 0 }, (text) => refusalOf(text, hosts) !== undefined)
-  if (!url) return
+  const rejected = findRejected(body, { path: "", isMedia: false, depth: 0 }, hosts)
+  if (!rejected) return
   throw new GatewayError(
     "invalid_request",
-    `${url.path}: ${refusalOf(url.text, hosts)}. Send the data itself, or a public https URL; WEB_FETCH_ALLOWED_HOSTS of the deployment allows other hosts.`,
+    `${rejected.path}: ${rejected.reason}. Send the data itself, or a public https URL; WEB_FETCH_ALLOWED_HOSTS of the deployment allows other hosts.`,
   )
 }
 
 type Position = { path: string; isMedia: boolean; depth: number }
-type Url = { path: string; text: string }
+type Rejected = { path: string; reason: string }
 
 /** The first rejected URL of a value. */
-function findUrl(
+function findRejected(
   value: unknown,
   { path, isMedia, depth }: Position,
-  isRejected: (text: string) => boolean,
-): Url | undefined {
-  if (typeof value === "string") return isMedia && isRejected(value) ? { path, text: value } : undefined
+  hosts: () => MediaHosts,
+): Rejected | undefined {
+  if (typeof value === "string") {
+    const reason = isMedia ? refusalOf(value, hosts) : undefined
+    return reason === undefined ? undefined : { path, reason }
+  }
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined
   if (Array.isArray(value)) {
     for (const [index, one] of value.entries()) {
-      const found = findUrl(one, { path: `${path}[${index}]`, isMedia, depth: depth + 1 }, isRejected)
+      const found = findRejected(one, { path: `${path}[${index}]`, isMedia, depth: depth + 1 }, hosts)
       if (found) return found
     }
     return undefined
@@ -54,7 +57,7 @@ function findUrl(
       isMedia: MEDIA_FIELD.test(name) || (name === "url" && (isMedia || isUrlSource(value))),
       depth: depth + 1,
     }
-    const found = findUrl(one, inside, isRejected)
+    const found = findRejected(one, inside, hosts)
     if (found) return found
   }
   return undefined
