@@ -1,4 +1,5 @@
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
 import { expect, test } from "vitest"
 import { CASTS, DENIED_NAMES, DOUBLE_CASTS, type Exceptions, LONG_SIGNATURES } from "./house-exceptions.ts"
 import { type Syntax, syntaxOf } from "./support/syntax.ts"
@@ -15,6 +16,22 @@ const syntax = files.map(syntaxOf)
 function violations(pattern: RegExp, home: RegExp): string[] {
   return files.filter(({ path, text }) => pattern.test(text) && !home.test(path)).map(({ path }) => path)
 }
+
+/** Besides dot-files, which tools name. */
+const TOP_LEVEL = `
+  package.json package-lock.json wrangler.toml tsconfig.json src durable-objects d1-migrations test docs
+  README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE Dockerfile compose.yaml
+`
+  .trim()
+  .split(/\s+/)
+
+test("the top level has no file that a tool left behind", () => {
+  const root = path.join(import.meta.dirname, "..")
+  const ignored = readFileSync(path.join(root, ".gitignore"), "utf8").split("\n").filter(Boolean)
+  const isIgnored = (name: string) => ignored.some((pattern) => path.matchesGlob(name, pattern.replace(/\/$/, "")))
+  const found = readdirSync(root).filter((name) => !name.startsWith(".") && !isIgnored(name))
+  expect(found.toSorted()).toEqual(TOP_LEVEL.toSorted())
+})
 
 test("no file is longer than 300 lines", () => {
   const long = files.filter(({ text }) => text.split("\n").length > 300)
