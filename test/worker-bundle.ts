@@ -13,7 +13,7 @@ const FOLDER = ".wrangler/test/worker"
 /** The runtime loads these itself; test files and their shared code go through Vitest, which maps their stacks. */
 const LOADED_BY_RUNTIME = `${FOLDER}/chunks/(?!support)`
 
-const setup = ["test/support/properties.ts", "test/support/migrate.ts"]
+const setup = ["test/support/resolve-once.ts", "test/support/properties.ts", "test/support/migrate.ts"]
 const main = "src/index.ts"
 const inRoot = (file: string) => path.join(root, file)
 
