@@ -15,7 +15,8 @@ export type CallPath = {
   call: (cell: Cell) => Promise<Outcome>
 }
 
-export type Cell = { workspace: Workspace; env: Env; model: string; internId: string }
+/** `internId`: only of cells with an intern. */
+export type Cell = { workspace: Workspace; env: Env; model: string; internId: string | undefined }
 
 const TEXT = "All is well."
 /** Tokens of every upstream response. */
@@ -118,6 +119,7 @@ function outcomeOf(chunks: readonly Chunk[]): Outcome {
 
 /** A turn of two model calls, with a question between them. */
 async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
+  if (internId === undefined) throw new Error("The cell has no intern.")
   const chat = internChat(workspace.key, internId)
   const question = await chat.send("Is all well?")
   const refusal = await endOf(question)

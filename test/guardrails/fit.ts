@@ -16,7 +16,7 @@ const KEPT = 205_000
 const CLIPPED = 64
 /** Share of features that are left out of an example in training. */
 const DROPPED = 0.3
-const FOLDS = 20
+export const FOLDS = 20
 
 type Window = {
   words: Uint32Array
@@ -150,20 +150,33 @@ function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
 /** The score of a text, and whether the threshold for languages other than English applies. */
 export type Scored = { score: number; isForeign: boolean }
 
+export type CrossValidation = { folds: number; tested: number }
+
 /** By the hash of the name, so that a new group moves no other. */
 function foldOfGroup(group: string, folds: number): number {
   return Number.parseInt(createHash("sha256").update(group).digest("hex").slice(0, 8), 16) % folds
 }
 
 /** The score of each sample by a model that was fitted without its group. */
-export function crossValidated(samples: readonly Sample[], folds = FOLDS): Scored[] {
+export function crossValidated(samples: readonly Sample[]): Scored[] {
+  const scores = crossValidatedPart(samples, { folds: FOLDS, tested: FOLDS })
+  return scores.filter((scored) => scored !== undefined)
+}
+
+/** The same for the samples of the first `tested` folds; the others have no score. */
+export function crossValidatedPart(
+  samples: readonly Sample[],
+  { folds, tested }: CrossValidation,
+): (Scored | undefined)[] {
   const parts = new Map(
     [...new Set(samples.map(({ group }) => group))].map((group) => [group, foldOfGroup(group, folds)]),
   )
   const foldOf = ({ group }: Sample) => parts.get(group) ?? 0
-  const models = Array.from({ length: folds }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
+  const models = Array.from({ length: tested }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
   return samples.map((sample) => {
-    const { window, score } = bestOf([...sample.windows, ...sample.hidden], models[foldOf(sample)] as Model)
+    const model = models[foldOf(sample)]
+    if (!model) return undefined
+    const { window, score } = bestOf([...sample.windows, ...sample.hidden], model)
     return { score, isForeign: window?.isForeign ?? false }
   })
 }

@@ -5,10 +5,13 @@ import { findInjections } from "../../src/guardrails/detectors/injection.ts"
 import { scoreInjections as weigh } from "../../src/guardrails/detectors/injection-model.ts"
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection-weights.ts"
 import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
+import { sampled } from "../support/runs.ts"
 import { prompts } from "./labelled/injections.ts"
 import { injectionFinder, scoreInjections, totalOf } from "./labelled/measure.ts"
 import { trainingPrompts } from "./labelled/training.ts"
 import { sourceOf } from "./train.ts"
+
+const FOLDS = [0, 1, 2, 3, 4]
 
 const probabilityOf = (text: string) => weigh(text, new Meter())
 const findingsIn = (text: string) => findInjections(text, surveyOf(text), new Meter())
@@ -30,21 +33,24 @@ test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, wi
 
 test("injections are found in every language with few false alarms", () => {
   // A quarter of the folds of `npm run guardrails:score`, which finds 1 % more: each model is fitted to fewer prompts.
-  const isFound = injectionFinder(5)
-  const unseen = prompts("unseen")
+  const tested = sampled(FOLDS, FOLDS.length).length
+  const { isFound, isTested } = injectionFinder({ folds: FOLDS.length, tested })
+  // One fold has few lines of a language.
+  const tolerance = tested === FOLDS.length ? 0 : 0.15
+  const unseen = prompts("unseen").filter(isTested)
   const { languages } = scoreInjections(unseen, isFound)
   const total = totalOf(languages)
   expect(total.recall).toBeGreaterThanOrEqual(0.595)
   expect(total.alarms).toBeLessThanOrEqual(0.0065)
   expect(total.lookalikeAlarms).toBeLessThanOrEqual(0.052)
-  for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.48)
+  for (const { language, recall } of languages) expect(recall + tolerance, language).toBeGreaterThanOrEqual(0.48)
   // The newest lines, of headings that end in 20 or more, were written to be unlike the older ones.
   const older = scoreInjections(
     unseen.filter(({ group }) => !/ 2\d$/.test(group)),
     isFound,
   ).languages
   expect(totalOf(older).recall).toBeGreaterThanOrEqual(0.69)
-  for (const { language, recall } of older) expect(recall, language).toBeGreaterThanOrEqual(0.64)
+  for (const { language, recall } of older) expect(recall + tolerance, language).toBeGreaterThanOrEqual(0.64)
 })
 
 test("documentation and source code of installed packages are rarely flagged", () => {

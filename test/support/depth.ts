@@ -4,8 +4,8 @@ declare module "vitest" {
   }
 }
 
-/** How often a property is checked, and with which random values. */
-export type Properties = { numRuns: number; seed: number }
+/** How often a property is checked, and with which random values. `isQuick`: long tables are sampled too. */
+export type Properties = { numRuns: number; seed: number; isQuick: boolean }
 
 /** Fixed, so that two runs of a commit have the same result. */
 const SEED = 20_261_122
@@ -25,7 +25,7 @@ export function depthFrom(env: Readonly<Record<string, string | undefined>>): De
   const seed = Number(env["TEST_SEED"] ?? fallback)
   if (depth === "deep") console.log(`Seed of the property tests: ${seed} (TEST_SEED repeats it)`)
   return {
-    properties: { numRuns: RUNS * factor, seed },
+    properties: { numRuns: RUNS * factor, seed, isQuick: depth === "quick" },
     // Only for tests that hang, not for a busy machine.
     timeoutMs: TIMEOUT_MS * Math.max(1, factor),
   }

@@ -5,7 +5,7 @@ import { findSigns } from "../../../src/guardrails/detectors/injection.ts"
 import { thresholdOf } from "../../../src/guardrails/detectors/injection-model.ts"
 import { surveyOf } from "../../../src/guardrails/detectors/surveyor.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
-import { crossValidated, samplesOf } from "../fit.ts"
+import { type CrossValidation, crossValidatedPart, FOLDS, samplesOf } from "../fit.ts"
 import { LOOKALIKE, type Prompt, prompts } from "./injections.ts"
 import { type Half, ordinaryLines, secretLines } from "./secrets.ts"
 import { trainingPrompts } from "./training.ts"
@@ -61,18 +61,25 @@ type Finder = (prompt: Pick<Prompt, "text">) => boolean
 
 /**
  * Whether a prompt has a finding. The patterns know only the tuning half; each prompt is scored by a model that was
- * fitted without its phrasing.
+ * fitted without its phrasing. `isTested`: prompts of the tested folds.
  */
-export function injectionFinder(folds?: number): Finder {
+export function injectionFinder(validation: CrossValidation = { folds: FOLDS, tested: FOLDS }): {
+  isFound: Finder
+  isTested: Finder
+} {
   const training = trainingPrompts()
-  const scores = crossValidated(samplesOf(training), folds)
-  const isAbove = new Set(
-    training.flatMap(({ text }, at) => {
-      const scored = scores[at]
-      return scored && scored.score > thresholdOf(scored) ? [text] : []
-    }),
-  )
-  return ({ text }) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0
+  const scores = crossValidatedPart(samplesOf(training), validation)
+  const [tested, isAbove] = [new Set<string>(), new Set<string>()]
+  for (const [at, { text }] of training.entries()) {
+    const scored = scores[at]
+    if (!scored) continue
+    tested.add(text)
+    if (scored.score > thresholdOf(scored)) isAbove.add(text)
+  }
+  return {
+    isTested: ({ text }) => tested.has(text),
+    isFound: ({ text }) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0,
+  }
 }
 
 /** By language, the share of attacks with a finding, and of ordinary prompts with one. */
@@ -121,7 +128,7 @@ export function totalOf(languages: readonly LanguageScore[]): LanguageScore {
 }
 
 export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
-  const { languages, mistakes } = scoreInjections(prompts(half), injectionFinder())
+  const { languages, mistakes } = scoreInjections(prompts(half), injectionFinder().isFound)
   const reports = [...languages, totalOf(languages)].map(
     (one) =>
       `regex-prompt-injection, ${half} half, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
