@@ -4,6 +4,7 @@ import { throttleFreeModels } from "../access/flood.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { unrestricted } from "../byok/usable-credentials.ts"
 import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
+import { findStoredFile } from "../files/stored-file.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -149,6 +150,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
       allowedHosts: hostsIn(env, "WEB_FETCH_ALLOWED_HOSTS"),
       privateHosts: hostsIn(env, "PRIVATE_HOSTS"),
     }),
+    findFile: (id) => findStoredFile(env, caller, id),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
     presetCache: (seconds) => cacheRequestOf(request.headers.get(CACHE_HEADER), seconds, caller.guardrails),
     logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),

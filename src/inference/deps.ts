@@ -13,6 +13,7 @@ import type { ToolDeps } from "../server-tools/tool.ts"
 import type { CacheRequest } from "../response-cache/request.ts"
 import type { ResponseStore } from "../response-cache/store.ts"
 import type { Deferral } from "./deferral.ts"
+import type { FindFile } from "../files/inline.ts"
 import type { MediaHosts } from "./media-urls.ts"
 import type { EndpointHealth } from "../routing/health.ts"
 import type { PlanInput } from "../routing/plan.ts"
@@ -64,6 +65,8 @@ export type Deps = {
   moderation: () => ModerationSettings | undefined
   /** Private hosts whose media providers may fetch. */
   mediaHosts: () => MediaHosts
+  /** A file of the caller's workspace; undefined if there is no such file. */
+  findFile: FindFile
   /** Opens sessions with MCP servers; absent if the request cannot use their tools. */
   openMcp?: OpenMcp
   /** Loads a preset of the workspace. */

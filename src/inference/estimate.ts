@@ -11,6 +11,7 @@ import { isClientTool, needsPreparation } from "./prepare/needs.ts"
 import { prepare } from "./prepare/prepare.ts"
 import { applyPreset } from "./presets/apply.ts"
 import { screenInput } from "./screen.ts"
+import { inlineStoredFiles } from "./stored-files.ts"
 
 export type CallEstimate = {
   leastNano: number
@@ -24,7 +25,7 @@ export type CallEstimate = {
 
 /** Steps 1 to 3 of the pipeline, and the amounts of step 4. Sends, holds and charges nothing. */
 export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps): Promise<CallEstimate> {
-  const screened = await screenInput(await applyPreset(call, deps))
+  const screened = await screenInput(await applyPreset(await inlineStoredFiles(call, deps), deps))
   const { chat, excludes } = await withoutExtras(screened, deps)
   const request = {
     ...chatRequest(chat, screened.bodyBytes),

@@ -8,6 +8,7 @@ import { placeHold } from "./hold.ts"
 import { requirePublicMedia } from "./media-urls.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
 import { holdCheaper } from "./over-budget.ts"
+import { inlineStoredFiles } from "./stored-files.ts"
 import { planTargets } from "./plan.ts"
 import type { Preparable } from "./prepare/needs.ts"
 import { prepareCall } from "./prepare/prepare-call.ts"
@@ -32,9 +33,10 @@ export async function handleInference<Body extends Preparable>(
   deps: Deps,
 ): Promise<Response> {
   requirePublicMedia(call.body, deps.mediaHosts) //         URLs that a provider would fetch in a private network: 400
-  const withDefaults = await applyPreset(call, deps) //  1. preset and workspace defaults
-  const screened = await screenInput(withDefaults) //    2. input guardrails: block or redact
-  const prepared = await prepareCall(screened, deps) //     plugins and server tools, if the request names any
+  const withFiles = await inlineStoredFiles(call, deps) //  the data of uploaded files in place of their ids
+  const withDefaults = await applyPreset(withFiles, deps) // 1. preset and workspace defaults
+  const screened = await screenInput(withDefaults) //       2. input guardrails: block or redact
+  const prepared = await prepareCall(screened, deps) //        plugins and server tools, if the request names any
   return prepared.kind === "agent" ? runAgent(prepared.job, callUpstream, deps) : callUpstream(prepared.call, deps)
 }
 

@@ -22,6 +22,8 @@ import type { Deps } from "./deps.ts"
 import { openMcpTools } from "./mcp/tools.ts"
 import { embeddingsRequest } from "./embeddings/request.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
+import { inlineFiles } from "../files/inline.ts"
+import { findStoredFile } from "../files/stored-file.ts"
 import { countOf, CountRequest, CountResult } from "./endpoints/messages/count.ts"
 import { MessagesEvent, MessagesRequest, MessagesResult } from "../formats/messages/schemas.ts"
 import { messagesFormat } from "./endpoints/messages/format.ts"
@@ -126,7 +128,10 @@ export const inference = newRouter()
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
     return handleInference(newCall(c, messagesFormat, request), await depsOf(c))
   })
-  .openapi(countTokens, (c) => c.json({ input_tokens: countOf(c.req.valid("json")) }, 200))
+  .openapi(countTokens, async (c) => {
+    const request = await inlineFiles(c.req.valid("json"), (id) => findStoredFile(c.env, c.var.principal, id))
+    return c.json({ input_tokens: countOf(request) }, 200)
+  })
   .openapi(embeddings, async (c) => {
     const request = c.req.valid("json")
     const incoming = incomingCall(c)

@@ -29,7 +29,7 @@ export const REQUEST_FIELDS: Descriptions = {
   enforce_distillable_text: "Only models whose output may train other models.",
   file: "A file as input.",
   file_data: "The bytes of the file as a data URL.",
-  file_id: "Id of a file that was uploaded.",
+  file_id: "Id of an uploaded file, whose data is sent in its place, or of a file of the provider.",
   file_url: "URL of the file.",
   filename: "Name of the file.",
   format: "Format of the value.",

@@ -1,0 +1,23 @@
+import type { Principal } from "../access/principal.ts"
+import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
+import { objectKey } from "./file.ts"
+import type { StoredFile } from "./inline.ts"
+import { findFile } from "./store.ts"
+
+/** A file that the caller's key sees. Exports are not among them: they list the calls of other keys. */
+export async function findStoredFile(
+  { DB: db, FILES: bucket }: Env,
+  { organizationId, workspaceId, internId }: Pick<Principal, "organizationId" | "workspaceId" | "internId">,
+  id: string,
+): Promise<StoredFile | undefined> {
+  const row = await findFile(db, { organizationId, workspaceId, internId, mayExport: false }, id)
+  if (!row) return undefined
+  const { filename, mimeType, sizeBytes } = row
+  const read = async () => {
+    const object = await bucket.get(objectKey(row)).catch(() => null)
+    if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
+    return new Uint8Array(await object.arrayBuffer())
+  }
+  return { filename, mimeType, sizeBytes, read }
+}
