@@ -258,7 +258,8 @@ describe("a tool call", () => {
     const { as, workspace, receiver } = await newSetup(wellBehaved, { price_per_call_usd: 1, timeout_seconds: 1 })
     receiver.turn(() => new Promise(() => {}))
     // The response began with heartbeats before the timeout.
-    const { chunks } = await readStream(send(as, callOf("query")))
+    const { chunks, response } = await readStream(send(as, callOf("query")))
+    expect(await receiptOf({ ...workspace, as }, response)).toMatchObject({ ending: "timeout", total_cost: 0 })
     expect(chunks).toMatchObject([{ error: { code: -32_011, data: { code: 524 } } }])
     expect((await workspace.ledger.balance()).spentNano).toBe(0)
     expect(await openHolds(workspace)).toEqual([])

@@ -27,6 +27,8 @@ export type Connection = {
   newScreening: () => Screening | undefined
   /** Called with the guardrail findings of a tool call; `refusal` is set if a guardrail blocks it. */
   onScreened?: (stages: readonly PipelineStage[], refusal?: GatewayError) => void
+  /** Called with the generation id of a tool call before it is sent. */
+  onHeld?: (generationId: string) => void
   deps: () => Promise<Deps>
 }
 

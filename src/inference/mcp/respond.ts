@@ -85,12 +85,14 @@ export async function respondToRequest(
   accepted: Accepted,
 ): Promise<Response> {
   const deadline = newDeadline(connection)
-  const opening = open(request, connection, deadline.signal)
+  let generationId: string | undefined
+  const onHeld = (id: string) => void (generationId = id)
+  const opening = open(request, { ...connection, onHeld }, deadline.signal)
   const { earlyCommitMs } = timersOf(connection.incoming.env)
   // The session that `initialize` opens is in a header.
   const mayCommit = accepted.events && request.method !== "initialize"
   const late = mayCommit ? await isLate(opening, earlyCommitMs) : false
-  if (late) return streamed(request, opening, { connection, deadline })
+  if (late) return streamed(request, opening, { connection, deadline, headers: newHeaders(generationId) })
   try {
     const { running, first } = await opening
     const headers = await headersOf(running, connection)
@@ -163,9 +165,14 @@ function statusOf({ error }: McpMessage): number {
   return (isObject(error) ? STATUSES.get(error["code"]) : undefined) ?? 200
 }
 
-async function headersOf({ sessionId, generationId }: RunningRequest, connection: Connection): Promise<Headers> {
+function newHeaders(generationId: string | undefined): Headers {
   const headers = new Headers({ "cache-control": "no-store" })
   if (generationId !== undefined) headers.set("x-generation-id", generationId)
+  return headers
+}
+
+async function headersOf({ sessionId, generationId }: RunningRequest, connection: Connection): Promise<Headers> {
+  const headers = newHeaders(generationId)
   const { incoming, server } = connection
   // A server may repeat the id in every response; the client already has it.
   if (sessionId !== null && sessionId !== connection.upstream.sessionId) {
@@ -176,14 +183,14 @@ async function headersOf({ sessionId, generationId }: RunningRequest, connection
   return headers
 }
 
-type Streaming = { connection: Connection; deadline: Deadline; headers?: Headers }
+type Streaming = { connection: Connection; deadline: Deadline; headers: Headers }
 
 /**
  * The messages as events. A client disconnect shows only on a write, so comments are written to an idle stream. A
  * disconnect also ends the exchange with the server.
  */
 function streamed(request: McpRequest, opening: Promise<Opened>, streaming: Streaming): Response {
-  const { connection, deadline, headers = new Headers({ "cache-control": "no-store" }) } = streaming
+  const { connection, deadline, headers } = streaming
   deadline.isShared = true
   const { readable, writable } = new IdentityTransformStream()
   const writer = new FrameWriter(writable, deadline.stop)

@@ -56,6 +56,7 @@ export async function runRequest(
     const names = connection.isStateless ? paramNamesOf(connection.incoming.request.headers) : []
     const screened = screening ? ((await screenSent(outgoing, screening, names)) as McpRequest) : outgoing
     call = await holdFor(screened, connection)
+    if (call) connection.onHeld?.(call.id)
     const answer = await exchange(request, screened, connection, signal)
     const messages = relayed({ request, answer, connection, call, screening, signal })
     return { isStream: answer.isStream, sessionId: answer.sessionId, generationId: call?.id, messages }
