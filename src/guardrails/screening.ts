@@ -5,20 +5,20 @@ import type { CallerGuardrails } from "./applied.ts"
 import { ResponseFilter } from "./content/response-filter.ts"
 import {
   isTooDeep,
-  mapLeaves,
-  mapOthers,
+  mapTexts,
+  mapOtherFields,
   mapRequest,
   NAMES,
   CHOICE_FIELDS,
   RESULT_FIELDS,
   type Role,
   type Visit,
-} from "./content/leaves.ts"
+} from "./content/request-texts.ts"
 import type { OwnedRule } from "./content/rules.ts"
-import { Meter } from "./content/meter.ts"
-import { type Action, type Finding, type Rule, TextFilter, type Units } from "./content/text-filter.ts"
-import { type Form, mapInSlices, newReader, type Reader } from "./content/text-reader.ts"
-import { unchecked } from "./content/unchecked.ts"
+import { WorkBudget } from "./content/work-budget.ts"
+import { type Action, type Finding, type Rule, TextFilter, type TextCodec } from "./content/text-filter.ts"
+import { type TextFormat, mapInSlices, createCachedFilter, type CachedFilter } from "./content/cached-filter.ts"
+import { uncheckedError } from "./content/unchecked-error.ts"
 
 /** Content filters of one call, with their findings. */
 export type Screening = {
@@ -39,7 +39,7 @@ export type Screening = {
 }
 
 /** Matching rules with the confidence of the model: 0 for rules without a model. */
-type Found = Map<OwnedRule, number>
+type Findings = Map<OwnedRule, number>
 
 /** The kind of text that is scanned, for error messages. */
 type Side = "request" | "tool result" | "response"
@@ -51,78 +51,78 @@ export const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
 export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
-  const found: Found = new Map()
+  const found: Findings = new Map()
   let side: Side = "request"
   const onFinding = ({ rule, score = 0 }: Finding) =>
     void found.set(rule as OwnedRule, Math.max(score, found.get(rule as OwnedRule) ?? 0))
-  const meters = { request: new Meter(), "tool result": new Meter(), response: new Meter() }
+  const budgets = { request: new WorkBudget(), "tool result": new WorkBudget(), response: new WorkBudget() }
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found.keys()].some(({ action }) => action === "block")
 
   const outputRules = rules.filter(
     ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
   )
-  const newFilter = (about: readonly Rule[], units: Units) => {
+  const newFilter = (applied: readonly Rule[], codec: TextCodec) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
-    return new TextFilter(about, units, onFinding, { meter: meters[side], onUnchecked })
+    return new TextFilter(applied, codec, onFinding, { budget: budgets[side], onUnchecked })
   }
-  const { answers, unread, readerFor } = readersOf(rules, outputRules, newFilter)
+  const { answers, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
 
-  const refusal = () =>
-    uncheckedRule ? unchecked([uncheckedRule.detector.name], side) : refusalFor(guardrails, rules, found, side)
-  const outputReader = {
-    newFilter: (units: Units) => newFilter(outputRules, units),
-    visit: (text: string, role: Role, form: Form) => (role === NAMES ? text : answers.atOnce(text, form)),
-    hides: outputRules.some(({ action }) => action !== "flag"),
+  const blockError = () =>
+    uncheckedRule ? uncheckedError([uncheckedRule.detector.name], side) : blockErrorFor(guardrails, rules, found, side)
+  const outputScreen = {
+    newFilter: (codec: TextCodec) => newFilter(outputRules, codec),
+    visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : answers.filterNow(text, form)),
+    redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
-    refusal,
+    blockError,
   }
-  const mapped = async <T>(map: (visit: Visit) => T, readerOf: (role: Role) => Reader): Promise<T> => {
-    const result = await mapInSlices(map, readerOf, meters[side], () => {
-      if (uncheckedRule) throw refusal()
+  const mapped = async <T>(map: (visit: Visit) => T, filterOf: (role: Role) => CachedFilter): Promise<T> => {
+    const result = await mapInSlices(map, filterOf, budgets[side], () => {
+      if (uncheckedRule) throw blockError()
     })
-    if (isBlocked()) throw refusal()
+    if (isBlocked()) throw blockError()
     return result
   }
   return {
     async request(request) {
       side = "request"
       if (isTooDeep(request)) throw new GatewayError("invalid_request", TOO_DEEP)
-      const screened = await mapped((visit) => mapRequest(request, visit), readerFor)
+      const screened = await mapped((visit) => mapRequest(request, visit), filterFor)
       side = "response"
       return screened
     },
     async toolResult(result) {
       side = "tool result"
       if (isTooDeep(result)) throw new GatewayError("invalid_request", TOO_DEEP)
-      const screened = await mapped((visit) => mapLeaves(result, "tool", visit), readerFor)
+      const screened = await mapped((visit) => mapTexts(result, "tool", visit), filterFor)
       side = "response"
       return screened as typeof result
     },
     readsOutput: outputRules.length > 0,
-    responseFilter: () => new ResponseFilter(outputReader),
+    responseFilter: () => new ResponseFilter(outputScreen),
     response: (result) =>
       mapped(
-        (visit) => mapOutput(result, visit, outputReader.hides),
-        (role) => (role === NAMES ? unread : answers),
+        (visit) => mapOutput(result, visit, outputScreen.redacts),
+        (role) => (role === NAMES ? noRules : answers),
       ),
     stages: () => toStages(guardrails, rules, found),
   }
 }
 
-type NewFilter = (rules: readonly Rule[], units: Units) => TextFilter
+type NewFilter = (rules: readonly Rule[], codec: TextCodec) => TextFilter
 
 /** Names and ids must not change, so only blocking patterns read them. */
-function readersOf(rules: readonly OwnedRule[], outputRules: readonly OwnedRule[], newFilter: NewFilter) {
-  const user = newReader(rules, newFilter)
+function filtersByRole(rules: readonly OwnedRule[], outputRules: readonly OwnedRule[], newFilter: NewFilter) {
+  const user = createCachedFilter(rules, newFilter)
   const nameRules = rules.filter(({ detector, action }) => detector.engine === "regex" && action === "block")
-  const names = newReader(nameRules, newFilter)
-  const otherRules = rules.filter(({ readsAll }) => readsAll)
-  const others = newReader(otherRules, newFilter)
+  const names = createCachedFilter(nameRules, newFilter)
+  const otherRules = rules.filter(({ scansAllRoles }) => scansAllRoles)
+  const others = createCachedFilter(otherRules, newFilter)
   return {
-    answers: newReader(outputRules, newFilter),
-    unread: newReader([], newFilter),
-    readerFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
+    answers: createCachedFilter(outputRules, newFilter),
+    noRules: createCachedFilter([], newFilter),
+    filterFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
   }
 }
 
@@ -130,14 +130,14 @@ function readersOf(rules: readonly OwnedRule[], outputRules: readonly OwnedRule[
  * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
  * text.
  */
-function mapOutput(result: Json, visit: Parameters<typeof mapLeaves>[2], hides: boolean): Json {
+function mapOutput(result: Json, visit: Parameters<typeof mapTexts>[2], redacts: boolean): Json {
   if (Array.isArray(result["choices"])) {
     const choices = objectsOf(result["choices"]).map((choice) => ({
-      ...mapOthers(choice, CHOICE_FIELDS, visit),
-      message: mapLeaves(choice["message"], "assistant", visit),
-      ...(hides && choice["logprobs"] != null && { logprobs: null }),
+      ...mapOtherFields(choice, CHOICE_FIELDS, visit),
+      message: mapTexts(choice["message"], "assistant", visit),
+      ...(redacts && choice["logprobs"] != null && { logprobs: null }),
     }))
-    return { ...mapOthers(result, RESULT_FIELDS, visit), choices }
+    return { ...mapOtherFields(result, RESULT_FIELDS, visit), choices }
   }
   if (typeof result["text"] !== "string") return result
   const text = visit(result["text"], "assistant", "plain")
@@ -151,16 +151,25 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
 }
 
 /** Names the rules, never the matched text. */
-function refusalFor({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found, side: Side): GatewayError {
+function blockErrorFor(
+  { list }: CallerGuardrails,
+  rules: readonly OwnedRule[],
+  found: Findings,
+  side: Side,
+): GatewayError {
   const blocking = rules.filter((rule) => found.has(rule) && rule.action === "block")
   const patterns = patternsOf(blocking)
   const owners = blocking.flatMap(({ actions }) => [...actions].filter(([, action]) => action === "block"))
   const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
-  const what =
+  const subject =
     names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
-  return new GatewayError("forbidden", `${what} this ${side}: it has ${patterns.join(", ")} in it. ${ADVICE[side]}`, {
-    metadata: { reason: "guardrail_blocked", patterns },
-  })
+  return new GatewayError(
+    "forbidden",
+    `${subject} this ${side}: it has ${patterns.join(", ")} in it. ${ADVICE[side]}`,
+    {
+      metadata: { reason: "guardrail_blocked", patterns },
+    },
+  )
 }
 
 const ADVICE: Readonly<Record<Side, string>> = {
@@ -169,18 +178,18 @@ const ADVICE: Readonly<Record<Side, string>> = {
   response: "The model generated the response, so it is charged as usual.",
 }
 
-function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Found): PipelineStage[] {
-  return list.flatMap(({ id, name, scope }, location) => {
-    const current = rules.filter(({ owners }) => owners.includes(location))
-    if (current.length === 0) return []
-    const tripped = current.filter((rule) => found.has(rule))
-    const patterns = patternsOf(tripped)
-    const action = STRENGTH.find((one) => tripped.some(({ actions }) => actions.get(location) === one)) ?? "none"
-    const scores = tripped.flatMap((rule) => {
+function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Findings): PipelineStage[] {
+  return list.flatMap(({ id, name, scope }, position) => {
+    const ownRules = rules.filter(({ owners }) => owners.includes(position))
+    if (ownRules.length === 0) return []
+    const matched = ownRules.filter((rule) => found.has(rule))
+    const patterns = patternsOf(matched)
+    const action = STRENGTH.find((one) => matched.some(({ actions }) => actions.get(position) === one)) ?? "none"
+    const scores = matched.flatMap((rule) => {
       const score = found.get(rule) ?? 0
       return score > 0 ? [[rule.detector.name, Math.round(score * 1_000) / 1_000] as const] : []
     })
-    const engines = [...new Set(current.map(({ detector }) => detector.engine))]
+    const engines = [...new Set(ownRules.map(({ detector }) => detector.engine))]
     return [
       {
         type: "guardrail" as const,

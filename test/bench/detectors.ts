@@ -3,9 +3,9 @@
  * together, in ms for 100 KB (100,000 UTF-16 units), and the units of work that they charge to a request's scan
  * budget. On a busy machine compare the least times.
  */
-import { atOnce, Meter } from "../../src/guardrails/content/meter.ts"
+import { runToCompletion, WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { LANGUAGES, prose } from "./prose.ts"
 
@@ -26,9 +26,9 @@ function measure(slugs: readonly BuiltinSlug[], text: string) {
   let units = 0
   const read = () => {
     findings = 0
-    const meter = new Meter(Number.POSITIVE_INFINITY)
-    atOnce(new TextFilter(rules, plainUnits(), () => findings++, { meter }).readWhole(text))
-    units = meter.spent
+    const budget = new WorkBudget(Number.POSITIVE_INFINITY)
+    runToCompletion(new TextFilter(rules, plainCodec(), () => findings++, { budget }).filterComplete(text))
+    units = budget.spent
   }
   const cold = cpuMs(read)
   for (let at = 0; at < WARM_UPS; at++) read()

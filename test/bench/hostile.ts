@@ -2,10 +2,10 @@
  * `node test/bench/hostile.ts`: CPU time of files and patterns made to be slow, each until it is processed or
  * rejected. None should take more than a second.
  */
-import { Meter } from "../../src/guardrails/content/meter.ts"
+import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { addPattern, NO_SIZES } from "../../src/guardrails/content/pattern.ts"
 import { combineRules, type ContentSettings } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { BUILTIN_SLUGS } from "../../src/guardrails/schemas.ts"
 import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
 import { file, RESOURCES, stream, words } from "../support/pdf.ts"
@@ -58,10 +58,10 @@ const BUILTIN_TEXTS: readonly (readonly [string, string])[] = [
 function search(settings: ContentSettings, text: string): string {
   let problem: string | undefined
   const onUnchecked = () => void (problem = "over the budget")
-  const meter = new Meter()
-  const filter = new TextFilter(combineRules([settings]), plainUnits(), () => {}, { meter, onUnchecked })
+  const budget = new WorkBudget()
+  const filter = new TextFilter(combineRules([settings]), plainCodec(), () => {}, { budget, onUnchecked })
   filter.push(text, true)
-  return `${problem ?? "read"}, ${(meter.spent / 1e6).toFixed(1)} million units`
+  return `${problem ?? "read"}, ${(budget.spent / 1e6).toFixed(1)} million units`
 }
 
 // Warms up, so that only the case is measured.

@@ -3,8 +3,8 @@
  * Reports the most work of a text, against the scan budget of a request, and the lowest speed, in CPU time.
  */
 import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/pattern.ts"
-import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
-import { findFirstEnd, findRanges, searcherOf } from "../../src/guardrails/content/search.ts"
+import { runToCompletion, BudgetExceeded, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
+import { findFirst, findRanges, searcherOf } from "../../src/guardrails/content/dfa-search.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 
 const [patterns = 1_000, length = 1_048_576] = process.argv.slice(2).map(Number)
@@ -33,15 +33,15 @@ for (let taken = 0; taken < patterns;) {
   taken++
   for (const text of adversarialTexts(pattern, length, random)) {
     const searcher = searcherOf(programOf(pattern))
-    const meter = new Meter(Number.POSITIVE_INFINITY)
+    const budget = new WorkBudget(Number.POSITIVE_INFINITY)
     try {
       const [ms] = cpuMs(() => {
-        atOnce(findFirstEnd(searcher, text, meter))
-        atOnce(findRanges(searcher, text, meter))
+        runToCompletion(findFirst(searcher, text, budget))
+        runToCompletion(findRanges(searcher, text, budget))
       })
-      cold.push({ pattern, units: meter.spent, ms })
-      if (meter.spent > SCAN_BUDGET) overBudget++
-      const warm = Array.from({ length: 3 }, () => cpuMs(() => atOnce(findRanges(searcher, text, meter)))[0])
+      cold.push({ pattern, units: budget.spent, ms })
+      if (budget.spent > SCAN_BUDGET) overBudget++
+      const warm = Array.from({ length: 3 }, () => cpuMs(() => runToCompletion(findRanges(searcher, text, budget)))[0])
       speeds.push({ pattern, mbps: length / 1e3 / Math.max(0.1, Math.min(...warm)) })
     } catch (thrown) {
       if (!(thrown instanceof BudgetExceeded)) throw thrown

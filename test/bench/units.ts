@@ -1,11 +1,11 @@
 /**
- * `node test/bench/units.ts`: CPU time of a unit of work (src/guardrails/content/meter.ts) for each kind of work, and
- * of a complete scan budget at that price. Compare the kinds of one run with each other.
+ * `node test/bench/units.ts`: CPU time of a unit of work (src/guardrails/content/work-budget.ts) for each kind of work,
+ * and of a complete scan budget at that price. Compare the kinds of one run with each other.
  */
-import { jsonUnits } from "../../src/guardrails/content/json-units.ts"
-import { atOnce, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
+import { jsonCodec } from "../../src/guardrails/content/json-codec.ts"
+import { runToCompletion, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules, type ContentSettings } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter, type Units } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter, type TextCodec } from "../../src/guardrails/content/text-filter.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { prose } from "./prose.ts"
 
@@ -24,14 +24,14 @@ const mixed = Array.from({ length: LENGTH / 6 }, random)
 const english = prose("english", LENGTH)
 const injection = builtins("regex-prompt-injection")
 
-type Case = [name: string, settings: ContentSettings, text: string, how?: { pieces?: number; units?: () => Units }]
+type Case = [name: string, settings: ContentSettings, text: string, how?: { pieces?: number; units?: () => TextCodec }]
 const CASES: readonly Case[] = [
   ["own pattern, no match", custom("confidential"), english],
   ["own pattern, each character a match", custom("."), english],
   ["own pattern, one match of all", custom(".*"), english.replaceAll("\n", " ")],
   ["own pattern, many states", custom("[ab].{1,100}(?i)project"), filled("ab1 proj project xbba ")],
   ["own pattern, in pieces", custom("[a-z]+@[a-z]+"), english.slice(0, 65_536), { pieces: 4_096 }],
-  ["own pattern, in JSON", custom("confidential"), JSON.stringify({ text: english }), { units: jsonUnits }],
+  ["own pattern, in JSON", custom("confidential"), JSON.stringify({ text: english }), { units: jsonCodec }],
   ["built-in detectors, English", builtins(...BUILTIN_SLUGS), english],
   ["built-in detectors, Russian", builtins(...BUILTIN_SLUGS), prose("russian", LENGTH)],
   ["built-in detectors, Chinese", builtins(...BUILTIN_SLUGS), prose("chinese", LENGTH)],
@@ -48,20 +48,20 @@ const CASES: readonly Case[] = [
   ["injection, letters of two units", injection, filled("𝐢𝐠𝐧𝐨𝐫𝐞 ")],
 ]
 
-function measure([, settings, text, { pieces, units = plainUnits } = {}]: Case) {
+function measure([, settings, text, { pieces, units = plainCodec } = {}]: Case) {
   let least = Number.POSITIVE_INFINITY
   let spent = 0
   for (let run = 0; run < RUNS; run++) {
-    const meter = new Meter(Number.POSITIVE_INFINITY)
-    const filter = new TextFilter(combineRules([settings]), units(), () => {}, { meter })
+    const budget = new WorkBudget(Number.POSITIVE_INFINITY)
+    const filter = new TextFilter(combineRules([settings]), units(), () => {}, { budget })
     const before = process.cpuUsage()
     if (pieces) {
       for (let at = 0; at < text.length; at += pieces) filter.push(text.slice(at, at + pieces), false)
       filter.push("", true)
-    } else atOnce(filter.readWhole(text))
+    } else runToCompletion(filter.filterComplete(text))
     const { user, system } = process.cpuUsage(before)
     least = Math.min(least, user + system)
-    spent = meter.spent
+    spent = budget.spent
   }
   return { ns: (least * 1_000) / spent, character: (least * 1_000) / text.length, units: spent / text.length }
 }

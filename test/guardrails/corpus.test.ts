@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { corpusLines as lines } from "../support/corpus.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 
@@ -9,7 +9,7 @@ const ordinary = lines.filter(({ labels }) => labels.length === 0)
 function find(slug: BuiltinSlug, text: string): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = []
   const rules = combineRules([{ content_filter_builtins: [{ slug, action: "flag" }] }])
-  new TextFilter(rules, plainUnits(), (finding) => found.push(finding)).push(text, true)
+  new TextFilter(rules, plainCodec(), (finding) => found.push(finding)).push(text, true)
   return found
 }
 
@@ -76,7 +76,7 @@ describe(`the detectors on ${lines.length} labelled lines, ${ordinary.length} of
     const reported = (slug: BuiltinSlug, pieces: readonly string[]) => {
       const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
       const found: Span[] = []
-      const filter = new TextFilter(rules, plainUnits(), ({ start, end }) => found.push({ start, end }))
+      const filter = new TextFilter(rules, plainCodec(), ({ start, end }) => found.push({ start, end }))
       const last = pieces.length - 1
       const text = pieces.map((piece, at) => filter.push(piece, at === last)).join("")
       return { text, found: found.toSorted((one, other) => one.start - other.start || one.end - other.end) }

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto"
-import { BUCKETS, sentencesOf } from "../../src/guardrails/detectors/injection-features.ts"
-import { Meter } from "../../src/guardrails/content/meter.ts"
-import { hiddenTexts } from "../../src/guardrails/detectors/injection.ts"
-import { HIDDEN_SCORE, LARGEST, shareOf, WINDOW } from "../../src/guardrails/detectors/injection-model.ts"
-import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
+import { BUCKETS, extractSentences } from "../../src/guardrails/detectors/injection-features.ts"
+import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
+import { decodedTexts } from "../../src/guardrails/detectors/injection.ts"
+import {
+  DECODED_BONUS,
+  MAX_WEIGHT,
+  lengthFactors,
+  WINDOW_SENTENCES,
+} from "../../src/guardrails/detectors/injection-model.ts"
+import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
@@ -21,10 +26,10 @@ export const FOLDS = 20
 type Window = {
   words: Uint32Array
   concepts: Uint32Array
-  isForeign: boolean
-  share: ReturnType<typeof shareOf>
+  hasNonAscii: boolean
+  factors: ReturnType<typeof lengthFactors>
   /** Added to the score. */
-  more: number
+  bonus: number
 }
 /** `hidden`: windows of the decoded text, which the model is not fitted to. */
 export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string }
@@ -33,46 +38,48 @@ export type Model = { weights: Float64Array; bias: number; scale: number }
 type Fitted = Pick<Model, "weights" | "bias">
 
 /** The windows of a text: each sentence, alone and with the next. */
-function windowsOf(text: string, more = 0): Window[] {
+function windowsOf(text: string, bonus = 0): Window[] {
   const [words, concepts]: [number[], number[]] = [[], []]
-  const sentences = sentencesOf(text, (feature, isConcept) => {
+  const sentences = extractSentences(text, (feature, isConcept) => {
     ;(isConcept ? concepts : words).push(feature)
     return 0
   })
   let [wordFrom, conceptFrom] = [0, 0]
   return sentences.flatMap((sentence, first) => {
-    let [wordTo, conceptTo, isForeign] = [wordFrom, conceptFrom, false]
-    const windows = sentences.slice(first, first + WINDOW).map((next) => {
-      const { count, matchedCount } = next
-      isForeign ||= next.isForeign
-      wordTo += count
-      conceptTo += matchedCount
+    let [wordTo, conceptTo, hasNonAscii] = [wordFrom, conceptFrom, false]
+    const windows = sentences.slice(first, first + WINDOW_SENTENCES).map((next) => {
+      const { wordFeatures, conceptFeatures } = next
+      hasNonAscii ||= next.hasNonAscii
+      wordTo += wordFeatures
+      conceptTo += conceptFeatures
       return {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
-        isForeign,
-        more,
-        share: shareOf({ count: wordTo - wordFrom, matchedCount: conceptTo - conceptFrom }),
+        hasNonAscii,
+        bonus,
+        factors: lengthFactors({ wordFeatures: wordTo - wordFrom, conceptFeatures: conceptTo - conceptFrom }),
       }
     })
-    wordFrom += sentence.count
-    conceptFrom += sentence.matchedCount
+    wordFrom += sentence.wordFeatures
+    conceptFrom += sentence.conceptFeatures
     return windows
   })
 }
 
 export function samplesOf(prompts: readonly Training[]): Sample[] {
   return prompts.map(({ text, isAttack, group }) => {
-    const hidden = hiddenTexts(text, surveyOf(text), new Meter()).flatMap((one) => windowsOf(one.text, HIDDEN_SCORE))
+    const hidden = decodedTexts(text, prefilterText(text), new WorkBudget()).flatMap((one) =>
+      windowsOf(one.text, DECODED_BONUS),
+    )
     return { windows: windowsOf(text), hidden, isAttack, group: group ?? text }
   })
 }
 
-function scoreOf({ words, concepts, share, more }: Window, { weights, bias }: Fitted): number {
+function scoreOf({ words, concepts, factors, bonus }: Window, { weights, bias }: Fitted): number {
   let [sum, met] = [0, 0]
   for (const feature of words) sum += weights[feature] ?? 0
   for (const feature of concepts) met += weights[feature] ?? 0
-  return more + bias + sum * share.word + met * share.concept
+  return bonus + bias + sum * factors.word + met * factors.concept
 }
 
 function bestOf(windows: readonly Window[], model: Fitted): { window: Window | undefined; score: number } {
@@ -92,13 +99,13 @@ function thinned(window: Window, random: () => number): Window {
     for (const feature of features) if (random() >= DROPPED) kept[count++] = feature
     return kept.subarray(0, count)
   }
-  const { word, concept } = window.share
+  const { word, concept } = window.factors
   const kept = 1 - DROPPED
   return {
     ...window,
     words: some(window.words),
     concepts: some(window.concepts),
-    share: { word: word / kept, concept: concept / kept },
+    factors: { word: word / kept, concept: concept / kept },
   }
 }
 
@@ -131,8 +138,8 @@ export function fit(samples: readonly Sample[]): Model {
       const score = scoreOf(window, model)
       const error = 1 / (1 + Math.exp(-score)) - (sample.isAttack ? 1 : 0)
       model.bias -= 0.01 * error
-      learn(window.words, error * window.share.word)
-      learn(window.concepts, error * window.share.concept)
+      learn(window.words, error * window.factors.word)
+      learn(window.concepts, error * window.factors.concept)
     }
   }
   return { bias: model.bias, ...rounded(weights) }
@@ -142,13 +149,13 @@ export function fit(samples: readonly Sample[]): Model {
 function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
   const sizes = weights.map(Math.abs).toSorted()
   const least = sizes.at(-KEPT) ?? 0
-  const scale = (sizes.at(-CLIPPED) ?? 1) / LARGEST
-  const levelOf = (weight: number) => Math.max(-LARGEST, Math.min(LARGEST, Math.round(weight / scale)))
+  const scale = (sizes.at(-CLIPPED) ?? 1) / MAX_WEIGHT
+  const levelOf = (weight: number) => Math.max(-MAX_WEIGHT, Math.min(MAX_WEIGHT, Math.round(weight / scale)))
   return { scale, weights: weights.map((weight) => (Math.abs(weight) < least ? 0 : levelOf(weight) * scale)) }
 }
 
 /** The score of a text, and whether the threshold for languages other than English applies. */
-export type Scored = { score: number; isForeign: boolean }
+export type Scored = { score: number; hasNonAscii: boolean }
 
 export type CrossValidation = { folds: number; tested: number }
 
@@ -177,6 +184,6 @@ export function crossValidatedPart(
     const model = models[foldOf(sample)]
     if (!model) return undefined
     const { window, score } = bestOf([...sample.windows, ...sample.hidden], model)
-    return { score, isForeign: window?.isForeign ?? false }
+    return { score, hasNonAscii: window?.hasNonAscii ?? false }
   })
 }

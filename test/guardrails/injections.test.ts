@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { Meter } from "../../src/guardrails/content/meter.ts"
+import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { findInjections } from "../../src/guardrails/detectors/injection.ts"
 import { scoreInjections as weigh } from "../../src/guardrails/detectors/injection-model.ts"
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection-weights.ts"
-import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
+import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { sampled } from "../support/runs.ts"
 import { prompts } from "./labelled/injections.ts"
 import { injectionFinder, scoreInjections, totalOf } from "./labelled/measure.ts"
@@ -13,8 +13,8 @@ import { sourceOf } from "./train.ts"
 
 const FOLDS = [0, 1, 2, 3, 4]
 
-const probabilityOf = (text: string) => weigh(text, new Meter())
-const findingsIn = (text: string) => findInjections(text, surveyOf(text), new Meter())
+const probabilityOf = (text: string) => weigh(text, new WorkBudget())
+const findingsIn = (text: string) => findInjections(text, prefilterText(text), new WorkBudget())
 
 test("the weights match the labelled prompts and are smaller than 300 KB", () => {
   expect(SOURCE, "run npm run guardrails:train").toBe(sourceOf(trainingPrompts()))
@@ -135,9 +135,9 @@ describe("a disguised injection is found", () => {
 
   test("texts made of decoding cues take work in proportion to their length", () => {
     const costOf = (text: string) => {
-      const meter = new Meter(Number.POSITIVE_INFINITY)
-      findInjections(text, surveyOf(text), meter)
-      return meter.spent
+      const budget = new WorkBudget(Number.POSITIVE_INFINITY)
+      findInjections(text, prefilterText(text), budget)
+      return budget.spent
     }
     const unit = "backwards rot13 caesar concatenate base64 %41%42%43 aWdub3Jl 01101001 "
     expect(costOf(unit.repeat(2_000)) / costOf(unit.repeat(200))).toBeLessThan(12)

@@ -1,12 +1,12 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { atOnce, BudgetExceeded, Meter, SCAN_BUDGET } from "../../src/guardrails/content/meter.ts"
+import { runToCompletion, BudgetExceeded, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
 import { addPattern, NO_SIZES, problemOf, programOf } from "../../src/guardrails/content/pattern.ts"
 import { compileProgram } from "../../src/guardrails/content/program.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
-import { findFirstEnd, findRanges, Searcher, searcherOf } from "../../src/guardrails/content/search.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { NfaScanner, type Span } from "../../src/guardrails/content/nfa-scanner.ts"
+import { findFirst, findRanges, Searcher, searcherOf } from "../../src/guardrails/content/dfa-search.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
@@ -15,8 +15,10 @@ import { runs } from "../support/runs.ts"
 /** Matches of an NFA simulation, with overlapping ones merged. */
 function byThreads(pattern: string, text: string): Span[] {
   const found: Span[] = []
-  const scanner = new Scanner(compileProgram(pattern), { limit: Number.POSITIVE_INFINITY, isWhole: false }, (span) =>
-    found.push(span),
+  const scanner = new NfaScanner(
+    compileProgram(pattern),
+    { limit: Number.POSITIVE_INFINITY, longestOnly: false },
+    (span) => found.push(span),
   )
   scanner.push(text, true)
   const merged: Span[] = []
@@ -50,8 +52,8 @@ describe("a search by tables", () => {
       fc.property(fc.constantFrom(...PATTERNS), fc.string({ unit, maxLength: 40 }), (pattern, text) => {
         const searcher = searcherOf(programOf(pattern))
         const expected = byThreads(pattern, text)
-        expect(atOnce(findRanges(searcher, text, new Meter())).toSpans()).toEqual(expected)
-        expect(atOnce(findFirstEnd(searcher, text, new Meter())) !== undefined).toBe(expected.length > 0)
+        expect(runToCompletion(findRanges(searcher, text, new WorkBudget())).toSpans()).toEqual(expected)
+        expect(runToCompletion(findFirst(searcher, text, new WorkBudget())) !== undefined).toBe(expected.length > 0)
       }),
       { numRuns: runs(4) },
     )
@@ -64,11 +66,11 @@ describe("a search by tables", () => {
       const far = `${"z".repeat(2_047)}${text.slice(0, 30)}${"z".repeat(4_090)}${text.slice(0, 900)}`
       const searcher = new Searcher(compileProgram(pattern))
       for (const one of [text, far]) {
-        const steps = findRanges(searcher, one, new Meter())
+        const steps = findRanges(searcher, one, new WorkBudget())
         // Another search may evict the tables between any two steps of this one.
         for (;;) {
-          searcher.forward.forget()
-          searcher.backward.forget()
+          searcher.forward.clear()
+          searcher.backward.clear()
           const { done, value } = steps.next()
           if (done) {
             expect(value.toSpans()).toEqual(byThreads(pattern, one))
@@ -128,15 +130,15 @@ describe("a pattern", () => {
       taken++
       const searcher = searcherOf(programOf(pattern))
       for (const text of adversarialTexts(pattern, 2_048, random)) {
-        const meter = new Meter()
-        atOnce(findFirstEnd(searcher, text, meter))
-        atOnce(findRanges(searcher, text, meter))
-        const warm = new Meter()
-        atOnce(findFirstEnd(searcher, text, warm))
-        atOnce(findRanges(searcher, text, warm))
+        const budget = new WorkBudget()
+        runToCompletion(findFirst(searcher, text, budget))
+        runToCompletion(findRanges(searcher, text, budget))
+        const warm = new WorkBudget()
+        runToCompletion(findFirst(searcher, text, warm))
+        runToCompletion(findRanges(searcher, text, warm))
         // 7 steps a character with cached tables, 60 if each character is a match.
         expect(warm.spent, pattern).toBeLessThan(text.length * 100)
-        expect(meter.spent, pattern).toBeLessThan(added.work + text.length * 1000)
+        expect(budget.spent, pattern).toBeLessThan(added.work + text.length * 1000)
       }
     }
   })
@@ -149,9 +151,9 @@ describe("the scan budget", () => {
     "ends the scan of a stored pattern that would be rejected now: %s",
     (action) => {
       const refused: string[] = []
-      const meter = new Meter()
-      const filter = new TextFilter(combineRules(settings(action, ".{0,1000}.{0,1000}x")), plainUnits(), () => {}, {
-        meter,
+      const budget = new WorkBudget()
+      const filter = new TextFilter(combineRules(settings(action, ".{0,1000}.{0,1000}x")), plainCodec(), () => {}, {
+        budget,
         onUnchecked: ({ detector }) => refused.push(detector.name),
       })
       const reported = filter.push(`${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170), true)
@@ -163,12 +165,12 @@ describe("the scan budget", () => {
   )
 
   test("holds for a chunked text, after which nothing more is sent", () => {
-    const meter = new Meter(1_000_000)
-    const filter = new TextFilter(combineRules(settings("redact", ".{0,1000}x")), plainUnits(), () => {}, { meter })
+    const budget = new WorkBudget(1_000_000)
+    const filter = new TextFilter(combineRules(settings("redact", ".{0,1000}x")), plainCodec(), () => {}, { budget })
     for (let at = 0; at < 100; at++) filter.push("a".repeat(100), false)
     expect(filter.isBlocked).toBe(true)
     expect(filter.push("x", true)).toBe("")
-    expect(meter.spent).toBeLessThan(2_000_000)
+    expect(budget.spent).toBeLessThan(2_000_000)
   })
 
   const screening = () => {
@@ -220,8 +222,8 @@ describe("the scan budget", () => {
   })
 
   test("throws BudgetExceeded when it is spent", () => {
-    const meter = new Meter(10)
-    expect(() => atOnce(findFirstEnd(searcherOf(programOf("a")), "b".repeat(11), meter))).toThrow(BudgetExceeded)
+    const budget = new WorkBudget(10)
+    expect(() => runToCompletion(findFirst(searcherOf(programOf("a")), "b".repeat(11), budget))).toThrow(BudgetExceeded)
     expect(SCAN_BUDGET).toBeLessThanOrEqual(150_000_000)
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { Meter } from "../../src/guardrails/content/meter.ts"
+import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { findInjections } from "../../src/guardrails/detectors/injection.ts"
-import { fuzzyInjections, injectionsFrom, misspeltVerb } from "../../src/guardrails/detectors/injection-typos.ts"
-import { surveyOf } from "../../src/guardrails/detectors/surveyor.ts"
-import { requiredOf } from "../../src/guardrails/prefilter/required.ts"
-import { runsOf } from "../../src/guardrails/prefilter/runs.ts"
+import { findMisspelled, findMisspelledAt, possibleVerbStart } from "../../src/guardrails/detectors/injection-typos.ts"
+import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
+import { requiredLiterals } from "../../src/guardrails/prefilter/required-literals.ts"
+import { obfuscationCandidates } from "../../src/guardrails/prefilter/obfuscation.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { LANGUAGES, prose } from "../bench/prose.ts"
 import { corpusLines } from "../support/corpus.ts"
@@ -22,16 +22,22 @@ const oneOf = <T>(choices: readonly T[]) => choices[below(choices.length)] as T
 function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
   const spans: string[] = []
   const rules = combineRules([{ content_filter_builtins: [{ slug, action: "flag" }] }])
-  const filter = new TextFilter(rules, plainUnits(), ({ start, end }) => spans.push(`${start} ${end}`))
+  const filter = new TextFilter(rules, plainCodec(), ({ start, end }) => spans.push(`${start} ${end}`))
   for (const [at, piece] of pieces.entries()) filter.push(piece, at === pieces.length - 1)
   return spans.toSorted()
 }
 
-/** `isWhole`: searches the complete text for every phrase. */
+/** `findsAll`: searches the complete text for every phrase. */
 function injections(text: string, isComplete: boolean): string[] {
-  const survey = surveyOf(text)
-  const all = { ...survey, seen: survey.seen.slice().fill(1), places: undefined, hasUnread: true, isAscii: false }
-  const parts = findInjections(text, isComplete ? all : survey, new Meter(Number.POSITIVE_INFINITY))
+  const prefilter = prefilterText(text)
+  const all = {
+    ...prefilter,
+    present: prefilter.present.slice().fill(1),
+    literalHits: undefined,
+    hasIgnored: true,
+    isAscii: false,
+  }
+  const parts = findInjections(text, isComplete ? all : prefilter, new WorkBudget(Number.POSITIVE_INFINITY))
   return parts.map(([from, to]) => `${from} ${to}`).toSorted()
 }
 
@@ -138,10 +144,10 @@ describe("misspelt injections", () => {
       const written = oneOf([scrambled, oneOff, oneOff])(oneOf(VERBS))
       const word = oneOf([written, written.toUpperCase(), `ab${written}`, "q".repeat(below(40)) + written])
       const text = `${oneOf(["", "we ", "1", "_", "日本"])}${word} previous instructions`
-      const all = fuzzyInjections(text)
-      const { verbs } = runsOf(text, surveyOf(text).verbs, misspeltVerb)
+      const all = findMisspelled(text)
+      const { verbStarts } = obfuscationCandidates(text, prefilterText(text).verbEnds, possibleVerbStart)
       expect(
-        verbs.flatMap((from) => injectionsFrom(text, from)),
+        verbStarts.flatMap((from) => findMisspelledAt(text, from)),
         text,
       ).toEqual(all)
       found += all.length
@@ -165,7 +171,7 @@ test.each([
   ["[^x]{2}key", undefined, [["key"]]],
   ["a*", undefined, []],
 ])("every match of %s contains its required literals", (source, openings, groups) => {
-  const required = requiredOf(source)
-  expect(required.openings?.toSorted()).toEqual(openings?.toSorted())
+  const required = requiredLiterals(source)
+  expect(required.prefixes?.toSorted()).toEqual(openings?.toSorted())
   expect(required.groups.map((group) => group.toSorted())).toEqual(groups.map((group) => group.toSorted()))
 })

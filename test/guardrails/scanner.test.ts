@@ -1,14 +1,14 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { compileProgram } from "../../src/guardrails/content/program.ts"
-import { Scanner, type Span } from "../../src/guardrails/content/scanner.ts"
+import { NfaScanner, type Span } from "../../src/guardrails/content/nfa-scanner.ts"
 import { runs } from "../support/runs.ts"
 
-const EVERY = { limit: Number.POSITIVE_INFINITY, isWhole: false }
+const EVERY = { limit: Number.POSITIVE_INFINITY, longestOnly: false }
 
 function scan(pattern: string, pieces: readonly string[]): Span[] {
   const spans: Span[] = []
-  const scanner = new Scanner(compileProgram(pattern), EVERY, (span) => spans.push(span))
+  const scanner = new NfaScanner(compileProgram(pattern), EVERY, (span) => spans.push(span))
   for (const piece of pieces) scanner.push(piece, false)
   scanner.push("", true)
   return spans
@@ -67,13 +67,13 @@ describe("the scanner", () => {
   })
 
   test("holds back no more than a match that may have begun", () => {
-    const scanner = new Scanner(compileProgram("sk-[a-z]{4}"), EVERY, () => {})
+    const scanner = new NfaScanner(compileProgram("sk-[a-z]{4}"), EVERY, () => {})
     scanner.push("the key is ", false)
-    expect(scanner.safe).toBe(11)
+    expect(scanner.earliestOpen).toBe(11)
     scanner.push("sk-ab", false)
-    expect(scanner.safe).toBe(11)
+    expect(scanner.earliestOpen).toBe(11)
     scanner.push("!", false)
-    expect(scanner.safe).toBe(17)
+    expect(scanner.earliestOpen).toBe(17)
   })
 
   test("takes time in proportion to the text for every pattern", () => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { ALL_MAKERS, keyOf } from "./labelled/secrets.ts"
 import { scoreSecrets } from "./labelled/measure.ts"
 import { seeded } from "../support/random-patterns.ts"
@@ -10,7 +10,7 @@ import { runs } from "../support/runs.ts"
 const rules = combineRules([{ content_filter_builtins: [{ slug: "secrets", action: "redact" }] }])
 
 function redacted(pieces: readonly string[]): string {
-  const filter = new TextFilter(rules, plainUnits(), () => {})
+  const filter = new TextFilter(rules, plainCodec(), () => {})
   return pieces.map((piece, at) => filter.push(piece, at === pieces.length - 1)).join("")
 }
 
@@ -76,7 +76,7 @@ describe("secrets", () => {
   })
 
   test("the header of a private key without a key holds back no text", () => {
-    const filter = new TextFilter(rules, plainUnits(), () => {})
+    const filter = new TextFilter(rules, plainCodec(), () => {})
     const text = "-----BEGIN PRIVATE KEY----- is the first line of such a file. "
     const sent = text
       .repeat(3)

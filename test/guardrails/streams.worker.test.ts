@@ -1,9 +1,9 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { ResponseFilter } from "../../src/guardrails/content/response-filter.ts"
-import { jsonUnits } from "../../src/guardrails/content/json-units.ts"
+import { jsonCodec } from "../../src/guardrails/content/json-codec.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import type { BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
@@ -28,7 +28,7 @@ const settings = (action: "redact" | "block") => ({
 })
 const rules = combineRules([settings("redact")])
 
-function pass(pieces: readonly string[], units = plainUnits()): string {
+function pass(pieces: readonly string[], units = plainCodec()): string {
   const filter = new TextFilter(rules, units, () => {})
   return pieces.map((piece) => filter.push(piece, false)).join("") + filter.push("", true)
 }
@@ -96,7 +96,7 @@ describe("a text in chunks", () => {
     const scoped = combineRules([
       { content_filters: [{ action: "redact", pattern: "\\x{200B}|[0-9]{4}", label: "Own" }] },
     ])
-    const reported = new TextFilter(scoped, plainUnits(), () => {}).push("a\u200bb １２３４", true)
+    const reported = new TextFilter(scoped, plainCodec(), () => {}).push("a\u200bb １２３４", true)
     expect(reported).toBe("a[Own]b １２３４")
   })
 
@@ -129,7 +129,7 @@ describe("a text in chunks", () => {
   })
 
   test("holds back nothing that cannot become a secret", () => {
-    const filter = new TextFilter(rules, plainUnits(), () => {})
+    const filter = new TextFilter(rules, plainCodec(), () => {})
     expect(filter.push("Good morning, ", false)).toBe("Good morning, ")
     expect(filter.push("ada@", false)).toBe("")
     expect(filter.push(" is no address. ", false)).toBe("ada@ is no address. ")
@@ -148,7 +148,7 @@ describe("a text in chunks", () => {
           const json = isHidden ? plain.replace(JSON.stringify(texts).slice(1, -1), (text) => escape(text)) : plain
           const expected = parts.map(([before, [, , label]]) => `${before}\n${label}`).join(" ; ")
           for (const pieces of [[json], json.split("")]) {
-            const reported = pass(pieces, jsonUnits())
+            const reported = pass(pieces, jsonCodec())
             expect(JSON.parse(reported)).toEqual({ content: expected, n: 7, list: [true, null] })
           }
         },
@@ -167,7 +167,7 @@ describe("a text in chunks", () => {
   })
 
   test("has a number in JSON replaced by a string", () => {
-    expect(pass(['{"card":4111111111111111,"n":1}'], jsonUnits())).toBe('{"card":"[CREDIT_CARD]","n":1}')
+    expect(pass(['{"card":4111111111111111,"n":1}'], jsonCodec())).toBe('{"card":"[CREDIT_CARD]","n":1}')
   })
 })
 

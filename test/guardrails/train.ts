@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { FARTHEST } from "../../src/guardrails/detectors/injection-model.ts"
+import { MAX_BUCKET_GAP } from "../../src/guardrails/detectors/injection-model.ts"
 import { crossValidated, fit, type Model, type Scored, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
@@ -30,10 +30,10 @@ function packed({ weights, scale }: Model): Buffer {
   for (const [feature, weight] of weights.entries()) {
     if (weight === 0) continue
     let gap = feature - last
-    while (gap > FARTHEST) {
-      const skipped = Math.min(16, Math.floor((gap - 1) / FARTHEST))
-      bytes.push((FARTHEST << 4) | (skipped - 1))
-      gap -= skipped * FARTHEST
+    while (gap > MAX_BUCKET_GAP) {
+      const skipped = Math.min(16, Math.floor((gap - 1) / MAX_BUCKET_GAP))
+      bytes.push((MAX_BUCKET_GAP << 4) | (skipped - 1))
+      gap -= skipped * MAX_BUCKET_GAP
     }
     bytes.push(((gap - 1) << 4) | (Math.round(weight / scale) + 8))
     last = feature
@@ -57,7 +57,7 @@ function scoreAt(scores: readonly number[], share: number): number {
 function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], isForeign: boolean): number {
   const scored = (of: (prompt: Training) => boolean) =>
     scores
-      .filter((one, at) => one.isForeign === isForeign && of(prompts[at] as Training))
+      .filter((one, at) => one.hasNonAscii === isForeign && of(prompts[at] as Training))
       .map(({ score }) => score)
       .toSorted((one, other) => other - one)
   const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
@@ -76,7 +76,7 @@ if (process.argv[1] === import.meta.filename) {
     number,
     number,
   ]
-  const isFound = ({ score, isForeign }: Scored) => score > (isForeign ? foreign : threshold)
+  const isFound = ({ score, hasNonAscii }: Scored) => score > (hasNonAscii ? foreign : threshold)
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
   const model = fit(samples)
@@ -102,8 +102,8 @@ if (process.argv[1] === import.meta.filename) {
   )
   if (process.argv[2] === "mistakes")
     for (const [at, { text, isAttack }] of prompts.entries()) {
-      const { score, isForeign } = scores[at] as Scored
-      const limit = isForeign ? foreign : threshold
+      const { score, hasNonAscii } = scores[at] as Scored
+      const limit = hasNonAscii ? foreign : threshold
       const isNear = isAttack ? score <= limit : score > limit - 1.5
       if (isNear) console.info(`${isAttack ? "missed" : "alarm"} ${score.toFixed(2)}: ${text}`)
     }

@@ -1,4 +1,4 @@
-import { isOfStep, type Step } from "./program.ts"
+import { stepMatches, type Step } from "./program.ts"
 
 const ASCII = 128
 const PAGE = 256
@@ -26,31 +26,31 @@ export class Alphabet {
   readonly #members: Uint8Array
 
   /** `sets`: one step for each distinct set of characters. */
-  constructor(sets: readonly Step[], asksKinds: boolean) {
-    const bounds = boundsOf(sets, asksKinds)
+  constructor(sets: readonly Step[], needsKinds: boolean) {
+    const bounds = boundsOf(sets, needsKinds)
     const classes = new Uint16Array(bounds.length)
-    const known = new Map<string, number>()
+    const classByKey = new Map<string, number>()
     const kinds: number[] = []
     const columns: Uint8Array[] = []
     for (const [at, rune] of bounds.entries()) {
-      const kind = asksKinds ? kindOf(rune) : KIND.other
-      const column = Uint8Array.from(sets, (step) => (isOfStep(step, rune) ? 1 : 0))
+      const kind = needsKinds ? kindOf(rune) : KIND.other
+      const column = Uint8Array.from(sets, (step) => (stepMatches(step, rune) ? 1 : 0))
       const key = `${kind} ${column.join("")}`
-      let found = known.get(key)
-      if (found === undefined) {
-        found = columns.push(column) - 1
+      let charClass = classByKey.get(key)
+      if (charClass === undefined) {
+        charClass = columns.push(column) - 1
         kinds.push(kind)
-        known.set(key, found)
+        classByKey.set(key, charClass)
       }
-      classes[at] = found
+      classes[at] = charClass
     }
     this.size = columns.length
-    this.kinds = Uint8Array.from([...kinds, asksKinds ? KIND.edge : KIND.other])
+    this.kinds = Uint8Array.from([...kinds, needsKinds ? KIND.edge : KIND.other])
     this.#bounds = bounds
     this.#classes = classes
     this.#members = new Uint8Array(sets.length * this.size)
-    for (const [one, column] of columns.entries()) {
-      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + one] = column[set] ?? 0
+    for (const [charClass, column] of columns.entries()) {
+      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + charClass] = column[set] ?? 0
     }
     this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
   }
@@ -60,8 +60,8 @@ export class Alphabet {
     return this.size
   }
 
-  has(set: number, one: number): boolean {
-    return this.#members[set * this.size + one] === 1
+  has(set: number, charClass: number): boolean {
+    return this.#members[set * this.size + charClass] === 1
   }
 
   classOf(rune: number): number {
@@ -89,20 +89,20 @@ export class Alphabet {
 }
 
 /** Boundaries of the character ranges of all sets. */
-function boundsOf(sets: readonly Step[], asksKinds: boolean): Int32Array {
+function boundsOf(sets: readonly Step[], needsKinds: boolean): Int32Array {
   const bounds = new Set<number>([0])
   const add = (from: number, to: number) => {
     bounds.add(from)
     if (to < LAST_RUNE) bounds.add(to + 1)
   }
-  if (asksKinds) for (const [from, to] of KINDS) add(from, to)
+  if (needsKinds) for (const [from, to] of KINDS) add(from, to)
   // Separates newline for the steps that take any character, or any but a newline.
   add(10, 10)
   for (const step of sets) {
     const { runes, arg } = step
     if (runes.length === 1) {
       const rune = runes[0] ?? 0
-      for (const one of (arg & FOLD_CASE) !== 0 ? foldsOf(rune, step) : [rune]) add(one, one)
+      for (const variant of (arg & FOLD_CASE) !== 0 ? caseVariants(rune, step) : [rune]) add(variant, variant)
     } else for (let at = 0; at < runes.length; at += 2) add(runes[at] ?? 0, runes[at + 1] ?? 0)
   }
   return Int32Array.from(bounds).sort()
@@ -121,23 +121,23 @@ function kindOf(rune: number): number {
   return KINDS.some(([from, to]) => rune >= from && rune <= to) ? KIND.word : KIND.other
 }
 
-const folds = new Map<number, readonly number[]>()
-const MAX_FOLDS = 1_000
+const caseVariantCache = new Map<number, readonly number[]>()
+const MAX_CASE_VARIANTS = 1_000
 const LAST_CASED = 0x1ffff
-let cased: Int32Array | undefined
+let casedRunes: Int32Array | undefined
 
 /** Other letter cases of a character. */
-function foldsOf(rune: number, step: Step): readonly number[] {
-  const known = folds.get(rune)
-  if (known) return known
+function caseVariants(rune: number, step: Step): readonly number[] {
+  const cached = caseVariantCache.get(rune)
+  if (cached) return cached
   // Two ASCII letters have a third form: the long s and the kelvin sign.
-  const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : [rune, ...(cased ??= findCased())]
-  const found = [...candidates].filter((other) => isOfStep(step, other))
-  if (folds.size < MAX_FOLDS) folds.set(rune, found)
+  const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : [rune, ...(casedRunes ??= findCasedRunes())]
+  const found = [...candidates].filter((other) => stepMatches(step, other))
+  if (caseVariantCache.size < MAX_CASE_VARIANTS) caseVariantCache.set(rune, found)
   return found
 }
 
-function findCased(): Int32Array {
+function findCasedRunes(): Int32Array {
   const found: number[] = []
   for (let rune = 0; rune <= LAST_CASED; rune++) {
     const char = String.fromCodePoint(rune)

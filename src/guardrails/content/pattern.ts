@@ -1,8 +1,8 @@
 import { RE2JS, RE2JSException } from "re2js"
-import { atOnce, BudgetExceeded, Meter } from "./meter.ts"
+import { runToCompletion, BudgetExceeded, WorkBudget } from "./work-budget.ts"
 import { compileProgram, type Program } from "./program.ts"
-import { slowTexts } from "./samples.ts"
-import { explore, findRanges, Searcher } from "./search.ts"
+import { slowTexts } from "./slow-texts.ts"
+import { exploreStates, findRanges, Searcher } from "./dfa-search.ts"
 
 export const MAX_PATTERN_LENGTH = 100_000
 /**
@@ -11,15 +11,15 @@ export const MAX_PATTERN_LENGTH = 100_000
  */
 export const MAX_STEPS = 120_000
 /**
- * Work limits (meter.ts) to construct all DFA states of a pattern, and of all patterns of one guardrail: about 0.2 and
- * 0.8 s. Patterns within these limits are searched with tables only, for any text.
+ * Work limits (work-budget.ts) to construct all DFA states of a pattern, and of all patterns of one guardrail: about
+ * 0.2 and 0.8 s. Patterns within these limits are searched with tables only, for any text.
  */
 export const EXPLORE_BUDGET = 40_000_000
 const EXPLORE_BUDGET_OF_ALL = 160_000_000
 
 /** Sum over the patterns of a guardrail so far. */
-export type Sizes = { steps: number; work: number }
-export const NO_SIZES: Sizes = { steps: 0, work: 0 }
+export type PatternSizes = { steps: number; work: number }
+export const NO_SIZES: PatternSizes = { steps: 0, work: 0 }
 
 /** Why a pattern is invalid, as an error text; undefined if it is valid. `stepsBefore`: of the other patterns. */
 export function problemOf(pattern: string, stepsBefore = 0): string | undefined {
@@ -28,7 +28,7 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
     return "nests unlimited repetitions, as in (a+)+. Limit one of the two, as in (a{1,64})+."
   }
   try {
-    if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return tooBroad(pattern)
+    if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return broadnessProblem(pattern)
     const whole = stepsBefore > 0 ? " together with those before it" : ""
     return `is too large${whole} when repetitions are expanded. Use fewer repetitions or a simpler pattern.`
   } catch (cause) {
@@ -38,24 +38,25 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
 }
 
 /** Texts without a letter or digit in common; one has no letters. */
-const UNALIKE = ["Fix bug 17", "Hello yes", "4, 2"]
+const DISSIMILAR_TEXTS = ["Fix bug 17", "Hello yes", "4, 2"]
 
 /** Why a pattern is rejected that matches nearly every text; undefined if it does not. */
-function tooBroad(pattern: string): string | undefined {
+function broadnessProblem(pattern: string): string | undefined {
   const compiled = RE2JS.compile(pattern)
   if (compiled.matcher("").find())
     return "matches the empty string, so it matches every text. Use + instead of *, or {1,9} instead of {0,9}."
-  if (UNALIKE.every((text) => compiled.matcher(text).find())) return "matches nearly every text. Make it more specific."
+  if (DISSIMILAR_TEXTS.every((text) => compiled.matcher(text).find()))
+    return "matches nearly every text. Make it more specific."
   return undefined
 }
 
 /** Adds the pattern of a content filter to those before it. Returns the error text if it is rejected. */
-export function addPattern(pattern: string, before: Sizes): Sizes | string {
+export function addPattern(pattern: string, before: PatternSizes): PatternSizes | string {
   const problem = problemOf(pattern, before.steps)
   if (problem !== undefined) return problem
   const program = programOf(pattern)
   try {
-    const work = before.work + workOf(pattern, program)
+    const work = before.work + explorationWork(pattern, program)
     if (work <= EXPLORE_BUDGET_OF_ALL) return { steps: before.steps + program.steps.length, work }
     return "is too complex together with those before it. Simplify the longest, or split them into two guardrails."
   } catch (cause) {
@@ -69,30 +70,30 @@ const TOO_COMPLEX =
   "ones as {0,20} instead of {20}, and split long lists into several filters."
 
 /** A unit takes about 5 ns: 20 MB a second or more once warm, by test/bench/patterns.ts. */
-const MAX_UNITS = 10
+const MAX_UNITS_PER_CHARACTER = 10
 
-const works = new WeakMap<Program, number>()
+const workByProgram = new WeakMap<Program, number>()
 
 /** Throws if a pattern has too many DFA states. */
-function workOf(pattern: string, program: Program): number {
-  const known = works.get(program)
-  if (known !== undefined) return known
-  const meter = new Meter(EXPLORE_BUDGET)
-  explore(new Searcher(program), meter)
+function explorationWork(pattern: string, program: Program): number {
+  const cached = workByProgram.get(program)
+  if (cached !== undefined) return cached
+  const budget = new WorkBudget(EXPLORE_BUDGET)
+  exploreStates(new Searcher(program), budget)
   for (const text of slowTexts(pattern)) checkSpeed(program, text)
-  works.set(program, meter.spent)
-  return meter.spent
+  workByProgram.set(program, budget.spent)
+  return budget.spent
 }
 
 /** Throws if searching this text, with the tables constructed, exceeds MAX_UNITS of work per character. */
 function checkSpeed(program: Program, text: string): void {
   const searcher = new Searcher(program)
   try {
-    atOnce(findRanges(searcher, text, new Meter(EXPLORE_BUDGET)))
-    atOnce(findRanges(searcher, text, new Meter(text.length * MAX_UNITS)))
+    runToCompletion(findRanges(searcher, text, new WorkBudget(EXPLORE_BUDGET)))
+    runToCompletion(findRanges(searcher, text, new WorkBudget(text.length * MAX_UNITS_PER_CHARACTER)))
   } finally {
-    searcher.forward.forget()
-    searcher.backward.forget()
+    searcher.forward.clear()
+    searcher.backward.clear()
   }
 }
 
@@ -104,8 +105,8 @@ const MAX_PROGRAM_STEPS = 2 * MAX_STEPS
 let programSteps = 0
 
 export function programOf(pattern: string): Program {
-  const known = programs.get(pattern)
-  if (known) return known
+  const cached = programs.get(pattern)
+  if (cached) return cached
   const program = compileProgram(pattern)
   programs.set(pattern, program)
   programSteps += program.steps.length
@@ -117,36 +118,36 @@ export function programOf(pattern: string): Program {
   return program
 }
 
-type Group = { hasEndless: boolean }
+type RepeatScope = { hasUnlimited: boolean }
 
 /**
  * Harmless to RE2, but rejected: other gateways with this API reject it, and a pattern should work the same everywhere.
  */
 function hasNestedRepeat(pattern: string): boolean {
-  const groups: Group[] = [{ hasEndless: false }]
-  let closed: Group | undefined
+  const groups: RepeatScope[] = [{ hasUnlimited: false }]
+  let closed: RepeatScope | undefined
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at]
     const inner = closed
     closed = undefined
-    if (char === "\\") at += pattern[at + 1] === "Q" ? quoted(pattern, at) : 1
+    if (char === "\\") at += pattern[at + 1] === "Q" ? quotedLength(pattern, at) : 1
     else if (char === "[") at = classEnd(pattern, at)
-    else if (char === "(") groups.push({ hasEndless: false })
+    else if (char === "(") groups.push({ hasUnlimited: false })
     else if (char === ")") {
       closed = groups.length > 1 ? groups.pop() : undefined
       const outer = groups.at(-1)
-      if (closed?.hasEndless && outer) outer.hasEndless = true
+      if (closed?.hasUnlimited && outer) outer.hasUnlimited = true
     } else if (char === "*" || char === "+" || (char === "{" && /^\{\d+,\}/.test(pattern.slice(at, at + 12)))) {
-      if (inner?.hasEndless) return true
+      if (inner?.hasUnlimited) return true
       const group = groups.at(-1)
-      if (group) group.hasEndless = true
+      if (group) group.hasUnlimited = true
     }
   }
   return false
 }
 
 /** Length of `\Q…\E` after its first character. */
-function quoted(pattern: string, at: number): number {
+function quotedLength(pattern: string, at: number): number {
   const end = pattern.indexOf("\\E", at + 2)
   return (end === -1 ? pattern.length : end + 1) - at
 }

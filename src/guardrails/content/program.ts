@@ -13,15 +13,15 @@ export type Step = {
 
 /**
  * A pattern compiled by RE2 to a program for an NFA. re2js only matches complete texts; a stream needs to know where an
- * open match may have begun, so scanner.ts runs the program itself.
+ * open match may have begun, so nfa-scanner.ts runs the program itself.
  */
 export type Program = {
   steps: readonly Step[]
   start: number
   /** Steps after the first character of a match, by conditions and character. */
-  begins: Map<number, Int32Array>
+  firstSteps: Map<number, Int32Array>
   /** Cache by step and ASCII character of whether the step takes it: 0 unknown, 1 no, 2 yes. */
-  taken: Uint8Array | undefined
+  consumesCache: Uint8Array | undefined
 }
 
 /** Opcodes of re2js 2.10.0. A test verifies them. */
@@ -40,14 +40,14 @@ export const OP = {
 
 const ASCII = 128
 /** Larger programs get no cache: it would exceed half a megabyte. */
-const MAX_REMEMBERED = 4_096
+const MAX_CACHED_STEPS = 4_096
 
 /** Throws the error of re2js for an invalid pattern. */
 export function compileProgram(pattern: string): Program {
   const { re2Input } = RE2JS.compile(pattern) as RE2JS & { re2Input: { prog: { inst: Step[]; start: number } } }
   const { inst: steps, start } = re2Input.prog
-  const taken = steps.length <= MAX_REMEMBERED ? new Uint8Array(steps.length * ASCII) : undefined
-  return { steps, start, begins: new Map(), taken }
+  const consumesCache = steps.length <= MAX_CACHED_STEPS ? new Uint8Array(steps.length * ASCII) : undefined
+  return { steps, start, firstSteps: new Map(), consumesCache }
 }
 
 /** A program that is compiled on first use and cached. */
@@ -80,51 +80,51 @@ function isWord(rune: number): boolean {
 }
 
 /** Whether the step takes this character. */
-export function consumes({ steps, taken }: Program, scope: number, rune: number): boolean {
-  const step = elementAt(steps, scope)
-  if (!taken || rune >= ASCII) return isOfStep(step, rune)
-  const at = scope * ASCII + rune
-  if (taken[at] === 0) taken[at] = isOfStep(step, rune) ? 2 : 1
-  return taken[at] === 2
+export function consumes({ steps, consumesCache }: Program, index: number, rune: number): boolean {
+  const step = elementAt(steps, index)
+  if (!consumesCache || rune >= ASCII) return stepMatches(step, rune)
+  const at = index * ASCII + rune
+  if (consumesCache[at] === 0) consumesCache[at] = stepMatches(step, rune) ? 2 : 1
+  return consumesCache[at] === 2
 }
 
 /** Whether a step consumes a character. */
-export function consumesRune({ op }: Step): boolean {
+export function isConsuming({ op }: Step): boolean {
   return op >= OP.runes && op <= OP.anyButNewline
 }
 
-export function isOfStep(step: Step, rune: number): boolean {
+export function stepMatches(step: Step, rune: number): boolean {
   if (step.op === OP.any) return true
   if (step.op === OP.anyButNewline) return rune !== NEWLINE
   return step.matchRune(rune)
 }
 
-const MAX_KEPT = 2_048
+const MAX_CACHED_FIRST_STEPS = 2_048
 
 /** Steps after a match's first character. Cached by conditions and character. */
-export function beginningsWith(program: Program, conditions: number, rune: number): Int32Array {
+export function stepsAfterFirst(program: Program, conditions: number, rune: number): Int32Array {
   const key = conditions * 0x110000 + rune
-  const known = program.begins.get(key)
-  if (known) return known
+  const cached = program.firstSteps.get(key)
+  if (cached) return cached
   const { steps, start } = program
   const found = new Set<number>()
   const seen = new Set<number>()
-  const open = [start]
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+  const pending = [start]
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const step = steps[at]
     if (seen.has(at) || !step) continue
     seen.add(at)
     switch (step.op) {
       case OP.alt:
       case OP.altMatch:
-        open.push(step.out, step.arg)
+        pending.push(step.out, step.arg)
         break
       case OP.emptyWidth:
-        if ((step.arg & ~conditions) === 0) open.push(step.out)
+        if ((step.arg & ~conditions) === 0) pending.push(step.out)
         break
       case OP.capture:
       case OP.nop:
-        open.push(step.out)
+        pending.push(step.out)
         break
       case OP.match:
       case OP.fail:
@@ -133,7 +133,7 @@ export function beginningsWith(program: Program, conditions: number, rune: numbe
         if (consumes(program, at, rune)) found.add(step.out)
     }
   }
-  const places = Int32Array.from(found)
-  if (program.begins.size < MAX_KEPT) program.begins.set(key, places)
-  return places
+  const result = Int32Array.from(found)
+  if (program.firstSteps.size < MAX_CACHED_FIRST_STEPS) program.firstSteps.set(key, result)
+  return result
 }

@@ -1,28 +1,28 @@
-import type { Span } from "./scanner.ts"
+import type { Span } from "./nfa-scanner.ts"
 
-const LEAST = 256
+const INITIAL_CAPACITY = 256
 
-/** RangeList that are found from the end of a text to its start. Stored as two numbers each: there may be millions. */
+/** Ranges that are found from the end of a text to its start. Stored as two numbers each: there may be millions. */
 export class RangeList {
-  #places = new Int32Array(LEAST)
+  #bounds = new Int32Array(INITIAL_CAPACITY)
   count = 0
 
-  /** Adds a stretch before all others. */
+  /** Adds a range before all others. */
   add(start: number, end: number): void {
-    const scope = 2 * this.count++
-    if (scope === this.#places.length) {
-      const grown = new Int32Array(2 * scope)
-      grown.set(this.#places)
-      this.#places = grown
+    const offset = 2 * this.count++
+    if (offset === this.#bounds.length) {
+      const larger = new Int32Array(2 * offset)
+      larger.set(this.#bounds)
+      this.#bounds = larger
     }
-    this.#places[scope] = start
-    this.#places[scope + 1] = end
+    this.#bounds[offset] = start
+    this.#bounds[offset + 1] = end
   }
 
-  /** The stretch at an index, in text order. */
+  /** The range at an index, in text order. */
   at(index: number): Span {
-    const scope = 2 * (this.count - 1 - index)
-    return { start: this.#places[scope] ?? 0, end: this.#places[scope + 1] ?? 0 }
+    const offset = 2 * (this.count - 1 - index)
+    return { start: this.#bounds[offset] ?? 0, end: this.#bounds[offset + 1] ?? 0 }
   }
 
   toSpans(): Span[] {

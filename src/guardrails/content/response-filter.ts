@@ -1,32 +1,32 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
-import { OUTPUT_FIELDS, outputStateOf } from "./output-kinds.ts"
-import { jsonUnits } from "./json-units.ts"
-import { mapLeaves, mapOthers, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./leaves.ts"
-import { plainUnits, TextFilter, type Units } from "./text-filter.ts"
+import { OUTPUT_FIELDS, outputStateOf } from "./output-state.ts"
+import { jsonCodec } from "./json-codec.ts"
+import { mapTexts, mapOtherFields, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./request-texts.ts"
+import { plainCodec, TextFilter, type TextCodec } from "./text-filter.ts"
 
 type Channel = {
   filter: TextFilter
   choice: number
   wrap: (text: string) => Json
   /** Delayed text was released before a decision, because another field followed. */
-  hasYielded: boolean
+  wasReleasedEarly: boolean
   /**
    * The field continued after that: its text is now delayed until the end, so that fields in alternating pieces are
    * scanned as one.
    */
-  holds: boolean
+  delaysToEnd: boolean
 }
 
-export type OutputReader = {
+export type OutputScreen = {
   /** Creates a filter for one text of the response. */
-  newFilter: (units: Units) => TextFilter
+  newFilter: (codec: TextCodec) => TextFilter
   /** Filters a complete text. */
   visit: Visit
   /** Something was redacted, so logprobs must be removed. */
-  hides: boolean
+  redacts: boolean
   isBlocked: () => boolean
-  refusal: () => GatewayError
+  blockError: () => GatewayError
 }
 
 const REASONING = ["text", "summary"] as const
@@ -37,11 +37,11 @@ type ChoiceParts = {
   delta: Json
   result: Json
   index: number
-  before: Json[]
+  prior: Json[]
 }
 
 /** A chunk without text of the answer; `tails`: delayed text of the answer, before the last chunk. */
-type Turn = { isBehind: boolean; isLast: boolean; tails: Json[] | undefined }
+type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined }
 
 type CallPiece = {
   choice: number
@@ -51,7 +51,7 @@ type CallPiece = {
 
 type TextPiece = {
   choice: number
-  units: () => Units
+  newCodec: () => TextCodec
   wrap: (text: string) => Json
   extended: Set<string>
 }
@@ -61,62 +61,65 @@ type TextPiece = {
  * the arguments of each tool call) has its own filter, and is delayed only where needed.
  */
 export class ResponseFilter {
-  readonly #reader: OutputReader
+  readonly #screen: OutputScreen
   readonly #channels = new Map<string, Channel>()
   /** Chunks of other fields that are delayed until the text before them is decided, by choice. */
   readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
 
-  constructor(reader: OutputReader) {
-    this.#reader = reader
+  constructor(screen: OutputScreen) {
+    this.#screen = screen
   }
 
   get isBlocked(): boolean {
-    return this.#reader.isBlocked()
+    return this.#screen.isBlocked()
   }
 
   /** The error for the client if the response is blocked. */
   refusal(): GatewayError | undefined {
-    return this.isBlocked ? this.#reader.refusal() : undefined
+    return this.isBlocked ? this.#screen.blockError() : undefined
   }
 
   /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */
   chunk(result: Json): Json[] {
-    const chunk = mapOthers(result, RESULT_FIELDS, this.#reader.visit)
+    const chunk = mapOtherFields(result, RESULT_FIELDS, this.#screen.visit)
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!isArray(choices)) return [chunk]
     const { index, isLast, isOutput } = outputStateOf(choices)
-    const isBehind = !isOutput && !isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)
-    const tails = isLast && !isOutput ? this.#finishAnswer(index) : undefined
-    const before: Json[] = []
-    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, before) : choice))
+    const followsDelayedText =
+      !isOutput && !isLast && this.#outputChannels(index).some(({ filter }) => filter.hasDelayedText)
+    const delayedChunks = isLast && !isOutput ? this.#finishAnswer(index) : undefined
+    const prior: Json[] = []
+    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, prior) : choice))
     if (this.isBlocked) return []
     const isSame = mapped.every((choice, at) => choice === choices[at])
-    const kept = mapped.filter((choice) => choice !== undefined)
-    const isEmpty = kept.length === 0 && choices.length > 0 && chunk["usage"] == null
-    const sent = isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: kept }]
-    return this.#inOrder(index, { isBehind, isLast, tails }, [...before, ...sent])
+    const remaining = mapped.filter((choice) => choice !== undefined)
+    const isEmpty = remaining.length === 0 && choices.length > 0 && chunk["usage"] == null
+    const sent = isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: remaining }]
+    return this.#inOrder(index, { followsDelayedText, isLast, delayedChunks }, [...prior, ...sent])
   }
 
   /**
    * Delays fields between two pieces of the answer text until the text is decided: its first piece must not be sent
    * before the second one is scanned.
    */
-  #inOrder(index: number, { isBehind, isLast, tails }: Turn, chunks: Json[]): Json[] {
+  #inOrder(index: number, { followsDelayedText, isLast, delayedChunks }: ChunkOrder, chunks: Json[]): Json[] {
     const queue = this.#queues.get(index) ?? []
-    if (isBehind) {
+    if (followsDelayedText) {
       this.#queues.set(index, [...queue, ...chunks])
       return []
     }
-    if (!isLast && this.#answers(index).some(({ filter }) => filter.isWaiting)) return chunks
+    if (!isLast && this.#outputChannels(index).some(({ filter }) => filter.hasDelayedText)) return chunks
     this.#queues.delete(index)
     if (!isLast) return [...chunks, ...queue]
-    return tails ? [...tails, ...queue, ...chunks] : [...chunks.slice(0, -1), ...queue, ...chunks.slice(-1)]
+    return delayedChunks
+      ? [...delayedChunks, ...queue, ...chunks]
+      : [...chunks.slice(0, -1), ...queue, ...chunks.slice(-1)]
   }
 
-  #answers(choice: number): Channel[] {
+  #outputChannels(choice: number): Channel[] {
     return OUTPUT_FIELDS.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
   }
 
@@ -140,32 +143,32 @@ export class ResponseFilter {
     return this.isBlocked ? [] : rest
   }
 
-  #choice(choice: Json, before: Json[]): Json | undefined {
+  #choice(choice: Json, prior: Json[]): Json | undefined {
     const index = typeof choice["index"] === "number" ? choice["index"] : 0
     const delta = isObject(choice["delta"]) ? choice["delta"] : {}
     const extended = new Set<string>()
     const result = this.#delta(delta, index, extended)
-    if (extended.size > 0) this.#yieldOthers(index, extended, before)
-    return this.#whole(mapOthers(choice, DELTA_FIELDS, this.#reader.visit), { delta, result, index, before })
+    if (extended.size > 0) this.#releaseOthers(index, extended, prior)
+    return this.#finishChoice(mapOtherFields(choice, DELTA_FIELDS, this.#screen.visit), { delta, result, index, prior })
   }
 
-  #whole(choice: Json, { delta, result, index, before }: ChoiceParts): Json | undefined {
+  #finishChoice(choice: Json, { delta, result, index, prior }: ChoiceParts): Json | undefined {
     const isLast = typeof choice["finish_reason"] === "string"
-    const hasLogprobs = this.#reader.hides && choice["logprobs"] != null
+    const hasLogprobs = this.#screen.redacts && choice["logprobs"] != null
     if (result === delta && !hasLogprobs && !isLast) return choice
     if (!isLast && Object.keys(result).length === 0 && Object.keys(delta).length > 0) return undefined
-    const whole = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
-    if (!isLast) return whole
+    const filtered = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
+    if (!isLast) return filtered
     // First the text of this chunk, then the delayed text, then the finish reason.
-    const waiting = this.#waiting(index)
-    if (!waiting && result === delta && !hasLogprobs) return choice
-    if (!waiting) return whole
-    if (Object.keys(result).length > 0) before.push(this.#chunkOf(index, result))
-    this.#finish(index, before)
-    return { ...whole, delta: {} }
+    const hasOpenChannels = this.#hasOpenChannels(index)
+    if (!hasOpenChannels && result === delta && !hasLogprobs) return choice
+    if (!hasOpenChannels) return filtered
+    if (Object.keys(result).length > 0) prior.push(this.#chunkOf(index, result))
+    this.#finish(index, prior)
+    return { ...filtered, delta: {} }
   }
 
-  #waiting(choice: number): boolean {
+  #hasOpenChannels(choice: number): boolean {
     return [...this.#channels.values()].some((channel) => channel.choice === choice)
   }
 
@@ -184,37 +187,37 @@ export class ResponseFilter {
   #field(key: string, value: unknown, choice: number, extended: Set<string>): unknown {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
-      return this.#text(key, value, { choice, units: plainUnits, wrap: (text) => ({ [key]: text }), extended })
+      return this.#text(key, value, { choice, newCodec: plainCodec, wrap: (text) => ({ [key]: text }), extended })
     if (key === "tool_calls" && isArray(value)) {
-      return same(value, (call, at) => this.#call(call, at, choice, extended))
+      return mapUnlessSame(value, (call, at) => this.#call(call, at, choice, extended))
     }
     if (key === "reasoning_details" && isArray(value)) {
-      return same(value, (detail, at) => this.#detail(detail, at, choice, extended))
+      return mapUnlessSame(value, (detail, at) => this.#detail(detail, at, choice, extended))
     }
     if (key === "function_call" && isObject(value))
-      return this.#called("function_call", value, { choice, extended, wrap: (one) => ({ function_call: one }) })
+      return this.#functionCall("function_call", value, { choice, extended, wrap: (one) => ({ function_call: one }) })
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
-      const transcript = this.#text("audio", value["transcript"], { choice, units: plainUnits, wrap, extended })
+      const transcript = this.#text("audio", value["transcript"], { choice, newCodec: plainCodec, wrap, extended })
       return transcript === value["transcript"] ? value : { ...value, transcript }
     }
-    return mapLeaves(value, "assistant", this.#reader.visit)
+    return mapTexts(value, "assistant", this.#screen.visit)
   }
 
   #call(call: unknown, at: number, choice: number, extended: Set<string>): unknown {
     if (!isObject(call) || !isObject(call["function"])) return call
     const index = typeof call["index"] === "number" ? call["index"] : at
     const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
-    const called = this.#called(`call ${index}`, call["function"], { choice, extended, wrap })
+    const called = this.#functionCall(`call ${index}`, call["function"], { choice, extended, wrap })
     return called === call["function"] ? call : { ...call, function: called }
   }
 
-  #called(name: string, called: Json, { choice, extended, wrap }: CallPiece): Json {
+  #functionCall(name: string, called: Json, { choice, extended, wrap }: CallPiece): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
     const result = this.#text(name, written, {
       choice,
-      units: jsonUnits,
+      newCodec: jsonCodec,
       wrap: (text) => wrap({ arguments: text }),
       extended,
     })
@@ -232,8 +235,8 @@ export class ResponseFilter {
       const wrap = (rest: string) => ({
         reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
       })
-      const kept = this.#text(`detail ${index} ${field}`, text, { choice, units: plainUnits, wrap, extended })
-      if (kept !== text) result = { ...result, [field]: kept }
+      const filtered = this.#text(`detail ${index} ${field}`, text, { choice, newCodec: plainCodec, wrap, extended })
+      if (filtered !== text) result = { ...result, [field]: filtered }
     }
     const isChanged = REASONING.some(
       (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
@@ -243,16 +246,16 @@ export class ResponseFilter {
     return result
   }
 
-  #text(name: string, piece: string, { choice, units, wrap, extended }: TextPiece): string {
+  #text(name: string, piece: string, { choice, newCodec: units, wrap, extended }: TextPiece): string {
     const key = `${choice} ${name}`
     if (piece !== "") extended.add(key)
     let channel = this.#channels.get(key)
     if (!channel) {
       if (piece === "") return ""
-      channel = { filter: this.#reader.newFilter(units()), choice, wrap, hasYielded: false, holds: false }
+      channel = { filter: this.#screen.newFilter(units()), choice, wrap, wasReleasedEarly: false, delaysToEnd: false }
       this.#channels.set(key, channel)
     }
-    if (channel.hasYielded && piece !== "") channel.holds = true
+    if (channel.wasReleasedEarly && piece !== "") channel.delaysToEnd = true
     return channel.filter.push(piece, false)
   }
 
@@ -260,22 +263,22 @@ export class ResponseFilter {
    * Releases delayed text of other fields first, to keep the order of the response. Tool calls are not released, since
    * their index orders them, and neither is the text of the answer, which delays everything after it.
    */
-  #yieldOthers(choice: number, extended: ReadonlySet<string>, before: Json[]): void {
+  #releaseOthers(choice: number, extended: ReadonlySet<string>, prior: Json[]): void {
     const isCalling = [...extended].every((key) => key.startsWith(`${choice} call `))
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || extended.has(key) || channel.holds) continue
+      if (channel.choice !== choice || extended.has(key) || channel.delaysToEnd) continue
       if (isCalling && key.startsWith(`${choice} call `)) continue
       if (OUTPUT_FIELDS.some((name) => key === `${choice} ${name}`)) continue
-      const rest = channel.filter.yield()
+      const rest = channel.filter.releaseAll()
       if (rest === "") continue
-      channel.hasYielded = true
-      before.push(this.#chunkOf(choice, channel.wrap(rest)))
+      channel.wasReleasedEarly = true
+      prior.push(this.#chunkOf(choice, channel.wrap(rest)))
     }
   }
 
-  #finish(choice: number, out: Json[], isOf: (key: string) => boolean = () => true): void {
+  #finish(choice: number, out: Json[], matches: (key: string) => boolean = () => true): void {
     for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || !isOf(key)) continue
+      if (channel.choice !== choice || !matches(key)) continue
       this.#channels.delete(key)
       const rest = channel.filter.push("", true)
       if (rest !== "") out.push(this.#chunkOf(choice, channel.wrap(rest)))
@@ -287,7 +290,7 @@ export class ResponseFilter {
   }
 }
 
-function same(list: readonly unknown[], map: (one: unknown, at: number) => unknown): readonly unknown[] {
+function mapUnlessSame(list: readonly unknown[], map: (one: unknown, at: number) => unknown): readonly unknown[] {
   const mapped = list.map(map)
   return mapped.some((one, at) => one !== list[at]) ? mapped : list
 }

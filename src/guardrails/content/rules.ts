@@ -11,10 +11,10 @@ export type ContentSettings = {
 }
 
 /**
- * A rule with the indexes of the guardrails that contain it, and the action of each on a match. `readsAll`: it also
- * scans texts of the model.
+ * A rule with the indexes of the guardrails that contain it, and the action of each on a match.
+ * `scansAllRoles`: it also scans texts of the model.
  */
-export type OwnedRule = Rule & { owners: number[]; actions: Map<number, Action>; readsAll: boolean }
+export type OwnedRule = Rule & { owners: number[]; actions: Map<number, Action>; scansAllRoles: boolean }
 
 const STRENGTH: Readonly<Record<Action, number>> = { flag: 0, redact: 1, block: 2 }
 const MAX_NAME_LENGTH = 100
@@ -23,39 +23,49 @@ type NewRule = {
   action: Action
   owner: number
   detector: () => Detector
-  readsAll: boolean
+  scansAllRoles: boolean
 }
 
 /** Combines the filters of several guardrails: of equal filters the stronger action applies. */
 export function combineRules(settings: readonly ContentSettings[]): OwnedRule[] {
   const rules = new Map<string, OwnedRule>()
-  const add = (key: string, { action, owner, detector, readsAll }: NewRule) => {
-    const known = rules.get(key)
-    if (!known)
+  const add = (key: string, { action, owner, detector, scansAllRoles }: NewRule) => {
+    const existing = rules.get(key)
+    if (!existing)
       return void rules.set(key, {
         detector: detector(),
         action,
         owners: [owner],
         actions: new Map([[owner, action]]),
-        readsAll,
+        scansAllRoles,
       })
-    if (STRENGTH[action] > STRENGTH[known.action]) known.action = action
-    if (!known.owners.includes(owner)) known.owners.push(owner)
-    const before = known.actions.get(owner)
-    if (!before || STRENGTH[action] > STRENGTH[before]) known.actions.set(owner, action)
-    known.readsAll ||= readsAll
+    if (STRENGTH[action] > STRENGTH[existing.action]) existing.action = action
+    if (!existing.owners.includes(owner)) existing.owners.push(owner)
+    const previous = existing.actions.get(owner)
+    if (!previous || STRENGTH[action] > STRENGTH[previous]) existing.actions.set(owner, action)
+    existing.scansAllRoles ||= scansAllRoles
   }
-  for (const [owner, { content_filters: current, content_filter_builtins: builtins }] of settings.entries()) {
-    for (const filter of current ?? [])
-      add(`own ${filter.pattern}`, { action: filter.action, owner, detector: () => toDetector(filter), readsAll: true })
+  for (const [owner, { content_filters: filters, content_filter_builtins: builtins }] of settings.entries()) {
+    for (const filter of filters ?? [])
+      add(`own ${filter.pattern}`, {
+        action: filter.action,
+        owner,
+        detector: () => toDetector(filter),
+        scansAllRoles: true,
+      })
     for (const { slug, action, scan_scope: scope } of builtins ?? []) {
-      add(slug, { action, owner, detector: () => detectorOf(slug), readsAll: readsAll({ slug, scan_scope: scope }) })
+      add(slug, {
+        action,
+        owner,
+        detector: () => detectorOf(slug),
+        scansAllRoles: scansAllRoles({ slug, scan_scope: scope }),
+      })
     }
   }
   return [...rules.values()]
 }
 
-function readsAll({ slug, scan_scope: scope }: Pick<BuiltinFilter, "slug" | "scan_scope">): boolean {
+function scansAllRoles({ slug, scan_scope: scope }: Pick<BuiltinFilter, "slug" | "scan_scope">): boolean {
   return slug !== "regex-prompt-injection" || scope !== "user_only"
 }
 

@@ -1,8 +1,8 @@
 import type { z } from "zod"
 import type { ContentTestResponse } from "../schemas.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
-import { type Finding, plainUnits, TextFilter } from "./text-filter.ts"
-import { unchecked } from "./unchecked.ts"
+import { type Finding, plainCodec, TextFilter } from "./text-filter.ts"
+import { uncheckedError } from "./unchecked-error.ts"
 
 type TestResult = z.infer<typeof ContentTestResponse>["data"]
 
@@ -12,10 +12,10 @@ export function testContent(settings: ContentSettings, text: string): TestResult
   const onFinding = ({ rule, start, end }: Finding) => {
     matches.push({ pattern: rule.detector.name, engine: rule.detector.engine, action: rule.action, start, end })
   }
-  const filter = new TextFilter(combineRules([settings]), plainUnits(), onFinding, {
-    reportsPlaces: true,
+  const filter = new TextFilter(combineRules([settings]), plainCodec(), onFinding, {
+    reportsPositions: true,
     onUnchecked: ({ detector }) => {
-      throw unchecked([detector.name], "text")
+      throw uncheckedError([detector.name], "text")
     },
   })
   const result = filter.push(text, true)

@@ -1,12 +1,12 @@
-import { CONTEXT, type Detector, type Scanned } from "../detectors/detector.ts"
-import { surveyOf, windowsOf } from "../detectors/surveyor.ts"
-import type { Survey } from "../prefilter/survey.ts"
-import { hasUnread } from "../prefilter/windows.ts"
-import { fold, foldBefore } from "./fold.ts"
-import { addMark, type Mark } from "./marks.ts"
-import { atOnce, BudgetExceeded, COST, Meter } from "./meter.ts"
-import { Scanner, type Span } from "./scanner.ts"
-import { findFirstEnd, findRegions, findRanges, runeBefore, searcherOf } from "./search.ts"
+import { CONTEXT, type Detector, type PatternDetector } from "../detectors/detector.ts"
+import { prefilterText, candidateWindows } from "../detectors/detector-prefilter.ts"
+import type { PrefilterResult } from "../prefilter/prefilter.ts"
+import { hasIgnored } from "../prefilter/windows.ts"
+import { normalizeText, normalizeContext } from "./normalize.ts"
+import { addRedaction, type Redaction } from "./redactions.ts"
+import { runToCompletion, BudgetExceeded, COST, WorkBudget } from "./work-budget.ts"
+import { NfaScanner, type Span } from "./nfa-scanner.ts"
+import { findFirst, findRegions, findRanges, runeBefore, searcherOf } from "./dfa-search.ts"
 
 export type Action = "block" | "redact" | "flag"
 
@@ -14,39 +14,39 @@ export type Rule = { detector: Detector; action: Action }
 
 export type Finding = Span & { rule: Rule; score?: number | undefined }
 
-/** A streamed text, unchanged except for redactions. `units` define how it is escaped (json-units.ts). */
-export type Units = {
+/** A streamed text, unchanged except for redactions. `codec` defines how it is escaped (json-codec.ts). */
+export type TextCodec = {
   /** Takes more of the escaped text; returns the decoded one. */
-  take: (piece: string, isLast: boolean) => string
+  decode: (piece: string, isLast: boolean) => string
   /** The escaped text between two units of the decoded one. */
   slice: (from: number, to: number) => string
-  /** Replacement for a redacted stretch. */
+  /** Replacement for a redacted range. */
   replace: (from: number, to: number, label: string) => string
   /** Units before this are no longer needed. */
-  forget: (before: number) => void
+  discard: (before: number) => void
   /** `take` is expensive and counts as work. */
-  isDear?: true
+  isExpensive?: true
 }
 
 export type FilterOptions = {
-  meter?: Meter
+  budget?: WorkBudget
   /** Reports the position of every finding, not only of redactions. */
-  reportsPlaces?: boolean
+  reportsPositions?: boolean
   /** Called with the rule that exceeded the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
 }
 
-export function plainUnits(): Units {
+export function plainCodec(): TextCodec {
   let text = ""
   let base = 0
   return {
-    take: (piece) => {
+    decode: (piece) => {
       text += piece
       return piece
     },
     slice: (from, to) => text.slice(from - base, to - base),
     replace: (_from, _to, label) => label,
-    forget: (before) => {
+    discard: (before) => {
       if (before <= base) return
       text = text.slice(before - base)
       base = before
@@ -54,17 +54,17 @@ export function plainUnits(): Units {
   }
 }
 
-const PIECE = 16_384
+const PIECE_LENGTH = 16_384
 
 /**
  * Filters one text, complete or in pieces. Text that may become part of a redaction or block is delayed; the rest is
  * released at once.
  */
 export class TextFilter {
-  readonly #units: Units
+  readonly #codec: TextCodec
   readonly #rules: readonly Rule[]
-  #scans: { rule: Rule; scanner: Scanner }[]
-  #isBegun = false
+  #scanners: { rule: Rule; scanner: NfaScanner }[]
+  #isStarted = false
   readonly #onFinding: (finding: Finding) => void
   /** Decoded text that may still be needed. */
   #text = ""
@@ -72,59 +72,59 @@ export class TextFilter {
   #length = 0
   #released = 0
   /** Redactions, in order and without overlaps. */
-  #marks: Mark[] = []
-  readonly #meter: Meter
-  readonly #reportsPlaces: boolean
+  #redactions: Redaction[] = []
+  readonly #budget: WorkBudget
+  readonly #reportsPositions: boolean
   isBlocked = false
   isChanged = false
   readonly #onUnchecked: (rule: Rule) => void
 
   constructor(
     rules: readonly Rule[],
-    units: Units,
+    codec: TextCodec,
     onFinding: (finding: Finding) => void,
-    { meter = new Meter(), reportsPlaces = false, onUnchecked = () => {} }: FilterOptions = {},
+    { budget = new WorkBudget(), reportsPositions = false, onUnchecked = () => {} }: FilterOptions = {},
   ) {
-    this.#units = units
+    this.#codec = codec
     this.#onFinding = onFinding
     this.#rules = rules
-    this.#scans = []
-    this.#meter = meter
-    this.#reportsPlaces = reportsPlaces
+    this.#scanners = []
+    this.#budget = budget
+    this.#reportsPositions = reportsPositions
     this.#onUnchecked = onUnchecked
   }
 
   /** Returns the released text; empty once something is blocked. */
   push(piece: string, isLast: boolean): string {
-    if (isLast && !this.#isBegun) return atOnce(this.readWhole(piece))
+    if (isLast && !this.#isStarted) return runToCompletion(this.filterComplete(piece))
     if (this.isBlocked) return ""
-    const content = this.#take(piece, isLast)
-    if (!this.#isBegun) this.#begin()
-    for (const { rule, scanner } of this.#scans) {
-      if (!this.#isWithin(rule, () => scanner.push(content, isLast))) return ""
+    const content = this.#decode(piece, isLast)
+    if (!this.#isStarted) this.#startScanners()
+    for (const { rule, scanner } of this.#scanners) {
+      if (!this.#runWithinBudget(rule, () => scanner.push(content, isLast))) return ""
     }
-    return this.#release(isLast ? this.#length : this.#safe())
+    return this.#release(isLast ? this.#length : this.#safeEnd())
   }
 
   /** Filters a complete text. Yields to other work. */
-  *readWhole(text: string): Generator<void, string> {
-    this.#isBegun = true
+  *filterComplete(text: string): Generator<void, string> {
+    this.#isStarted = true
     const first = this.#rules[0]
-    let survey: Survey | undefined
+    let prefilter: PrefilterResult | undefined
     const isPrepared =
       !first ||
-      this.#isWithin(first, () => {
-        this.#take(text, true)
+      this.#runWithinBudget(first, () => {
+        this.#decode(text, true)
         if (this.#rules.every(({ detector }) => detector.engine === "regex")) return
-        this.#meter.spend(this.#length * COST.surveyed)
-        survey = surveyOf(this.#text)
+        this.#budget.spend(this.#length * COST.prefilterCharacter)
+        prefilter = prefilterText(this.#text)
       })
     if (!isPrepared) return ""
     for (const rule of this.#rules) {
       try {
-        yield* this.#search(rule, survey)
+        yield* this.#search(rule, prefilter)
       } catch (thrown) {
-        this.#giveUp(rule, thrown)
+        this.#blockUnchecked(rule, thrown)
         return ""
       }
       yield
@@ -132,161 +132,168 @@ export class TextFilter {
     return first ? this.#release(this.#length) : text
   }
 
-  *#search(rule: Rule, survey: Survey | undefined): Generator<void> {
+  *#search(rule: Rule, prefilter: PrefilterResult | undefined): Generator<void> {
     const { detector } = rule
     if ("search" in detector) {
-      const parts = survey ? detector.search(this.#text, survey, this.#meter) : []
-      for (const [start, end, score] of parts) this.#find(rule, { start, end }, score)
-    } else if (survey && detector.engine !== "regex") {
-      yield* this.#scan(rule, detector, survey)
-    } else if (rule.action === "redact" || this.#reportsPlaces) {
+      const parts = prefilter ? detector.search(this.#text, prefilter, this.#budget) : []
+      for (const [start, end, score] of parts) this.#report(rule, { start, end }, score)
+    } else if (prefilter && detector.engine !== "regex") {
+      yield* this.#scan(rule, detector, prefilter)
+    } else if (rule.action === "redact" || this.#reportsPositions) {
       const searcher = searcherOf(detector.program())
-      const found = yield* findRanges(searcher, this.#text, this.#meter)
-      for (let at = 0; at < found.count; at++) this.#find(rule, found.at(at))
+      const found = yield* findRanges(searcher, this.#text, this.#budget)
+      for (let at = 0; at < found.count; at++) this.#report(rule, found.at(at))
     } else {
-      const end = yield* findFirstEnd(searcherOf(detector.program()), this.#text, this.#meter)
-      if (end !== undefined) this.#find(rule, { start: end - 1, end })
+      const end = yield* findFirst(searcherOf(detector.program()), this.#text, this.#budget)
+      if (end !== undefined) this.#report(rule, { start: end - 1, end })
     }
   }
 
   /** Runs the NFA only where the literals and the DFA tables find the end of a match. */
-  *#scan(rule: Rule, detector: Scanned, survey: Survey): Generator<void> {
+  *#scan(rule: Rule, detector: PatternDetector, prefilter: PrefilterResult): Generator<void> {
     const text = this.#text
-    let scanner: Scanner | undefined
-    let last = 0
+    let scanner: NfaScanner | undefined
+    let scannedTo = 0
     let done = 0
-    for (const { start: first, end: least } of windowsOf(detector, text, survey)) {
-      if (least <= done) continue
-      const window = { start: Math.max(first, done), end: least }
-      this.#meter.spend(window.end - window.start)
+    for (const { start: first, end: last } of candidateWindows(detector, text, prefilter)) {
+      if (last <= done) continue
+      const window = { start: Math.max(first, done), end: last }
+      this.#budget.spend(window.end - window.start)
       // The tables do not handle skipped characters.
-      const isPlain = !survey.hasUnread || !hasUnread(text, window)
+      const isPlain = !prefilter.hasIgnored || !hasIgnored(text, window)
       const found = isPlain
-        ? yield* findRegions(searcherOf(detector.program()), text, window, this.#meter)
+        ? yield* findRegions(searcherOf(detector.program()), text, window, this.#budget)
         : { regions: [window], end: window.end }
       const { regions } = found
       done = found.end
-      scanner ??= regions.length > 0 ? this.#scannerOf(rule, detector) : undefined
+      scanner ??= regions.length > 0 ? this.#newScanner(rule, detector) : undefined
       for (const { start, end } of regions) {
         if (start > 0) scanner?.skipTo(start, runeBefore(text, start))
-        for (let from = start; from < end; from += PIECE) {
-          scanner?.push(text.slice(from, Math.min(end, from + PIECE)), false)
+        for (let from = start; from < end; from += PIECE_LENGTH) {
+          scanner?.push(text.slice(from, Math.min(end, from + PIECE_LENGTH)), false)
           yield
         }
-        last = end
+        scannedTo = end
       }
     }
-    if (last === text.length) scanner?.push("", true)
+    if (scannedTo === text.length) scanner?.push("", true)
   }
 
-  #take(piece: string, isLast: boolean): string {
-    if (this.#units.isDear) this.#meter.spend(piece.length * COST.prepared)
-    const content = this.#units.take(piece, isLast)
+  #decode(piece: string, isLast: boolean): string {
+    if (this.#codec.isExpensive) this.#budget.spend(piece.length * COST.decodedCharacter)
+    const content = this.#codec.decode(piece, isLast)
     this.#text += content
     this.#length += content.length
     return content
   }
 
   /** Runs the work of a rule. False if it exceeded the budget; then nothing of the text is released. */
-  #isWithin(rule: Rule, work: () => void): boolean {
+  #runWithinBudget(rule: Rule, work: () => void): boolean {
     try {
       work()
       return true
     } catch (thrown) {
-      this.#giveUp(rule, thrown)
+      this.#blockUnchecked(rule, thrown)
       return false
     }
   }
 
-  #giveUp(rule: Rule, thrown: unknown): void {
+  #blockUnchecked(rule: Rule, thrown: unknown): void {
     if (!(thrown instanceof BudgetExceeded)) throw thrown
     this.isBlocked = true
     this.#onUnchecked(rule)
   }
 
-  #begin(): void {
-    this.#isBegun = true
+  #startScanners(): void {
+    this.#isStarted = true
     for (const rule of this.#rules) {
       const { detector } = rule
-      if ("program" in detector) this.#scans.push({ rule, scanner: this.#scannerOf(rule, detector) })
+      if ("program" in detector) this.#scanners.push({ rule, scanner: this.#newScanner(rule, detector) })
     }
   }
 
-  #scannerOf(rule: Rule, detector: Scanned): Scanner {
+  #newScanner(rule: Rule, detector: PatternDetector): NfaScanner {
     // Built-in detectors match any spelling; custom patterns match literally.
-    const folds = detector.engine !== "regex"
-    const options = { limit: detector.limit, isWhole: detector.refine !== undefined, folds, meter: this.#meter }
-    return new Scanner(detector.program(), options, (span) => this.#match(rule, span))
+    const normalizes = detector.engine !== "regex"
+    const options = {
+      limit: detector.limit,
+      longestOnly: detector.refine !== undefined,
+      normalizes,
+      budget: this.#budget,
+    }
+    return new NfaScanner(detector.program(), options, (span) => this.#onMatch(rule, span))
   }
 
   /**
    * Releases all delayed text as if it ended here, because another field follows and order counts. A match found later
    * that began earlier is redacted from here on.
    */
-  yield(): string {
-    for (const { rule, scanner } of this.#scans) if (!this.#isWithin(rule, () => scanner.settle())) return ""
+  releaseAll(): string {
+    for (const { rule, scanner } of this.#scanners)
+      if (!this.#runWithinBudget(rule, () => scanner.reportOpen())) return ""
     return this.#release(this.#length)
   }
 
   /** Whether text is delayed. */
-  get isWaiting(): boolean {
+  get hasDelayedText(): boolean {
     return this.#released < this.#length
   }
 
-  #safe(): number {
+  #safeEnd(): number {
     let safe = this.#length
-    for (const { rule, scanner } of this.#scans) if (rule.action !== "flag") safe = Math.min(safe, scanner.safe)
-    // A mark is delayed while a later match may overlap it.
-    const open = this.#marks.find(({ start, end }) => start < safe && end > safe)
+    for (const { rule, scanner } of this.#scanners)
+      if (rule.action !== "flag") safe = Math.min(safe, scanner.earliestOpen)
+    // A redaction is delayed while a later match may overlap it.
+    const open = this.#redactions.find(({ start, end }) => start < safe && end > safe)
     return open ? open.start : safe
   }
 
   #release(upTo: number): string {
     if (this.isBlocked) return ""
     let out = ""
-    let over = 0
-    for (const mark of this.#marks) {
-      if (mark.end > upTo) break
-      over++
-      const start = Math.max(mark.start, this.#released)
-      out += this.#units.slice(this.#released, start)
-      if (mark.end > start) out += this.#units.replace(start, mark.end, mark.label)
-      this.#released = Math.max(this.#released, mark.end)
+    let done = 0
+    for (const redaction of this.#redactions) {
+      if (redaction.end > upTo) break
+      done++
+      const start = Math.max(redaction.start, this.#released)
+      out += this.#codec.slice(this.#released, start)
+      if (redaction.end > start) out += this.#codec.replace(start, redaction.end, redaction.label)
+      this.#released = Math.max(this.#released, redaction.end)
       this.isChanged = true
     }
-    this.#marks.splice(0, over)
+    this.#redactions.splice(0, done)
     const end = Math.max(upTo, this.#released)
-    out += this.#units.slice(this.#released, end)
+    out += this.#codec.slice(this.#released, end)
     this.#released = end
-    this.#forget()
+    this.#discardUnneeded()
     return out
   }
 
   /** Drops text that no match can reach, except for the context that detectors need. */
-  #forget(): void {
+  #discardUnneeded(): void {
     let needed = this.#released
-    for (const { scanner } of this.#scans) needed = Math.min(needed, scanner.safe)
-    this.#units.forget(Math.min(needed, this.#released))
+    for (const { scanner } of this.#scanners) needed = Math.min(needed, scanner.earliestOpen)
+    this.#codec.discard(Math.min(needed, this.#released))
     const from = needed - CONTEXT
     if (from - this.#textStart < 1_024) return
     this.#text = this.#text.slice(from - this.#textStart)
     this.#textStart = from
   }
 
-  #match(rule: Rule, { start, end }: Span): void {
+  #onMatch(rule: Rule, { start, end }: Span): void {
     const refine = "refine" in rule.detector ? rule.detector.refine : undefined
-    if (!refine) return this.#find(rule, { start, end })
-    const at = (scope: number) => Math.max(0, scope - this.#textStart)
-    const { text, places } = fold(this.#text.slice(at(start), at(end)))
-    const scope = (unit: number) => start + (places?.[unit] ?? unit)
-    const parts = refine(text, foldBefore(this.#text.slice(at(start - CONTEXT), at(start))))
-    for (const [from, to] of parts) this.#find(rule, { start: scope(from), end: scope(to) })
+    if (!refine) return this.#report(rule, { start, end })
+    const local = (position: number) => Math.max(0, position - this.#textStart)
+    const { text, offsets } = normalizeText(this.#text.slice(local(start), local(end)))
+    const original = (unit: number) => start + (offsets?.[unit] ?? unit)
+    const parts = refine(text, normalizeContext(this.#text.slice(local(start - CONTEXT), local(start))))
+    for (const [from, to] of parts) this.#report(rule, { start: original(from), end: original(to) })
   }
 
-  #find(rule: Rule, span: Span, score?: number): void {
-    this.#meter.spend(COST.finding)
+  #report(rule: Rule, span: Span, score?: number): void {
+    this.#budget.spend(COST.finding)
     this.#onFinding({ ...span, rule, score })
     if (rule.action === "block") this.isBlocked = true
-    if (rule.action === "redact") addMark(this.#marks, { ...span, label: rule.detector.label })
+    if (rule.action === "redact") addRedaction(this.#redactions, { ...span, label: rule.detector.label })
   }
 }

@@ -24,16 +24,16 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
 export const IBAN_COUNTRIES = Object.keys(IBAN_LENGTHS)
 
 /** End of the IBAN, with or without spaces, at the start of a text; undefined if there is none. */
-export function isIban(written: string): number | undefined {
-  const length = IBAN_LENGTHS[written.slice(0, 2).toUpperCase()]
+export function isIban(text: string): number | undefined {
+  const length = IBAN_LENGTHS[text.slice(0, 2).toUpperCase()]
   if (length === undefined) return undefined
   let code = ""
   let end = 0
-  for (; end < written.length && code.length < length; end++) {
-    const char = written.charAt(end)
+  for (; end < text.length && code.length < length; end++) {
+    const char = text.charAt(end)
     if (char !== " " && char !== "-") code += char.toUpperCase()
   }
-  const isCutShort = /^[A-Za-z0-9]/.test(written.slice(end))
+  const isCutShort = /^[A-Za-z0-9]/.test(text.slice(end))
   if (code.length < length || isCutShort) return undefined
   let rest = 0
   for (const char of code.slice(4) + code.slice(0, 4)) {

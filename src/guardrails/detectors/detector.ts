@@ -1,16 +1,16 @@
-import type { Meter } from "../content/meter.ts"
+import type { WorkBudget } from "../content/work-budget.ts"
 import type { Program } from "../content/program.ts"
-import type { Signs, Survey } from "../prefilter/survey.ts"
+import type { Triggers, PrefilterResult } from "../prefilter/prefilter.ts"
 
 /** A span in UTF-16 units; `score`: confidence of the model, from 0 to 1. */
-export type Part = readonly [from: number, to: number, score?: number]
+export type MatchRange = readonly [from: number, to: number, score?: number]
 
 /** Finds one kind of content in texts. */
-export type Detector = Named & (OfPieces | Searched)
+export type Detector = DetectorInfo & (PatternMatching | TextSearch)
 
-export type Scanned = Named & OfPieces
+export type PatternDetector = DetectorInfo & PatternMatching
 
-type Named = {
+type DetectorInfo = {
   /** The name that `patterns` reports. */
   name: string
   engine: "regex" | "pii" | "secrets" | "prompt-injection"
@@ -19,23 +19,23 @@ type Named = {
 }
 
 /** A detector that also works on streamed text. */
-type OfPieces = {
+type PatternMatching = {
   program: () => Program
   /** Maximum length of a match in UTF-16 units. */
   limit: number
   /** Selects the parts of a match to report; without it the whole match. `before`: the CONTEXT units before it. */
-  refine?: (match: string, before: string) => readonly Part[]
-  /** Signs of which every accepted match has one. */
-  signs?: Signs
-  /** Replaces the program in texts without a literal, to find positions that no match crosses (stops.ts). */
-  without?: { literal: string; program: () => Program }
-  /** In such texts a match starts at most this many units before its first sign, except for a run without blanks. */
-  lead?: number
+  refine?: (match: string, before: string) => readonly MatchRange[]
+  /** Triggers of which every accepted match has one. */
+  triggers?: Triggers
+  /** Replaces the program in texts without a literal, to find positions that no match crosses (match-boundaries.ts). */
+  reduced?: { literal: string; program: () => Program }
+  /** In such texts a match starts at most this many units before its first trigger, except for a run without blanks. */
+  maxLead?: number
 }
 
 /** A detector that needs complete texts. */
-type Searched = {
-  search: (text: string, survey: Survey, meter: Meter) => readonly Part[]
+type TextSearch = {
+  search: (text: string, prefilter: PrefilterResult, budget: WorkBudget) => readonly MatchRange[]
 }
 
 /** Length of the context before a match that a detector receives, in UTF-16 units. */

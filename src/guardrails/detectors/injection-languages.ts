@@ -1,87 +1,107 @@
-import { text } from "./injection-vocabulary.ts"
+import { alternation } from "./injection-vocabulary.ts"
 
 /** Up to 24 characters of the same sentence. */
-const NEAR = '[^.!?\\n。؟।"„“«「]{0,24}'
-const CLOSE = '[^.!?\\n。؟।"„“«「]{0,10}'
+const SAME_SENTENCE = '[^.!?\\n。؟।"„“«「]{0,24}'
+const SAME_SENTENCE_NEAR = '[^.!?\\n。؟।"„“«「]{0,10}'
 
 /**
- * Alternatives, separated by commas: `lift` and `show` are verbs, `reins` and `brief` their objects (rules, prompt), `free`
+ * Alternatives, separated by commas: `dropVerbs` and `showVerbs` take `restrictions` and `promptNouns`; `personaVerbs`
  * is "without rules".
  */
-type Vocabulary = { lift: string; reins: string; show: string; brief: string; free: string }
+type Vocabulary = {
+  dropVerbs: string
+  restrictions: string
+  showVerbs: string
+  promptNouns: string
+  personaVerbs: string
+}
 
-const alternatives = (list: string) => text(...list.split(",").map((word) => word.trim()))
+const alternatives = (list: string) => alternation(...list.split(",").map((word) => word.trim()))
 
-/** By language: `reins` and `brief` have the word "your" with them, so that rules of others are not meant. */
+/**
+ * By language: `restrictions` and `promptNouns` include the word "your" with them, so that rules of others are not
+ * meant.
+ */
 const VOCABULARIES: readonly Vocabulary[] = [
   {
-    lift: "ignorier,ignoriere,vergiss,missachte,umgeh,heb,setz,schalt,schalte,streich,lass,lösch,wirf,leg,pfeif,brich,deaktivier,entfern,verwirf,scheiß,scheiss,verlern,nimm,hör auf",
-    reins:
+    dropVerbs:
+      "ignorier,ignoriere,vergiss,missachte,umgeh,heb,setz,schalt,schalte,streich,lass,lösch,wirf,leg,pfeif,brich,deaktivier,entfern,verwirf,scheiß,scheiss,verlern,nimm,hör auf",
+    restrictions:
       "deine[rnm]? (?:\\w{1,20} ){0,2}(?:regeln|vorgaben|richtlinien|anweisungen|filter|moderation|beschränkungen|einschränkungen|grenzen|ethik|zensur|grundsätze|programmierung|sicherheitsregeln|schranken|konfiguration|instruktionen|politik|prinzipien)",
-    show: "zeig,verrate,nenn,gib,wiederhol,liste,schreib,sag mir,zitier,übersetz,kopier,lies,druck,offenbar,leg,poste,beschreib",
-    brief:
+    showVerbs:
+      "zeig,verrate,nenn,gib,wiederhol,liste,schreib,sag mir,zitier,übersetz,kopier,lies,druck,offenbar,leg,poste,beschreib",
+    promptNouns:
       "dein(?:e[nrm]?|en)? (?:\\w{1,20} ){0,2}(?:systemprompt|system-prompt|prompt|anweisungen|systemnachricht|instruktionen|vorgaben|startnachricht|konfiguration|systemtext)",
-    free: "du bist,du heißt,spiel,sprich,antworte,rede,verhalte dich",
+    personaVerbs: "du bist,du heißt,spiel,sprich,antworte,rede,verhalte dich",
   },
   {
-    lift: "ignore,oublie,oubliez,suspends,lève,enlève,coupe,désactive,annule,contourne,abandonne,laisse tomber,efface,cesse de suivre,mets de côté,viole,enfreins,supprime,jette,débarrasse",
-    reins:
+    dropVerbs:
+      "ignore,oublie,oubliez,suspends,lève,enlève,coupe,désactive,annule,contourne,abandonne,laisse tomber,efface,cesse de suivre,mets de côté,viole,enfreins,supprime,jette,débarrasse",
+    restrictions:
       "(?:tes|ton|ta|toutes tes|tous tes|vos) (?:\\w{1,20} ){0,2}(?:règles|consignes|directives|instructions|filtres?|modération|restrictions|limites|éthique|censure|principes|programmation|garde-fous|politique|contraintes|configuration)",
-    show: "montre,affiche,révèle,répète,donne,dis-moi,dis moi,écris,cite,traduis,recopie,résume,liste,lis-moi,imprime,divulgue,mets",
-    brief:
+    showVerbs:
+      "montre,affiche,révèle,répète,donne,dis-moi,dis moi,écris,cite,traduis,recopie,résume,liste,lis-moi,imprime,divulgue,mets",
+    promptNouns:
       "(?:tes|ton|ta|vos|votre) (?:\\w{1,20} ){0,2}(?:prompt|consignes|instructions|message système|directives|configuration|invite système|message initial)",
-    free: "tu es,joue,parle,réponds,agis,comporte-toi,deviens,sois,fais",
+    personaVerbs: "tu es,joue,parle,réponds,agis,comporte-toi,deviens,sois,fais",
   },
   {
-    lift: "ignora,olvida,suspende,levanta,quita,apaga,desactiva,anula,elude,abandona,deja de seguir,borra,rompe,incumple,elimina,tira,deja,pasa de,sáltate",
-    reins:
+    dropVerbs:
+      "ignora,olvida,suspende,levanta,quita,apaga,desactiva,anula,elude,abandona,deja de seguir,borra,rompe,incumple,elimina,tira,deja,pasa de,sáltate",
+    restrictions:
       "(?:tus|tu|todas tus|todos tus|sus) (?:\\w{1,20} ){0,2}(?:reglas|normas|directrices|instrucciones|indicaciones|filtros?|moderación|restricciones|límites|ética|censura|principios|programación|política|políticas|configuración|barreras)",
-    show: "muestra,muéstrame,revela,repite,dame,dime,escribe,cita,traduce,copia,resume,lista,lee,imprime,pon,enséñame",
-    brief:
+    showVerbs:
+      "muestra,muéstrame,revela,repite,dame,dime,escribe,cita,traduce,copia,resume,lista,lee,imprime,pon,enséñame",
+    promptNouns:
       "(?:tus|tu|sus|su) (?:\\w{1,20} ){0,2}(?:prompt|indicaciones|instrucciones|mensaje de sistema|mensaje del sistema|directrices|configuración|mensaje inicial)",
-    free: "eres,haz de,habla,responde,actúa,compórtate,conviértete,sé",
+    personaVerbs: "eres,haz de,habla,responde,actúa,compórtate,conviértete,sé",
   },
   {
-    lift: "ignora,dimentica,sospendi,togli,leva,spegni,disattiva,annulla,aggira,abbandona,smetti di seguire,cancella,infrangi,elimina,butta,lascia perdere,metti da parte,viola",
-    reins:
+    dropVerbs:
+      "ignora,dimentica,sospendi,togli,leva,spegni,disattiva,annulla,aggira,abbandona,smetti di seguire,cancella,infrangi,elimina,butta,lascia perdere,metti da parte,viola",
+    restrictions:
       "(?:le tue|i tuoi|la tua|il tuo|tutte le tue|tutti i tuoi|tue|tuoi) (?:\\w{1,20} ){0,2}(?:regole|norme|direttive|istruzioni|indicazioni|filtri|filtro|moderazione|restrizioni|limiti|etica|censura|principi|programmazione|politica|configurazione|vincoli)",
-    show: "mostra,mostrami,rivela,ripeti,dammi,dimmi,scrivi,cita,traduci,copia,riassumi,elenca,leggi,stampa,metti",
-    brief:
+    showVerbs: "mostra,mostrami,rivela,ripeti,dammi,dimmi,scrivi,cita,traduci,copia,riassumi,elenca,leggi,stampa,metti",
+    promptNouns:
       "(?:le tue|i tuoi|la tua|il tuo|tuo) (?:\\w{1,20} ){0,2}(?:prompt|istruzioni|indicazioni|messaggio di sistema|direttive|configurazione|messaggio iniziale)",
-    free: "sei,fai,parla,rispondi,agisci,comportati,diventa,sii,fingi",
+    personaVerbs: "sei,fai,parla,rispondi,agisci,comportati,diventa,sii,fingi",
   },
   {
-    lift: "ignore,esqueça,esquece,suspenda,retire,tire,desligue,desative,anule,contorne,abandone,deixe de seguir,apague,quebre,viole,elimine,remova,largue,ponha de lado",
-    reins:
+    dropVerbs:
+      "ignore,esqueça,esquece,suspenda,retire,tire,desligue,desative,anule,contorne,abandone,deixe de seguir,apague,quebre,viole,elimine,remova,largue,ponha de lado",
+    restrictions:
       "(?:as suas|os seus|a sua|o seu|as tuas|os teus|suas|seus|sua|seu) (?:\\w{1,20} ){0,2}(?:regras|normas|diretrizes|instruções|indicações|filtros?|moderação|restrições|limites|ética|censura|princípios|programação|política|configuração|barreiras)",
-    show: "mostre,mostra,revele,repita,dê,diga,escreva,cite,traduza,copie,resuma,liste,leia,imprima,ponha",
-    brief:
+    showVerbs: "mostre,mostra,revele,repita,dê,diga,escreva,cite,traduza,copie,resuma,liste,leia,imprima,ponha",
+    promptNouns:
       "(?:as suas|os seus|a sua|o seu|suas|seu|sua|teu) (?:\\w{1,20} ){0,2}(?:prompt|instruções|indicações|mensagem de sistema|mensagem do sistema|diretrizes|configuração|mensagem inicial)",
-    free: "você é,és,seja,fale,responda,aja,comporte-se,torne-se,faça",
+    personaVerbs: "você é,és,seja,fale,responda,aja,comporte-se,torne-se,faça",
   },
   {
-    lift: "negeer,vergeet,zet,hef,schort,haal,schakel,omzeil,laat,wis,breek,overtreed,verwijder,gooi,leg,stop met,lap,schrap,schuif",
-    reins:
+    dropVerbs:
+      "negeer,vergeet,zet,hef,schort,haal,schakel,omzeil,laat,wis,breek,overtreed,verwijder,gooi,leg,stop met,lap,schrap,schuif",
+    restrictions:
       "(?:je|jouw|al je|uw) (?:\\w{1,20} ){0,2}(?:regels|richtlijnen|instructies|filters?|moderatie|beperkingen|grenzen|ethiek|censuur|principes|programmering|beleid|configuratie|voorschriften|opdracht)",
-    show: "toon,geef,onthul,herhaal,vertel,zeg,schrijf,citeer,vertaal,kopieer,vat,lijst,lees,print,zet,laat",
-    brief:
+    showVerbs: "toon,geef,onthul,herhaal,vertel,zeg,schrijf,citeer,vertaal,kopieer,vat,lijst,lees,print,zet,laat",
+    promptNouns:
       "(?:je|jouw|uw) (?:\\w{1,20} ){0,2}(?:prompt|systeemprompt|instructies|systeembericht|richtlijnen|configuratie|startbericht|voorschriften)",
-    free: "je bent,jij bent,speel,praat,antwoord,gedraag je,wees,word",
+    personaVerbs: "je bent,jij bent,speel,praat,antwoord,gedraag je,wees,word",
   },
   {
-    lift: "zignoruj,ignoruj,zapomnij,zawieś,zdejmij,usuń,wyłącz,obejdź,porzuć,przestań,złam,odrzuć,wyrzuć,olej,odłóż,skasuj,anuluj",
-    reins:
+    dropVerbs:
+      "zignoruj,ignoruj,zapomnij,zawieś,zdejmij,usuń,wyłącz,obejdź,porzuć,przestań,złam,odrzuć,wyrzuć,olej,odłóż,skasuj,anuluj",
+    restrictions:
       "(?:swoje|swoich|swoją|swojej|twoje|twoich|swój|swoim) (?:[^ .!?]{1,20} ){0,2}(?:zasad|reguł|wytyczn|instrukcj|filtr|moderacj|ogranicze|granic|etyk|cenzur|polityk|programowani|konfiguracj|polece)",
-    show: "pokaż,podaj,ujawnij,powtórz,wypisz,powiedz,napisz,zacytuj,przetłumacz,skopiuj,streść,wymień,przeczytaj,wydrukuj,przedstaw,zdradź",
-    brief:
+    showVerbs:
+      "pokaż,podaj,ujawnij,powtórz,wypisz,powiedz,napisz,zacytuj,przetłumacz,skopiuj,streść,wymień,przeczytaj,wydrukuj,przedstaw,zdradź",
+    promptNouns:
       "(?:swoje|swój|swoją|swojego|swoich|twój|twoje|swojej) (?:[^ .!?]{1,20} ){0,2}(?:prompt|instrukcj|wytyczn|konfiguracj|wiadomość systemow|polecenia systemow)",
-    free: "jesteś,zagraj,mów,odpowiadaj,działaj,zachowuj się,bądź,udawaj",
+    personaVerbs: "jesteś,zagraj,mów,odpowiadaj,działaj,zachowuj się,bądź,udawaj",
   },
 ]
 
 const WITHOUT =
   "(?:ohne|sans|sin|senza|sem|zonder|bez|keine|aucun|aucune|ningun|ninguna|nessun|nessuna|nenhum|nenhuma|geen|żadnych)"
-const NO_REINS =
+const NO_RESTRICTIONS =
   "(?:filter|filtr|regel|règle|regla|regola|regole|regra|regels|zasad|reguł|zensur|censur|cenzur|grenz|limit|límit|granic|moral|morał|tabu|taboe|tabou|restric|restriz|restriç|beperking|beschränk|einschränk|ogranicze|éthique|ética|etica|ethik|ethiek|etyk)"
 
 /** Languages without spaces, or whose verb comes last. */
@@ -106,17 +126,17 @@ const OTHERS: readonly string[] = [
   "(?:أظهر|اعرض|اكتب|اطبع|كرر|قل|أخبرني|اكشف|ترجم|اذكر|انسخ|لخص|هات|ضع|اقرأ)[^.!?؟\\n]{0,14}(?:تعليماتك|موجهك|موجه النظام|رسالة النظام|توجيهاتك|إعداداتك|أوامرك)",
 ]
 
-const NO_BRIEF_OF = "(?! (?:für|zu|pour|sur|para|sobre|per|su|voor|over|dla|do|для|о)\\b)"
+const NOT_ABOUT_OTHERS = "(?! (?:für|zu|pour|sur|para|sobre|per|su|voor|over|dla|do|для|о)\\b)"
 
-/** A phrase in quotation marks is quoted more often than given. Nor does a word begin inside another. */
-const BARE = '(?<!["“«„‚‘「『`]\\s?)(?<![a-zà-ɏḀ-ỿа-яё])'
+/** Not after a quotation mark, since such a phrase is mostly a quotation, and not inside a word. */
+const UNQUOTED = '(?<!["“«„‚‘「『`]\\s?)(?<![a-zà-ɏḀ-ỿа-яё])'
 
 /** The most common orders in the other languages than English. */
-export const ORDERS_IN_LANGUAGES: readonly string[] = [
-  ...VOCABULARIES.flatMap(({ lift, reins, show, brief, free }) => [
-    `${BARE}${alternatives(lift)}${CLOSE}${reins}`,
-    `${BARE}${alternatives(show)}${CLOSE}${brief}${NO_BRIEF_OF}`,
-    `${alternatives(free)}${NEAR}${WITHOUT} (?:[^ .!?\\n]{1,16} ){0,1}${NO_REINS}`,
+export const MULTILINGUAL_PHRASES: readonly string[] = [
+  ...VOCABULARIES.flatMap(({ dropVerbs, restrictions, showVerbs, promptNouns, personaVerbs }) => [
+    `${UNQUOTED}${alternatives(dropVerbs)}${SAME_SENTENCE_NEAR}${restrictions}`,
+    `${UNQUOTED}${alternatives(showVerbs)}${SAME_SENTENCE_NEAR}${promptNouns}${NOT_ABOUT_OTHERS}`,
+    `${alternatives(personaVerbs)}${SAME_SENTENCE}${WITHOUT} (?:[^ .!?\\n]{1,16} ){0,1}${NO_RESTRICTIONS}`,
   ]),
-  ...OTHERS.map((one) => `${BARE}${one}`),
+  ...OTHERS.map((one) => `${UNQUOTED}${one}`),
 ]

@@ -1,5 +1,5 @@
 /**
- * More words for the concepts in injection-concepts.ts and injection-situations.ts, in the same form, and concepts of
+ * More words for the concepts in injection-concepts.ts and injection-contexts.ts, in the same form, and concepts of
  * single tricks: evading a filter, completing a sentence, a known persona, a cipher, a crime, damage.
  */
 export const SYNONYMS: Readonly<Record<string, string>> = {

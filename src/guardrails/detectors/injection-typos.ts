@@ -1,46 +1,46 @@
-import type { Part } from "./detector.ts"
+import type { MatchRange } from "./detector.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 const VERBS = ["ignore", "disregard", "forget", "override", "bypass"]
-const EARLIER = ["previous", "prior", "above", "earlier", "preceding", "system"]
-const ORDERS = ["instruction", "instructions", "prompt", "prompts", "directives", "guidelines"]
+const EARLIER_TERMS = ["previous", "prior", "above", "earlier", "preceding", "system"]
+const INSTRUCTION_NOUNS = ["instruction", "instructions", "prompt", "prompts", "directives", "guidelines"]
 /** Maximum number of words between two words of a phrase. */
 const WINDOW = 4
 
 const TOKEN = /\p{L}{4,16}/gu
-const LONGEST = 16
-const SHORTEST = 4
+const MAX_WORD_LENGTH = 16
+const MIN_WORD_LENGTH = 4
 /** The verb by its first letter, in lower case. */
-const VERB_OF = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
+const VERB_BY_FIRST_LETTER = new Map(VERBS.map((verb) => [verb.charCodeAt(0), verb]))
 const DOTTED_I = 0x130
 
 /**
  * Every detected misspelling of a verb contains one of these: with one wrong letter, one half of the verb is intact; a
  * scrambled verb starts with the first letter and three of the inner ones.
  */
-export const VERB_PARTS: readonly string[] = [...new Set(VERBS.flatMap(partsOf))]
+export const VERB_FRAGMENTS: readonly string[] = [...new Set(VERBS.flatMap(fragmentsOf))]
 
-function partsOf(verb: string): string[] {
+function fragmentsOf(verb: string): string[] {
   const half = verb.length >> 1
-  const scrambled = arrangements(verb.slice(1, -1).split(""), 3).map((letters) => verb.charAt(0) + letters)
+  const scrambled = permutations(verb.slice(1, -1).split(""), 3).map((letters) => verb.charAt(0) + letters)
   return [verb.slice(0, half), verb.slice(half), ...scrambled]
 }
 
 /** All arrangements of `count` of these letters. */
-function arrangements(letters: readonly string[], count: number): string[] {
+function permutations(letters: readonly string[], count: number): string[] {
   if (count === 0) return [""]
   return letters.flatMap((letter, at) =>
-    arrangements(letters.toSpliced(at, 1), count - 1).map((others) => letter + others),
+    permutations(letters.toSpliced(at, 1), count - 1).map((others) => letter + others),
   )
 }
 
 /** Finds instructions to ignore earlier instructions with misspelt words: one wrong letter, or scrambled letters. */
-export function fuzzyInjections(text: string): Part[] {
-  return [...text.matchAll(TOKEN)].flatMap(({ index }) => injectionsFrom(text, index))
+export function findMisspelled(text: string): MatchRange[] {
+  return [...text.matchAll(TOKEN)].flatMap(({ index }) => findMisspelledAt(text, index))
 }
 
 /** Finds an instruction that begins with the word at this index. */
-export function injectionsFrom(text: string, from: number): Part[] {
+export function findMisspelledAt(text: string, from: number): MatchRange[] {
   const tokens: RegExpExecArray[] = []
   const pattern = new RegExp(TOKEN)
   pattern.lastIndex = from
@@ -48,25 +48,25 @@ export function injectionsFrom(text: string, from: number): Part[] {
     const token = pattern.exec(text)
     if (!token) break
     tokens.push(token)
-    if (tokens.length === 1 && !isLike(token[0], VERBS)) return []
+    if (tokens.length === 1 && !isSimilar(token[0], VERBS)) return []
   }
-  const earlier = next(tokens, 0, EARLIER)
-  const order = earlier === undefined ? undefined : next(tokens, earlier, ORDERS)
+  const earlier = nextSimilar(tokens, 0, EARLIER_TERMS)
+  const order = earlier === undefined ? undefined : nextSimilar(tokens, earlier, INSTRUCTION_NOUNS)
   const last = order === undefined ? undefined : tokens[order]
   return last ? [[from, last.index + last[0].length]] : []
 }
 
 /**
- * Index in a stretch of letters of a word that may be a misspelt verb; -1 if there is none. A cheap test without false
+ * Index in a run of letters of a word that may be a misspelt verb; -1 if there is none. A cheap test without false
  * negatives.
  */
-export function misspeltVerb(text: string, start: number, to: number): number {
-  const length = (to - start) % LONGEST
-  if (length < SHORTEST) return -1
+export function possibleVerbStart(text: string, start: number, to: number): number {
+  const length = (to - start) % MAX_WORD_LENGTH
+  if (length < MIN_WORD_LENGTH) return -1
   const from = to - length
   const first = text.charCodeAt(from)
   if (first >= 128) return first === DOTTED_I ? from : -1
-  const verb = VERB_OF.get(first | 0x20)
+  const verb = VERB_BY_FIRST_LETTER.get(first | 0x20)
   if (verb === undefined) return -1
   const [second, last] = [text.charCodeAt(from + 1), text.charCodeAt(to - 1)]
   const isAlike = (second | 0x20) === verb.charCodeAt(1) || (last | 0x20) === verb.charCodeAt(verb.length - 1)
@@ -75,20 +75,24 @@ export function misspeltVerb(text: string, start: number, to: number): number {
   return -1
 }
 
-function next(tokens: readonly RegExpExecArray[], from: number, content: readonly string[]): number | undefined {
+function nextSimilar(
+  tokens: readonly RegExpExecArray[],
+  from: number,
+  candidates: readonly string[],
+): number | undefined {
   for (let at = from + 1; at <= from + WINDOW && at < tokens.length; at++) {
     const [token, before] = [elementAt(tokens, at), elementAt(tokens, at - 1)]
     // Not across sentences or lines of code.
     if (token.index - before.index - before[0].length > 12) return undefined
-    if (isLike(token[0], content)) return at
+    if (isSimilar(token[0], candidates)) return at
   }
   return undefined
 }
 
-function isLike(token: string, content: readonly string[]): boolean {
+function isSimilar(token: string, candidates: readonly string[]): boolean {
   const lower = token.toLowerCase()
-  return content.some(
-    (word) => lower === word || isScrambled(lower, word) || (word.length > 5 && isOneOff(lower, word)),
+  return candidates.some(
+    (word) => lower === word || isScrambled(lower, word) || (word.length > 5 && hasEditDistanceOne(lower, word)),
   )
 }
 
@@ -98,7 +102,7 @@ function isScrambled(token: string, word: string): boolean {
 }
 
 /** Whether one letter is added, missing or different. */
-function isOneOff(token: string, word: string): boolean {
+function hasEditDistanceOne(token: string, word: string): boolean {
   if (Math.abs(token.length - word.length) > 1 || token[0] !== word[0]) return false
   let start = 0
   while (start < token.length && token[start] === word[start]) start++

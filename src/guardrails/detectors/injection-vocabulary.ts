@@ -1,17 +1,17 @@
 /** Building blocks of injection phrases. */
-export const GAP = "[\\s\"'`*_,:;.–-]{1,6}"
+export const SEPARATOR = "[\\s\"'`*_,:;.–-]{1,6}"
 /** Optional separator. */
-export const MAY = "[\\s\"'`*_,:;.–-]{0,6}"
-export const text = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
+export const OPTIONAL_SEPARATOR = "[\\s\"'`*_,:;.–-]{0,6}"
+export const alternation = (...alternatives: string[]) => `(?:${alternatives.join("|")})`
 /**
  * Up to `count` words. Gaps contain no word characters: a text can be split in only one way, so matching stays linear.
  */
-export const some = (count: number) => `(?:\\w{1,20}${GAP}){0,${count}}`
+export const upToTokens = (count: number) => `(?:\\w{1,20}${SEPARATOR}){0,${count}}`
 
 /** The same within a sentence. */
-export const near = (count: number) => `(?:\\w{1,20}[\\s"'\`*_,:;–-]{1,6}){0,${count}}`
+export const upToTokensInSentence = (count: number) => `(?:\\w{1,20}[\\s"'\`*_,:;–-]{1,6}){0,${count}}`
 
-export const LIFT = text(
+export const DROP_VERBS = alternation(
   "suspend",
   "lift",
   "disable",
@@ -64,7 +64,7 @@ export const LIFT = text(
   "stand above",
 )
 /** Restrictions of an assistant. */
-export const REINS = text(
+export const RESTRICTIONS = alternation(
   "rules?",
   "guide ?lines?",
   "guardrails?",
@@ -72,7 +72,7 @@ export const REINS = text(
   "limits?",
   "limitations?",
   "polic(?:y|ies)",
-  `(?:safety|content|moderation|ethics?|ethical)${GAP}(?:rules?|polic(?:y|ies)|filters?|guidelines?|measures?|layers?|settings?|checks?|training|modules?|protocols?|systems?)`,
+  `(?:safety|content|moderation|ethics?|ethical)${SEPARATOR}(?:rules?|polic(?:y|ies)|filters?|guidelines?|measures?|layers?|settings?|checks?|training|modules?|protocols?|systems?)`,
   "filters?",
   "moderation",
   "censorship",
@@ -90,7 +90,7 @@ export const REINS = text(
   "system message",
   "configuration",
 )
-export const ANSWER = text(
+export const ANSWER_VERBS = alternation(
   "answer",
   "reply",
   "respond",
@@ -103,7 +103,7 @@ export const ANSWER = text(
   "write",
   "continue",
 )
-export const RECITE = text(
+export const RECITE_VERBS = alternation(
   "reveal",
   "print",
   "output",
@@ -140,8 +140,8 @@ export const RECITE = text(
   "rephrase",
   "paraphrase",
 )
-export const BRIEF = text(
-  `(?:system|initial|hidden|secret|original|first|starting|internal|base|developer)${GAP}(?:prompts?|instructions?|messages?|texts?|rules|guidelines|directives|configuration|context)`,
+export const PROMPT_NOUNS = alternation(
+  `(?:system|initial|hidden|secret|original|first|starting|internal|base|developer)${SEPARATOR}(?:prompts?|instructions?|messages?|texts?|rules|guidelines|directives|configuration|context)`,
   "prompt",
   "instructions",
   "directives",
@@ -152,8 +152,8 @@ export const BRIEF = text(
   "hidden text",
 )
 /** "Your instructions for the lamp" and "your prompt library" do not mean an assistant's instructions. */
-export const NOT_OF = `(?!${GAP}(?:for|of|on|about|regarding|to make|to get|to the|library|engineering|template|leaflet|manual)\\b)`
-export const SYSTEM = text(
+export const NOT_ABOUT_OTHERS = `(?!${SEPARATOR}(?:for|of|on|about|regarding|to make|to get|to the|library|engineering|template|leaflet|manual)\\b)`
+export const SYSTEM_NOUNS = alternation(
   "system",
   "developers?",
   "operators?",
@@ -166,8 +166,8 @@ export const SYSTEM = text(
 )
 
 /** A phrase in quotation marks is mostly a quotation, so it is left to the model. */
-export const BARE = '(?<!["“«„`])'
-export const AI = text(
+export const UNQUOTED = '(?<!["“«„`])'
+export const AI_NOUNS = alternation(
   "llms?",
   "(?:large )?language models?",
   "models?",
@@ -180,7 +180,7 @@ export const AI = text(
   "crawlers?",
   "ai (?:systems?|assistants?|agents?|models?|tools?|reviewers?)",
 )
-export const BRIEFED = text(
+export const INSTRUCTED_VERBS = alternation(
   "told",
   "instructed",
   "configured",
@@ -191,7 +191,7 @@ export const BRIEFED = text(
   "set up",
 )
 
-export const PLURAL_REINS = text(
+export const PLURAL_RESTRICTIONS = alternation(
   "rules",
   "polic(?:y|ies)",
   "guidelines",
@@ -208,7 +208,7 @@ export const PLURAL_REINS = text(
   "directives",
   "system prompt",
 )
-export const MAKERS = text(
+export const MAKER_NOUNS = alternation(
   "makers?",
   "creators?",
   "developers?",
@@ -221,5 +221,5 @@ export const MAKERS = text(
   "company",
 )
 /** Before an order: the start of a sentence, or a word that leads to one. */
-export const ORDER =
+export const IMPERATIVE_START =
   "(?<=^|\\n|[.!?:;,)>\\]]\\s|(?:and|then|please|just|now|simply|first|second|you to|pls|plz|could you|can you|would you|kindly)\\s)"

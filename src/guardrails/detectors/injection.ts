@@ -1,173 +1,209 @@
-import { COST, type Meter } from "../content/meter.ts"
-import { type Runs, runsOf } from "../prefilter/runs.ts"
-import type { Survey } from "../prefilter/survey.ts"
-import type { Part } from "./detector.ts"
-import { LETTER_OF_DIGIT } from "./injection-letters.ts"
-import { type Reading, readingsOf } from "./injection-readings.ts"
-import { HIDDEN_SCORE, scoreInjections } from "./injection-model.ts"
-import { type Sign, SIGNS } from "./injection-signs.ts"
-import { fuzzyInjections, injectionsFrom, misspeltVerb } from "./injection-typos.ts"
-import { numberOf, surveyChanged, surveyOf } from "./surveyor.ts"
+import { COST, type WorkBudget } from "../content/work-budget.ts"
+import { type ObfuscationCandidates, obfuscationCandidates } from "../prefilter/obfuscation.ts"
+import type { PrefilterResult } from "../prefilter/prefilter.ts"
+import type { MatchRange } from "./detector.ts"
+import { LEET_DIGITS } from "./injection-characters.ts"
+import { type DecodedText, decodeObfuscated } from "./injection-decoding.ts"
+import { DECODED_BONUS, scoreInjections } from "./injection-model.ts"
+import { type PhrasePattern, PHRASE_PATTERNS } from "./injection-patterns.ts"
+import { findMisspelled, findMisspelledAt, possibleVerbStart } from "./injection-typos.ts"
+import { literalIndex, rescanText, prefilterText } from "./detector-prefilter.ts"
 
-/** The signs without spaces, for text with separated letters. */
-const SQUEEZED =
+/** Phrases without spaces, for text with separated letters. */
+const WITHOUT_SPACES =
   /(?:ignore|disregard|forget|override|bypass)(?:all|any|the|my|your|of|these|those){0,4}(?:previous|prior|above|earlier|preceding|system|safety|your)(?:system)?(?:instructions?|prompts?|rules|directives?|guidelines?|commands?)|(?:reveal|show|print|repeat|output|leak)(?:me)?(?:your|the)(?:hidden|secret|initial|full|entire|original){0,2}system(?:prompt|instructions?|message)|doanythingnow/i
 
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu
-const LEET: Readonly<Record<string, string>> = { ...LETTER_OF_DIGIT, "@": "a", $: "s", "!": "i" }
+const LEET_LETTERS: Readonly<Record<string, string>> = { ...LEET_DIGITS, "@": "a", $: "s", "!": "i" }
 
 /** Starts with the symbol, which is rarer than a letter. */
 const LEET_IN_WORD = /[013457@$](?:(?=[a-z])|(?<=[a-z].))/i
 
-/** Finds attempts to override the instructions of a model, plain or disguised. */
-export function findInjections(text: string, survey: Survey, meter: Meter): Part[] {
-  const { parts, readings } = read(text, survey, meter)
-  return withModel(parts, { text, readings }, meter)
+/** Finds attempts to override the instructions of a model, plain or obfuscated. */
+export function findInjections(text: string, prefilter: PrefilterResult, budget: WorkBudget): MatchRange[] {
+  const { parts, decoded } = scanText(text, prefilter, budget)
+  return withModel(parts, { text, decoded }, budget)
 }
 
 /** Matches of the patterns, without the model. */
-export function findSigns(text: string, survey: Survey, meter: Meter): Part[] {
-  return read(text, survey, meter).parts
+export function findPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudget): MatchRange[] {
+  return scanText(text, prefilter, budget).parts
 }
 
-function read(text: string, survey: Survey, meter: Meter): { parts: Part[]; readings: Reading[] } {
-  const runs = runsIn(text, survey, meter)
-  const readings = readingsOf(text, { survey, runs }, meter)
-  return { parts: [...signsIn(text, { survey, runs }, meter), ...hidden(readings, meter)], readings }
+function scanText(
+  text: string,
+  prefilter: PrefilterResult,
+  budget: WorkBudget,
+): { parts: MatchRange[]; decoded: DecodedText[] } {
+  const obfuscation = obfuscationIn(text, prefilter, budget)
+  const decoded = decodeObfuscated(text, { prefilter, obfuscation }, budget)
+  return { parts: [...findPlain(text, { prefilter, obfuscation }, budget), ...findDecoded(decoded, budget)], decoded }
 }
 
-/** The decoded text of disguised parts. */
-export function hiddenTexts(text: string, survey: Survey, meter: Meter): Reading[] {
-  return readingsOf(text, { survey, runs: runsIn(text, survey, meter) }, meter)
+/** The decoded text of obfuscated parts. */
+export function decodedTexts(text: string, prefilter: PrefilterResult, budget: WorkBudget): DecodedText[] {
+  return decodeObfuscated(text, { prefilter, obfuscation: obfuscationIn(text, prefilter, budget) }, budget)
 }
 
-function runsIn(text: string, survey: Survey, meter: Meter): Runs | undefined {
-  const runs = survey.places && !survey.hasPairs ? runsOf(text, survey.verbs, misspeltVerb) : undefined
-  meter.spend(text.length * COST.runs + (runs?.verbs.length ?? 0) * COST.misspelt)
-  return runs
+function obfuscationIn(
+  text: string,
+  prefilter: PrefilterResult,
+  budget: WorkBudget,
+): ObfuscationCandidates | undefined {
+  const candidates =
+    prefilter.literalHits && !prefilter.hasAstralLetters
+      ? obfuscationCandidates(text, prefilter.verbEnds, possibleVerbStart)
+      : undefined
+  budget.spend(text.length * COST.obfuscationCharacter + (candidates?.verbStarts.length ?? 0) * COST.misspelledWord)
+  return candidates
 }
 
-function signsIn(text: string, { survey, runs }: { survey: Survey; runs: Runs | undefined }, meter: Meter): Part[] {
-  const parts = plainly(text, survey, meter)
+function findPlain(
+  text: string,
+  { prefilter, obfuscation }: { prefilter: PrefilterResult; obfuscation: ObfuscationCandidates | undefined },
+  budget: WorkBudget,
+): MatchRange[] {
+  const parts = matchPhrases(text, prefilter, budget)
   // With surrogate pairs, or too many possible starts, the complete text is searched.
-  if (!runs) meter.spend(text.length * COST.dearest)
-  parts.push(...(runs ? runs.verbs.flatMap((from) => injectionsFrom(text, from)) : fuzzyInjections(text)))
-  if (!survey.isAscii) meter.spend(text.length * COST.searched)
-  const clean = cleaned(text, survey)
-  if (clean !== text && parts.length === 0 && plainly(clean, paidSurvey(clean, meter), meter).length > 0) {
+  if (!obfuscation) budget.spend(text.length * COST.allPhrasesCharacter)
+  parts.push(
+    ...(obfuscation ? obfuscation.verbStarts.flatMap((from) => findMisspelledAt(text, from)) : findMisspelled(text)),
+  )
+  if (!prefilter.isAscii) budget.spend(text.length * COST.regexCharacter)
+  const clean = normalized(text, prefilter)
+  if (clean !== text && parts.length === 0 && matchPhrases(clean, chargedPrefilter(clean, budget), budget).length > 0) {
     parts.push([0, text.length])
   }
   if (parts.length === 0 && LEET_IN_WORD.test(text)) {
-    meter.spend(text.length * COST.searched)
+    budget.spend(text.length * COST.regexCharacter)
     const changed: number[] = []
-    const plain = unleet(text, changed)
-    parts.push(...plainly(plain, surveyChanged(survey, plain, changed), meter))
+    const unleeted = unleet(text, changed)
+    parts.push(...matchPhrases(unleeted, rescanText(prefilter, unleeted, changed), budget))
   }
   return parts
 }
 
-/** Disguised parts that have a sign after decoding. */
-function hidden(readings: readonly Reading[], meter: Meter): Part[] {
-  return readings.flatMap(({ text, whole }) => (isInjection(text, meter) ? [whole] : []))
+/** Obfuscated parts that match a phrase after decoding. */
+function findDecoded(decoded: readonly DecodedText[], budget: WorkBudget): MatchRange[] {
+  return decoded.flatMap(({ text, range }) => (isInjection(text, budget) ? [range] : []))
 }
 
-type Texts = { text: string; readings: readonly Reading[] }
+type ScannedTexts = { text: string; decoded: readonly DecodedText[] }
 
 /** Adds matches of the model outside those of the patterns. */
-function withModel(parts: readonly Part[], { text, readings }: Texts, meter: Meter): Part[] {
-  const scored = scoreInjections(text, meter)
-  const disguised = readings
-    .map((one) => ({ ...scoreInjections(one.text, meter, HIDDEN_SCORE), whole: one.whole }))
-    .filter((one) => one.parts.length > 0)
-  const weighed = [...scored.parts, ...disguised.map(({ whole }) => whole)]
-  const score = Math.max(scored.score, ...disguised.map((one) => one.score))
-  const others = weighed.filter(([from, to]) => !parts.some((part) => part[0] < to && part[1] > from))
-  return [...parts.map(([from, to]): Part => [from, to, score]), ...others.map(([from, to]): Part => [from, to, score])]
+function withModel(
+  parts: readonly MatchRange[],
+  { text, decoded: decodedTexts }: ScannedTexts,
+  budget: WorkBudget,
+): MatchRange[] {
+  const scored = scoreInjections(text, budget)
+  const decodedMatches = decodedTexts
+    .map((decoded) => ({ ...scoreInjections(decoded.text, budget, DECODED_BONUS), range: decoded.range }))
+    .filter((decoded) => decoded.parts.length > 0)
+  const modelMatches = [...scored.parts, ...decodedMatches.map(({ range }) => range)]
+  const score = Math.max(scored.score, ...decodedMatches.map((decoded) => decoded.score))
+  const others = modelMatches.filter(([from, to]) => !parts.some((part) => part[0] < to && part[1] > from))
+  return [
+    ...parts.map(([from, to]): MatchRange => [from, to, score]),
+    ...others.map(([from, to]): MatchRange => [from, to, score]),
+  ]
 }
 
-function paidSurvey(text: string, meter: Meter): Survey {
-  meter.spend(text.length * COST.surveyed)
-  return surveyOf(text)
+function chargedPrefilter(text: string, budget: WorkBudget): PrefilterResult {
+  budget.spend(text.length * COST.prefilterCharacter)
+  return prefilterText(text)
 }
 
-function cleaned(text: string, { hasUnread, isAscii }: Survey): string {
+function normalized(text: string, { hasIgnored, isAscii }: PrefilterResult): string {
   if (isAscii) return text
-  return (hasUnread ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
+  return (hasIgnored ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
 }
 
-function plainly(text: string, survey: Survey, meter: Meter): Part[] {
-  const parts: Part[] = []
-  const { groups, openers } = (known ??= numbered())
-  const has = (literal: number) => survey.seen[literal] === 1
-  const starts = SIGNS.map((_, sign): number[] | undefined =>
-    groups[sign]?.every((group) => group.some(has)) ? [] : undefined,
+function matchPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudget): MatchRange[] {
+  const parts: MatchRange[] = []
+  const { groups, phrasesByPrefix } = (phraseIndex ??= buildPhraseIndex())
+  const isPresent = (literal: number) => prefilter.present[literal] === 1
+  const startsByPhrase = PHRASE_PATTERNS.map((_, phrase): number[] | undefined =>
+    groups[phrase]?.every((group) => group.some(isPresent)) ? [] : undefined,
   )
-  const { places } = survey
-  for (let at = 0; places && at < places.starts.length; at++) {
-    for (const sign of openers[places.literals[at] ?? 0] ?? []) starts[sign]?.push(places.starts[at] ?? 0)
+  const { literalHits } = prefilter
+  for (let at = 0; literalHits && at < literalHits.starts.length; at++) {
+    for (const phrase of phrasesByPrefix[literalHits.literals[at] ?? 0] ?? [])
+      startsByPhrase[phrase]?.push(literalHits.starts[at] ?? 0)
   }
-  for (const [at, sign] of SIGNS.entries()) {
-    const current = starts[at]
-    if (!current) continue
-    if (sign.openings && places) startingAt(sign, text, { starts: inOrder(current), meter, parts })
+  for (const [at, phrase] of PHRASE_PATTERNS.entries()) {
+    const phraseStarts = startsByPhrase[at]
+    if (!phraseStarts) continue
+    if (phrase.prefixes && literalHits)
+      matchAtStarts(phrase, text, { startsByPhrase: sorted(phraseStarts), budget, parts })
     else {
-      meter.spend(text.length * COST.searched)
-      for (const match of text.matchAll(sign.anywhere)) parts.push(partOf(match))
+      budget.spend(text.length * COST.regexCharacter)
+      for (const match of text.matchAll(phrase.search)) parts.push(partOf(match))
     }
   }
   return parts
 }
 
-/** Indexes of literals: the groups of each sign; `openers`: the signs that begin with each literal. */
-type Numbered = { groups: readonly number[][][]; openers: readonly number[][] }
+/** Indexes of literals: the groups of each phrase; `phrasesByPrefix`: the phrases that begin with each literal. */
+type PhraseIndex = { groups: readonly number[][][]; phrasesByPrefix: readonly number[][] }
 
-let known: Numbered | undefined
+let phraseIndex: PhraseIndex | undefined
 
-function numbered(): Numbered {
-  const openers: number[][] = []
-  for (const [sign, { openings }] of SIGNS.entries()) {
-    for (const number of new Set(openings?.map(numberOf))) (openers[number] ??= []).push(sign)
+function buildPhraseIndex(): PhraseIndex {
+  const phrasesByPrefix: number[][] = []
+  for (const [phrase, { prefixes }] of PHRASE_PATTERNS.entries()) {
+    for (const index of new Set(prefixes?.map(literalIndex))) (phrasesByPrefix[index] ??= []).push(phrase)
   }
-  return { groups: SIGNS.map(({ groups }) => groups.map((group) => group.map(numberOf))), openers }
+  return {
+    groups: PHRASE_PATTERNS.map(({ groups }) => groups.map((group) => group.map(literalIndex))),
+    phrasesByPrefix,
+  }
 }
 
 /** Sorts starts: literals are found in the order of their ends. */
-function inOrder(starts: number[]): number[] {
+function sorted(starts: number[]): number[] {
   return starts.sort((one, other) => one - other)
 }
 
-type SignSearch = {
-  starts: readonly number[]
-  meter: Meter
-  parts: Part[]
+type PhraseSearch = {
+  startsByPhrase: readonly number[]
+  budget: WorkBudget
+  parts: MatchRange[]
 }
 
 /** Equivalent to a search of the complete text that continues after each match. */
-function startingAt({ here }: Sign, text: string, { starts, meter, parts }: SignSearch): void {
-  let from = 0
-  meter.spend(starts.length * COST.attempt)
+function matchAtStarts(
+  { sticky: pattern }: PhrasePattern,
+  text: string,
+  { startsByPhrase: starts, budget, parts }: PhraseSearch,
+): void {
+  let minStart = 0
+  budget.spend(starts.length * COST.phraseAttempt)
   for (const start of starts) {
-    if (start < from) continue
-    here.lastIndex = start
-    const match = here.exec(text)
+    if (start < minStart) continue
+    pattern.lastIndex = start
+    const match = pattern.exec(text)
     if (!match) continue
     parts.push(partOf(match))
-    from = here.lastIndex
+    minStart = pattern.lastIndex
   }
 }
 
-function partOf(match: RegExpExecArray): Part {
+function partOf(match: RegExpExecArray): MatchRange {
   return [match.index, match.index + match[0].length]
 }
 
 /** Replaces symbols by the letters they imitate, one by one, so that indexes stay the same. */
 function unleet(text: string, changed: number[]): string {
-  return text.replaceAll(/[013457@$!]/g, (sign, at: number) => {
+  return text.replaceAll(/[013457@$!]/g, (symbol, at: number) => {
     changed.push(at)
-    return LEET[sign] ?? sign
+    return LEET_LETTERS[symbol] ?? symbol
   })
 }
 
-function isInjection(text: string, meter: Meter): boolean {
-  return plainly(text, paidSurvey(text, meter), meter).length > 0 || SQUEEZED.test(text.replaceAll(/\W/g, ""))
+function isInjection(text: string, budget: WorkBudget): boolean {
+  return (
+    matchPhrases(text, chargedPrefilter(text, budget), budget).length > 0 ||
+    WITHOUT_SPACES.test(text.replaceAll(/\W/g, ""))
+  )
 }

@@ -1,4 +1,4 @@
-import type { Scanned } from "./detector.ts"
+import type { PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 
 /** First names that are common in the languages of most prompts and rarely words of those languages. */
@@ -29,29 +29,29 @@ const FIRST_NAMES = new Set(
 )
 
 /** Words after a first name that are no family name. */
-const NO_FAMILY =
+const NOT_FAMILY_NAMES =
   /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server|Station|Boulevard|Square)$/
 
 const WORD = "\\p{Lu}[\\p{L}'’-]+"
 const TITLES = ["Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Herr", "Frau", "Madame", "Monsieur", "Señor", "Señora"]
 const TITLE = `(?:${TITLES.join("|")})\\.?`
-const SAYS =
+const INTRODUCTIONS =
   "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
 
-const SPOKEN =
+const INTRODUCTION =
   /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i
 const TITLED = new RegExp(`(?:^|(?<= ))${TITLE} `, "u")
-const NO_NAME = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
+const NOT_NAMES = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
 
-export const personName: Scanned = {
+export const personName: PatternDetector = {
   name: "person-name",
   engine: "pii",
   label: "[PERSON_NAME]",
   program: lazyProgram(
-    `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${SAYS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
+    `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${INTRODUCTIONS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
   ),
   limit: 96,
-  signs: {
+  triggers: {
     literals: [
       ...[...FIRST_NAMES].map((text) => ({ text, starts: true, ends: true, isUpper: true }) as const),
       ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map(
@@ -75,21 +75,26 @@ export const personName: Scanned = {
   refine(match) {
     const titled = TITLED.exec(match)
     if (titled) return [[titled.index, match.length]]
-    const content = SPOKEN.exec(match)?.[0] ?? ""
-    const phrase = [...match.slice(content.length).matchAll(/\S+/g)]
-    const scope = isIntroduced(content, phrase) ? 0 : phrase.findIndex(([word]) => isFirstName(word))
-    const name = phrase[scope]
+    const introduction = INTRODUCTION.exec(match)?.[0] ?? ""
+    const nameTokens = [...match.slice(introduction.length).matchAll(/\S+/g)]
+    const firstName = isIntroduced(introduction, nameTokens) ? 0 : nameTokens.findIndex(([word]) => isFirstName(word))
+    const name = nameTokens[firstName]
     if (!name) return []
     // A single first name counts only after a phrase that introduces it.
-    const isAlone = scope === phrase.length - 1 && content === ""
-    return isAlone || NO_FAMILY.test(phrase.at(-1)?.[0] ?? "") ? [] : [[content.length + name.index, match.length]]
+    const isAlone = firstName === nameTokens.length - 1 && introduction === ""
+    return isAlone || NOT_FAMILY_NAMES.test(nameTokens.at(-1)?.[0] ?? "")
+      ? []
+      : [[introduction.length + name.index, match.length]]
   },
 }
 
 /** After an explicit introduction any name counts; "I am" and "this is" are weaker. */
-function isIntroduced(content: string, phrase: readonly RegExpExecArray[]): boolean {
-  if (/^dear /i.test(content) && phrase.length < 2) return false
-  return /name|call me|patient|customer|contact|attn|signed|dear/i.test(content) && !NO_NAME.test(phrase[0]?.[0] ?? "")
+function isIntroduced(introduction: string, nameTokens: readonly RegExpExecArray[]): boolean {
+  if (/^dear /i.test(introduction) && nameTokens.length < 2) return false
+  return (
+    /name|call me|patient|customer|contact|attn|signed|dear/i.test(introduction) &&
+    !NOT_NAMES.test(nameTokens[0]?.[0] ?? "")
+  )
 }
 
 /** Checks only the first part of a double name. */
@@ -97,20 +102,21 @@ function isFirstName(word: string): boolean {
   return FIRST_NAMES.has((word.split(/[-'’]/)[0] ?? "").toLowerCase())
 }
 
-const KINDS =
+const STREET_KINDS =
   "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|Circle|Close|Crescent|Gardens|Grove|Mews|Row"
 const GERMAN = ["straße", "strasse", "str.", "weg", "platz", "allee", "gasse", "damm", "ufer"]
 const FRENCH = ["rue", "avenue", "boulevard", "place", "chemin", "impasse", "allée", "quai"]
 const ROMANCE = ["Calle", "Avenida", "Via", "Piazza", "Rua"]
-const oneOf = (phrase: readonly string[]) => `(?:${phrase.map((word) => word.replace(".", "\\.")).join("|")})`
+const oneOf = (alternatives: readonly string[]) =>
+  `(?:${alternatives.map((word) => word.replace(".", "\\.")).join("|")})`
 
-export const address: Scanned = {
+export const address: PatternDetector = {
   name: "address",
   engine: "pii",
   label: "[ADDRESS]",
   program: lazyProgram(
     [
-      `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
+      `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${STREET_KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
       "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
       `\\b\\p{Lu}[\\p{L}-]*${oneOf(GERMAN)} \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
       `\\b\\d{1,4}(?: bis| ter)?,? ${oneOf(FRENCH)} (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
@@ -118,9 +124,9 @@ export const address: Scanned = {
     ].join("|"),
   ),
   limit: 192,
-  signs: {
+  triggers: {
     literals: [
-      ...KINDS.split("|").map(
+      ...STREET_KINDS.split("|").map(
         (kind) => ({ text: ` ${kind.toLowerCase()}`, ends: true, isUpper: true, digitWithin: 192 }) as const,
       ),
       { text: "box 0" },

@@ -1,16 +1,16 @@
 import ipaddr from "ipaddr.js"
-import type { Part, Scanned } from "./detector.ts"
+import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 
-const all = (match: string): Part[] => [[0, match.length]]
-const NONE: Part[] = []
+const wholeMatch = (match: string): MatchRange[] => [[0, match.length]]
+const NONE: MatchRange[] = []
 
 /** File extensions that are no top-level domains; `.md` and `.py` are country domains. */
 const FILE_ENDS =
   /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?jsx?|tsx?|json|rb|html?|ya?ml|toml|lock|pdf|mp[34]|zip)$/i
 
-export const email: Scanned = {
+export const email: PatternDetector = {
   name: "email",
   engine: "pii",
   label: "[EMAIL]",
@@ -18,11 +18,11 @@ export const email: Scanned = {
     "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
-  signs: { literals: [{ text: "@" }] },
+  triggers: { literals: [{ text: "@" }] },
   refine(match, before) {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
-    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? all(match) : NONE
+    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? wholeMatch(match) : NONE
   },
 }
 
@@ -33,14 +33,14 @@ const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1
  * Characters after which a number is part of something else: another number, an address, a time. `tel:` is a phone
  * number.
  */
-const PARTS = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
-const PARTS_OF_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
+const PART_OF_LARGER = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
+const PART_OF_LARGER_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
 /** Russian, Spanish and Chinese numbers without country code. */
 const NATIONAL =
   /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4})$/
 
-export const phone: Scanned = {
+export const phone: PatternDetector = {
   name: "phone",
   engine: "pii",
   label: "[PHONE]",
@@ -62,12 +62,13 @@ export const phone: Scanned = {
     ].join("|"),
   ),
   limit: 64,
-  signs: { digits: 8 },
+  triggers: { digits: 8 },
   refine(match, before) {
     const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
     const number = match.slice(from)
     const digits = number.replaceAll(/\D/g, "")
-    if (DATE.test(number) || (number[0] === "+" ? PARTS_OF_INTERNATIONAL : PARTS).test(before)) return NONE
+    if (DATE.test(number) || (number[0] === "+" ? PART_OF_LARGER_INTERNATIONAL : PART_OF_LARGER).test(before))
+      return NONE
     const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
     if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
     const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
@@ -75,7 +76,7 @@ export const phone: Scanned = {
   },
 }
 
-export const ssn: Scanned = {
+export const ssn: PatternDetector = {
   name: "ssn",
   engine: "pii",
   label: "[SSN]",
@@ -83,25 +84,25 @@ export const ssn: Scanned = {
     "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
   ),
   limit: 64,
-  signs: { digits: 9 },
+  triggers: { digits: 9 },
   refine(match, before) {
     const from = match.search(/\d/)
     const number = match.slice(from)
     if (/\d[-.]?$/.test(before)) return NONE
     const [, area = "", group = "", serial = ""] = /^(\d{3})[- ]?(\d{2})[- ]?(\d{4})$/.exec(number) ?? []
-    const isGiven =
+    const isIssued =
       area !== "" && area !== "000" && area !== "666" && area < "900" && group !== "00" && serial !== "0000"
-    return isGiven ? [[from, match.length]] : NONE
+    return isIssued ? [[from, match.length]] : NONE
   },
 }
 
-export const creditCard: Scanned = {
+export const creditCard: PatternDetector = {
   name: "credit-card",
   engine: "pii",
   label: "[CREDIT_CARD]",
   program: lazyProgram("\\b[2-6]\\d{3}(?:[ .-]?\\d){9,15}\\b"),
   limit: 48,
-  signs: { digits: 13 },
+  triggers: { digits: 13 },
   refine(match, before) {
     if (/\d\.?[ -]?$/.test(before)) return NONE
     // Two numbers may be adjacent: tries the ends of all digit groups, the longest first.
@@ -112,8 +113,8 @@ export const creditCard: Scanned = {
 }
 
 /** Checks issued lengths and prefixes, and a checksum that nine of ten other numbers fail. */
-function isCard(written: string): boolean {
-  const digits = written.replaceAll(/\D/g, "")
+function isCard(number: string): boolean {
+  const digits = number.replaceAll(/\D/g, "")
   const isIssued =
     /^4(?:\d{12}|\d{15}|\d{18})$/.test(digits) ||
     /^(?:5[1-5]\d{14}|2(?:2[2-9]|[3-6]\d|7[01])\d{13}|2720\d{12})$/.test(digits) ||
@@ -123,13 +124,13 @@ function isCard(written: string): boolean {
   return isIssued && !/^(\d)\1+$/.test(digits) && passesLuhn(digits)
 }
 
-export const iban: Scanned = {
+export const iban: PatternDetector = {
   name: "iban",
   engine: "pii",
   label: "[IBAN]",
   program: lazyProgram("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
   limit: 64,
-  signs: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, starts: true })) },
+  triggers: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, starts: true })) },
   refine(match) {
     const end = isIban(match)
     return end === undefined ? NONE : [[0, end]]
@@ -140,7 +141,7 @@ export const iban: Scanned = {
 const NUMBER_PART =
   /(?:\b(?:v(?:er(?:sion)?)?|sec(?:tion)?s?|chapters?|clauses?|articles?|para(?:graph)?s?|fig(?:ure)?|table|appendix|abschnitt|kapitel|artikel|ziffer|secci[oó]n|cap[ií]tulo|chapitre|sezione|capitolo|hoofdstuk|rozdział|раздел|глава|пункт|mục|bölüm|seção)|§{1,2})\.?[ :="'#-]{0,4}$/iu
 
-export const ipAddress: Scanned = {
+export const ipAddress: PatternDetector = {
   name: "ip-address",
   engine: "pii",
   label: "[IP_ADDRESS]",
@@ -148,15 +149,15 @@ export const ipAddress: Scanned = {
     "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
   ),
   limit: 48,
-  signs: { literals: [{ text: "0.0" }], colons: true },
+  triggers: { literals: [{ text: "0.0" }], colons: true },
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {
       if (NUMBER_PART.test(before)) return NONE
-      return ipaddr.IPv4.isValidFourPartDecimal(match) ? all(match) : NONE
+      return ipaddr.IPv4.isValidFourPartDecimal(match) ? wholeMatch(match) : NONE
     }
     const isShort = match.includes("::")
     const hasShape = isShort ? /\d/.test(match) : match.split(":").length === 8
-    return hasShape && ipaddr.IPv6.isValid(match) ? all(match) : NONE
+    return hasShape && ipaddr.IPv6.isValid(match) ? wholeMatch(match) : NONE
   },
 }

@@ -1,5 +1,5 @@
 /** Words for a password, in the languages of most prompts. */
-const PASSWORDS = [
+const PASSWORD_TERMS = [
   "pass(?:word|wd|phrase|code|wort)?",
   "pwd",
   "pw",
@@ -17,7 +17,7 @@ const PASSWORDS = [
   "كلمة (?:المرور|السر)",
 ]
 /** Words for other secret values. */
-const KEYS = [
+const KEY_TERMS = [
   "secret",
   "token",
   "key",
@@ -38,7 +38,7 @@ const KEYS = [
   "ключ",
 ]
 /** Terms in scripts without spaces, for both. */
-const UNSPACED = [
+const UNSPACED_TERMS = [
   "密码",
   "密碼",
   "口令",
@@ -56,34 +56,34 @@ const anyOf = (alternatives: readonly string[]) => `(?:${alternatives.join("|")}
 
 const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–是为為は-]"
 /** "Is" in several languages, and the schemes of the Authorization header: words before a value. */
-const LINK = anyOf(
+const LINK_TERMS = anyOf(
   (
     "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|value|bearer|basic|token|bot|apikey|ssws|" +
     "geniekey|negotiate|splunk|key|password|now|new|login|equals|should|be|has|the|as|set|reads|[bfru$@]"
   ).split("|"),
 )
-const IS = "(?:is|was|ist|lautet|est|es|è|é|=|:)"
+const COPULA = "(?:is|was|ist|lautet|est|es|è|é|=|:)"
 /** Requires a digit or a symbol: after a name such as "key", most plain words are no value. */
 const VALUE = "[^\\s\"'`<>]*[\\d!#$%&*@^?][^\\s\"'`<>]*"
 
 /** A name, the link to its value, and the value. Case-insensitive. */
-export const NAMED_SOURCES: readonly string[] = [
-  `${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24}${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3}${VALUE}`,
-  `${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24}(?: [\\w'.()-]{1,16}){1,6}:? ?${IS} ?["'\`]?${VALUE}`,
-  `${anyOf(UNSPACED)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[!-~]{2,}\\d[!-~]*`,
+export const NAME_VALUE_SOURCES: readonly string[] = [
+  `${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w.-]{0,24}${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3}${VALUE}`,
+  `${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w-]{0,24}(?: [\\w'.()-]{1,16}){1,6}:? ?${COPULA} ?["'\`]?${VALUE}`,
+  `${anyOf(UNSPACED_TERMS)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[!-~]{2,}\\d[!-~]*`,
 ]
 
 /** The same with capture groups: name, gap, value. */
-export const NAMED: readonly RegExp[] = [
-  `(${anyOf([...PASSWORDS, ...KEYS])}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK}${GAP}{1,6}){0,3})(${VALUE})`,
-  `(${anyOf([...PASSWORDS, ...KEYS])}[\\w-]{0,24})((?: [\\w'.()-]{1,16}){1,6}?:? ?${IS} ?["'\`]?)(${VALUE})`,
-  `(${anyOf(UNSPACED)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([!-~]{6,})`,
+export const NAME_VALUE_PATTERNS: readonly RegExp[] = [
+  `(${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3})(${VALUE})`,
+  `(${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w-]{0,24})((?: [\\w'.()-]{1,16}){1,6}?:? ?${COPULA} ?["'\`]?)(${VALUE})`,
+  `(${anyOf(UNSPACED_TERMS)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([!-~]{6,})`,
 ].map((source) => new RegExp(source, "iuy"))
 
-export const NAMES = new RegExp(anyOf([...PASSWORDS, ...KEYS, ...UNSPACED]), "giu")
+export const SECRET_NAMES = new RegExp(anyOf([...PASSWORD_TERMS, ...KEY_TERMS, ...UNSPACED_TERMS]), "giu")
 
 /** Suffixes of identifiers that mention a secret without holding one: `token_count`, `keyboard`. */
-const ABOUT = new Set(
+const METADATA_SUFFIXES = new Set(
   (
     "id ids name names count counts length len size type types limit limits url uri endpoint file files path paths dir " +
     "expiry expires expiration ttl field fields column board word words frame frames pair press event ring store vault " +
@@ -93,7 +93,7 @@ const ABOUT = new Set(
   ).split(" "),
 )
 /** Words before `key` or `token` that make it a name of data. */
-const OF_DATA = new Set(
+const DATA_KEY_PREFIXES = new Set(
   (
     "primary foreign cache sort partition public publishable object dict hash row map idempotency translation query " +
     "index natural composite unique config redis bucket routing message item group shard range react lookup parent " +
@@ -106,15 +106,15 @@ const OF_DATA = new Set(
 export type NameKind = "password" | "secret" | "key"
 
 /** Words that do not describe a key. */
-const EMPTY = new Set(
+const FILLER_TERMS = new Set(
   "the a an my our your his their this that is and or of for with to in on new old use using ma mi la el le der die das mein meine mijn mój мой minha".split(
     " ",
   ),
 )
 
-const OF_PASSWORD = new RegExp(`${anyOf(PASSWORDS)}$|密码|密碼|口令|パスワード|비밀번호`, "iu")
-const OF_KEY = new RegExp(`(?:${KEYS.join("|")})s?$`, "iu")
-const PLAIN_KEY = /^keys?$/i
+const PASSWORD_NAME = new RegExp(`${anyOf(PASSWORD_TERMS)}$|密码|密碼|口令|パスワード|비밀번호`, "iu")
+const KEY_NAME = new RegExp(`(?:${KEY_TERMS.join("|")})s?$`, "iu")
+const BARE_KEY_NAME = /^keys?$/i
 /** Words that only end like the name of a secret. */
 const OTHER_WORD =
   /(?:monkey|turkey|donkey|hockey|jockey|whiskey|compass|bypass|surpass|trespass|overpass|underpass|encompass)s?$/i
@@ -134,12 +134,13 @@ export function kindOf(name: string): NameKind | undefined {
   const parts = partsOf(name)
   while (parts.length > 1 && /^(?:\d+|[a-z])$/.test(parts.at(-1) ?? "")) parts.pop()
   const last = parts.at(-1) ?? ""
-  const before = parts.slice(0, -1).filter((word) => !EMPTY.has(word))
+  const before = parts.slice(0, -1).filter((word) => !FILLER_TERMS.has(word))
   // Ids of AWS and Google service account keys appear together with the keys.
   if (last === "id" && before.at(-1) === "key" && before.length > 1) return "secret"
-  if (ABOUT.has(last)) return undefined
-  if (OF_PASSWORD.test(name)) return "password"
-  if (!OF_KEY.test(last)) return before.some((word) => OF_KEY.test(word)) && last === "base64" ? "secret" : undefined
-  if (before.some((word) => OF_DATA.has(word))) return undefined
-  return PLAIN_KEY.test(last) && before.length === 0 ? "key" : "secret"
+  if (METADATA_SUFFIXES.has(last)) return undefined
+  if (PASSWORD_NAME.test(name)) return "password"
+  if (!KEY_NAME.test(last))
+    return before.some((word) => KEY_NAME.test(word)) && last === "base64" ? "secret" : undefined
+  if (before.some((word) => DATA_KEY_PREFIXES.has(word))) return undefined
+  return BARE_KEY_NAME.test(last) && before.length === 0 ? "key" : "secret"
 }

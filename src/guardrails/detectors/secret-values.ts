@@ -16,41 +16,41 @@ export function isPlaceholder(value: string): boolean {
 }
 
 /** Share of changes between character kinds: about a third in random text, a tenth in words. */
-function jumble(value: string): number {
-  const jumps = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
-  return jumps / value.replaceAll(/[^A-Za-z\d]/g, "").length
+function classChangeRatio(value: string): number {
+  const changes = value.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+  return changes / value.replaceAll(/[^A-Za-z\d]/g, "").length
 }
 
 /** Whether a text looks like a generated key. */
-export function isRandom(value: string, least: number): boolean {
+export function isRandom(value: string, minLength: number): boolean {
   const plain = value.replaceAll(/[^A-Za-z\d]/g, "")
-  if (plain.length < least || !/\d/.test(plain) || !/[A-Za-z]/.test(plain)) return false
-  return jumble(value) >= 0.17 && new Set(plain).size >= Math.min(8, plain.length / 2)
+  if (plain.length < minLength || !/\d/.test(plain) || !/[A-Za-z]/.test(plain)) return false
+  return classChangeRatio(value) >= 0.17 && new Set(plain).size >= Math.min(8, plain.length / 2)
 }
 
 /** Whether a key with a vendor prefix has actual characters instead of placeholders. */
-export function isFilled(key: string): boolean {
+export function hasRealCharacters(key: string): boolean {
   return !/([x*.#])\1{5}|0{12}|example[-_]?key|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
 }
 
 /** Whether a value has symbols of a password and is no identifier. */
-function isMixed(value: string): boolean {
+function looksLikePassword(value: string): boolean {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
   return kinds >= 2 && /[\d\W]/.test(value) && !/^[a-z]+(?:[-_.][a-z]+)+$/i.test(value)
 }
 
 /** Whether a value may be the secret that its name denotes. `isGiven`: a link such as `=` or "is" is between them. */
-export function isSecret(kind: NameKind, value: string, isGiven: boolean): boolean {
+export function isSecret(kind: NameKind, value: string, isAssigned: boolean): boolean {
   if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
   if (PATH.test(value) && !isRandom(value, 20)) return false
   if (kind === "password") {
-    if (!isMixed(value)) return false
-    if (isGiven) return value.length >= 6 && !/^\d{1,7}$/.test(value)
+    if (!looksLikePassword(value)) return false
+    if (isAssigned) return value.length >= 6 && !/^\d{1,7}$/.test(value)
     return value.length >= 8 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[a-z]+-?\d+$/i.test(value)
   }
-  if (kind === "key") return isRandom(value, 16) && !UUID.test(value) && (!HEX.test(value) || !isGiven)
+  if (kind === "key") return isRandom(value, 16) && !UUID.test(value) && (!HEX.test(value) || !isAssigned)
   if (UUID.test(value)) return true
-  if (!isGiven) return isRandom(value, 16)
+  if (!isAssigned) return isRandom(value, 16)
   if (isRandom(value, 8) || /^(?=.*\d)[a-z\d]{20,}$/i.test(value)) return true
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.:/-]/].filter((one) => one.test(value)).length
   return value.length >= 8 && kinds >= 3 && /\d/.test(value)

@@ -1,28 +1,28 @@
 import { decodeBase64 } from "../../support/encoding.ts"
-import type { Part, Scanned } from "./detector.ts"
+import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
-import type { Literal } from "../prefilter/literals.ts"
-import { bestGroup, requiredOf } from "../prefilter/required.ts"
+import type { Literal } from "../prefilter/aho-corasick.ts"
+import { mostSelectiveGroup, requiredLiterals } from "../prefilter/required-literals.ts"
 import { INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
-import { kindOf, NAMED, NAMED_SOURCES, NAMES } from "./secret-names.ts"
-import { isFilled, isPlaceholder, isRandom, isSecret } from "./secret-values.ts"
+import { kindOf, NAME_VALUE_PATTERNS, NAME_VALUE_SOURCES, SECRET_NAMES } from "./secret-names.ts"
+import { hasRealCharacters, isPlaceholder, isRandom, isSecret } from "./secret-values.ts"
 
-const OPENINGS = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
-const openingsOf = (source: string) => requiredOf(source).openings ?? []
-/** Short openings occur inside words: `sk-` in `task-`. */
-const isShort = (opening: string) => openingsOf(opening).some((literal) => literal.length < 4)
-const SHORT = OPENINGS.filter(isShort)
-const LONG = OPENINGS.filter((opening) => !isShort(opening))
+const KEY_PREFIXES = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
+const prefixLiterals = (source: string) => requiredLiterals(source).prefixes ?? []
+/** Short prefixes occur inside words: `sk-` in `task-`. */
+const isShortPrefix = (opening: string) => prefixLiterals(opening).some((literal) => literal.length < 4)
+const SHORT_PREFIXES = KEY_PREFIXES.filter(isShortPrefix)
+const LONG_PREFIXES = KEY_PREFIXES.filter((opening) => !isShortPrefix(opening))
 const anyOf = (sources: readonly string[]) => `(?:${sources.join("|")})`
 /** A key may follow `\n` in escaped text. */
-const BEFORE = "(?:\\b|_|\\\\[nrt])"
-const OF_KEYS = "[\\w.~+/=%-]{8,}"
+const KEY_START = "(?:\\b|_|\\\\[nrt])"
+const KEY_CHARACTERS = "[\\w.~+/=%-]{8,}"
 
-const mark = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
-const BREAK = "[\\s\\\\\"'`,+>|#*;]*(?:\\\\[nrt][\\s\\\\\"'`,+>|#*;]*)*"
-const HEADER = "[A-Z][A-Za-z-]{2,20}: [^\\n\\\\]*"
-/** A private key up to its end mark, or the part that is there. */
-const PEM = `${mark("BEGIN")}(?:${BREAK}(?:${HEADER}|[A-Za-z0-9+/=]{16,}))*(?:${BREAK}(?:[A-Za-z0-9+/=_-]{1,16}${BREAK})?${mark("END")}|${BREAK}[A-Za-z0-9+/]{1,15}={1,2})?`
+const pemMarker = (word: string) => `-----${word} (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----`
+const PEM_BREAK = "[\\s\\\\\"'`,+>|#*;]*(?:\\\\[nrt][\\s\\\\\"'`,+>|#*;]*)*"
+const PEM_HEADER = "[A-Z][A-Za-z-]{2,20}: [^\\n\\\\]*"
+/** A private key up to its end marker, or the part that is there. */
+const PEM = `${pemMarker("BEGIN")}(?:${PEM_BREAK}(?:${PEM_HEADER}|[A-Za-z0-9+/=]{16,}))*(?:${PEM_BREAK}(?:[A-Za-z0-9+/=_-]{1,16}${PEM_BREAK})?${pemMarker("END")}|${PEM_BREAK}[A-Za-z0-9+/]{1,15}={1,2})?`
 
 const URL_PASSWORD = "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]*:[^\\s/@'\"`<>]+@[\\w.-]+"
 const DRIVER_PASSWORD = "\\b[\\w.-]+:[^\\s:@/'\"`<>]+@(?:tcp|unix)\\("
@@ -30,7 +30,7 @@ const COMMAND =
   "\\b(?:curl|wget|http|https) [^\\n]{0,60}(?:-u|--user|-a|--auth)[ =]{0,2}['\"]?[^\\s:'\"]+:[^\\s'\"]{4,}"
 const SCHEME = "(?i:bearer|basic|ssws|geniekey) [A-Za-z0-9._~+/=-]{8,}"
 
-const OTHERS = [
+const OTHER_FORMATS = [
   "https://hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/\\d{17,20}/[\\w-]{40,}",
   "https://[\\w.-]+\\.webhook\\.office\\.com/[\\w@/-]{40,}",
@@ -40,85 +40,95 @@ const OTHERS = [
   `(?i:https?)://[0-9a-f]{32}(?::[0-9a-f]{32})?@[\\w.-]+/\\d+`,
 ]
 
-const NAMED_ANY = NAMED_SOURCES.map((source) => `(?i:${source})`)
-const inner = INNER_FORMATS.map((format) => `${BEFORE}${format}`)
-const KEYS = [
-  `${BEFORE}${anyOf(OPENINGS)}${OF_KEYS}`,
-  ...inner,
+const NAMED_VALUES = NAME_VALUE_SOURCES.map((source) => `(?i:${source})`)
+const innerFormats = INNER_FORMATS.map((format) => `${KEY_START}${format}`)
+const CANDIDATES = [
+  `${KEY_START}${anyOf(KEY_PREFIXES)}${KEY_CHARACTERS}`,
+  ...innerFormats,
   URL_PASSWORD,
   DRIVER_PASSWORD,
   COMMAND,
   SCHEME,
-  ...OTHERS,
-  ...NAMED_ANY,
+  ...OTHER_FORMATS,
+  ...NAMED_VALUES,
 ]
 
-const literalsOf = (source: string): Literal[] => (bestGroup(requiredOf(source).groups) ?? []).map((text) => ({ text }))
+const literalsOf = (source: string): Literal[] =>
+  (mostSelectiveGroup(requiredLiterals(source).groups) ?? []).map((text) => ({ text }))
 
 const FORMATS = new RegExp(
   [
     ...KEY_FORMATS.map(([opening, rest]) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${opening}${rest}`),
     ...INNER_FORMATS.map((format) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${format}`),
-    ...OTHERS.map((one) => one.replaceAll(/\(\?i:/g, "(?:")),
+    ...OTHER_FORMATS.map((one) => one.replaceAll(/\(\?i:/g, "(?:")),
   ].join("|"),
   "g",
 )
 const WHOLE_PEM = new RegExp(PEM, "g")
-const WITH_PASSWORD = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
-const OF_COMMAND = new RegExp(`^${COMMAND}`)
-const OF_SCHEME = /(?<=^|[^\w])(bearer|basic|ssws|geniekey) ([A-Za-z0-9._~+/=-]{8,})/gi
+const PASSWORD_URLS = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
+const COMMAND_AT_START = new RegExp(`^${COMMAND}`)
+const AUTH_SCHEME = /(?<=^|[^\w])(bearer|basic|ssws|geniekey) ([A-Za-z0-9._~+/=-]{8,})/gi
 
 /**
- * Keys, tokens and passwords. The program finds candidate stretches; `refine` searches each for all secrets, so that a
+ * Keys, tokens and passwords. The program finds candidate ranges; `refine` searches each for all secrets, so that a
  * rejected candidate cannot hide another.
  */
-export const secrets: Scanned = {
+export const secrets: PatternDetector = {
   name: "secrets",
   engine: "secrets",
   label: "[SECRET]",
-  program: lazyProgram([...KEYS, PEM].join("|")),
+  program: lazyProgram([...CANDIDATES, PEM].join("|")),
   limit: 262_144,
-  signs: {
+  triggers: {
     literals: [
-      ...SHORT.flatMap((opening) =>
-        openingsOf(opening).map((text): Literal => ({
+      ...SHORT_PREFIXES.flatMap((opening) =>
+        prefixLiterals(opening).map((text): Literal => ({
           text,
-          starts: true,
-          ...(isCapital(opening) && { isUpper: true }),
+          wordStart: true,
+          ...(startsWithCapital(opening) && { isCapitalized: true }),
         })),
       ),
-      ...LONG.flatMap(openingsOf).map((text): Literal => ({ text })),
-      ...[...inner, URL_PASSWORD, DRIVER_PASSWORD, COMMAND, SCHEME, ...OTHERS, ...NAMED_ANY, PEM].flatMap(literalsOf),
+      ...LONG_PREFIXES.flatMap(prefixLiterals).map((text): Literal => ({ text })),
+      ...[
+        ...innerFormats,
+        URL_PASSWORD,
+        DRIVER_PASSWORD,
+        COMMAND,
+        SCHEME,
+        ...OTHER_FORMATS,
+        ...NAMED_VALUES,
+        PEM,
+      ].flatMap(literalsOf),
     ],
   },
-  without: {
+  reduced: {
     literal: "private key",
-    program: lazyProgram([...KEYS, "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}"].join("|")),
+    program: lazyProgram([...CANDIDATES, "-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}"].join("|")),
   },
-  // A command has up to 60 characters before its password. Other matches start with their sign.
-  lead: 128,
+  // A command has up to 60 characters before its password. Other matches start with their trigger.
+  maxLead: 128,
   refine(match, before) {
-    const parts: Part[] = []
+    const parts: MatchRange[] = []
     const add = (from: number, to: number) => {
       const isInside = parts.some((part) => part[0] <= from && part[1] >= to)
       if (!isInside) parts.push([from, to])
     }
     for (const { index, 0: pem } of match.matchAll(WHOLE_PEM)) add(index, index + pem.length)
-    for (const { index, 0: key } of match.matchAll(FORMATS)) if (isFilled(key)) add(index, index + key.length)
-    for (const { index, 0: url } of match.matchAll(WITH_PASSWORD)) if (hasPassword(url)) add(index, index + url.length)
-    for (const found of match.matchAll(OF_SCHEME)) {
-      const [whole, scheme = "", value = ""] = found
-      const from = found.index + whole.length - value.length
-      if (isCredential(scheme, value)) add(from, from + trimmed(value).length)
+    for (const { index, 0: key } of match.matchAll(FORMATS)) if (hasRealCharacters(key)) add(index, index + key.length)
+    for (const { index, 0: url } of match.matchAll(PASSWORD_URLS)) if (hasPassword(url)) add(index, index + url.length)
+    for (const found of match.matchAll(AUTH_SCHEME)) {
+      const [complete, scheme = "", value = ""] = found
+      const from = found.index + complete.length - value.length
+      if (isCredential(scheme, value)) add(from, from + trimPunctuation(value).length)
     }
-    if (OF_COMMAND.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
-    for (const [from, to] of named(match, before)) add(from, to)
+    if (COMMAND_AT_START.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
+    for (const [from, to] of namedSecrets(match, before)) add(from, to)
     return parts
   },
 }
 
 /** Whether all variants start with a capital letter. */
-function isCapital(opening: string): boolean {
+function startsWithCapital(opening: string): boolean {
   return opening
     .replace("(?:", "")
     .split("|")
@@ -126,23 +136,24 @@ function isCapital(opening: string): boolean {
 }
 
 /** Text between a name and a value that links them. */
-const GIVES = /[=:：>|"'`]|\b(?:is|was|ist|lautet|war|est|es|era|jest|login|equals|be|value|to|reads)\b|[^\p{ASCII}]/iu
+const ASSIGNMENT =
+  /[=:：>|"'`]|\b(?:is|was|ist|lautet|war|est|es|era|jest|login|equals|be|value|to|reads)\b|[^\p{ASCII}]/iu
 
-/** All values after names in a stretch. */
-function named(match: string, before: string): Part[] {
-  const parts: Part[] = []
-  for (const { index } of match.matchAll(NAMES)) {
-    for (const shape of NAMED) {
+/** All values after secret names in a candidate. */
+function namedSecrets(match: string, before: string): MatchRange[] {
+  const parts: MatchRange[] = []
+  for (const { index } of match.matchAll(SECRET_NAMES)) {
+    for (const shape of NAME_VALUE_PATTERNS) {
       shape.lastIndex = index
       const found = shape.exec(match)
       if (!found) continue
-      const [whole, name = "", gap = "", written = ""] = found
+      const [complete, name = "", gap = "", rawValue = ""] = found
       const text = index === 0 ? before : match.slice(0, index)
       const kind = kindOf(`${/(?:[\w.-]+ ){0,2}[\w.-]*$/.exec(text)?.[0] ?? ""}${name}`)
-      const isGiven = GIVES.test(gap)
-      const value = valueOf(written, gap)
-      if (!kind || !isSecret(kind, value, isGiven)) continue
-      const from = index + whole.length - written.length
+      const isAssigned = ASSIGNMENT.test(gap)
+      const value = valueOf(rawValue, gap)
+      if (!kind || !isSecret(kind, value, isAssigned)) continue
+      const from = index + complete.length - rawValue.length
       parts.push([from, from + value.length])
       break
     }
@@ -151,12 +162,12 @@ function named(match: string, before: string): Part[] {
 }
 
 /** Strips trailing punctuation of a sentence or of code, and the next part of a connection string. */
-function valueOf(written: string, gap: string): string {
-  if (/["'`]$/.test(gap)) return written
-  return trimmed(written.replace(/(?<=.)(?:[;&,][\w .-]+=.*|;$)/s, ""))
+function valueOf(rawValue: string, gap: string): string {
+  if (/["'`]$/.test(gap)) return rawValue
+  return trimPunctuation(rawValue.replace(/(?<=.)(?:[;&,][\w .-]+=.*|;$)/s, ""))
 }
 
-function trimmed(value: string): string {
+function trimPunctuation(value: string): string {
   return value.replace(/[.,;:)\]}\\]+$/, "")
 }
 

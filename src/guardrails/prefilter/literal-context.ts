@@ -1,28 +1,29 @@
-import { readAs } from "../content/fold.ts"
-import type { Literal } from "./literals.ts"
+import { normalizeRune } from "../content/normalize.ts"
+import type { Literal } from "./aho-corasick.ts"
 
 const LAST_ASCII = 0x7f
 const isWord = (unit: number) => unit < 128 && /\w/.test(String.fromCharCode(unit))
-const RULE = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
+const IS_WORD = Uint8Array.from({ length: 128 }, (_, unit) => (isWord(unit) ? 1 : 0))
 
-const lowered = new Uint16Array(0x10000)
+const lowerCache = new Uint16Array(0x10000)
 
 /** The lower case of a unit, as in a case-insensitive pattern. */
-function small(unit: number): number {
-  const known = lowered[unit] ?? 0
-  if (known !== 0) return known
+function toLower(unit: number): number {
+  const cached = lowerCache[unit] ?? 0
+  if (cached !== 0) return cached
   const char = String.fromCharCode(unit)
   const upper = char.toUpperCase()
-  const read = readAs(unit)
-  const form = read === unit ? (upper.length === 1 ? upper : char).toLowerCase().charCodeAt(0) : read | 0x20
-  return (lowered[unit] = form)
+  const normalized = normalizeRune(unit)
+  const lower =
+    normalized === unit ? (upper.length === 1 ? upper : char).toLowerCase().charCodeAt(0) : normalized | 0x20
+  return (lowerCache[unit] = lower)
 }
 
 /** Verifies non-ASCII characters of a literal, which share classes. Others need no comparison. */
-function isWritten(literal: string, text: string, start: number): boolean {
+function matchesLiteral(literal: string, text: string, start: number): boolean {
   for (let at = literal.length - 1; at >= 0; at--) {
     const unit = literal.charCodeAt(at)
-    if (unit > LAST_ASCII && small(text.charCodeAt(start + at)) !== small(unit)) return false
+    if (unit > LAST_ASCII && toLower(text.charCodeAt(start + at)) !== toLower(unit)) return false
   }
   return true
 }
@@ -43,20 +44,20 @@ type LiteralMatch = {
  * Whether the required context of a literal is present; true if unknown. `start`: -1 if the literal is not written
  * plainly.
  */
-export function holds(
-  literal: Literal & { isForeign: boolean },
+export function hasRequiredContext(
+  literal: Literal & { isNonAscii: boolean },
   text: string,
   { start, at, digitBefore }: LiteralMatch,
 ): boolean {
-  const { starts, ends, isUpper, digitWithin } = literal
+  const { wordStart, wordEnd, isCapitalized, digitWithin } = literal
   if (digitWithin !== undefined && digitBefore > digitWithin) return false
-  if (ends) {
+  if (wordEnd) {
     const next = text.charCodeAt(at + 1) | 0x20
     if (next >= 97 && next <= 122) return false
   }
   if (start < 0) return true
-  if (literal.isForeign && !isWritten(literal.text, text, start)) return false
-  if (starts && start > 0 && RULE[text.charCodeAt(start - 1)] === 1 && !followsEscape(text, start)) return false
+  if (literal.isNonAscii && !matchesLiteral(literal.text, text, start)) return false
+  if (wordStart && start > 0 && IS_WORD[text.charCodeAt(start - 1)] === 1 && !followsEscape(text, start)) return false
   const first = text.charCodeAt(literal.text.startsWith(" ") ? start + 1 : start)
-  return !isUpper || first < 97 || first > 122
+  return !isCapitalized || first < 97 || first > 122
 }

@@ -1,32 +1,33 @@
-import type { Span } from "../content/scanner.ts"
-import { pairEnd, readAs, UNREAD } from "../content/fold.ts"
+import type { Span } from "../content/nfa-scanner.ts"
+import { pairEnd, normalizeRune, IGNORED } from "../content/normalize.ts"
 
-import type { Stops } from "./stops.ts"
+import type { MatchBoundaries } from "./match-boundaries.ts"
 
 /** Windows of a text, in order, that contain all matches touching the given ranges. No match crosses their borders. */
-export function windowsAround(ranges: readonly number[], text: string, stops: Stops): Span[] {
+export function windowsAround(ranges: readonly number[], text: string, boundaries: MatchBoundaries): Span[] {
   const windows: Span[] = []
   let last = 0
   for (let at = 0; at < ranges.length; at += 2) {
     const [from, to] = [ranges[at] ?? 0, ranges[at + 1] ?? 0]
     if (to < last) continue
-    const start = stops.before(text, from, last)
-    last = stops.after(text, Math.max(to, last))
+    const start = boundaries.lastBefore(text, from, last)
+    last = boundaries.firstAfter(text, Math.max(to, last))
     windows.push({ start, end: last })
   }
   return windows
 }
 
 /**
- * Windows around `ranges` that begin at most `lead` UTF-16 units before each range, extended to the previous whitespace.
+ * Windows around `ranges` that begin at most `lead` UTF-16 units before each range, extended to the previous
+ * whitespace.
  */
-export function windowsWithin(ranges: readonly number[], text: string, lead: number): Span[] {
+export function windowsWithLead(ranges: readonly number[], text: string, lead: number): Span[] {
   const windows: Span[] = []
   let last: Span | undefined
   for (let at = 0; at < ranges.length; at += 2) {
-    const least = last?.end ?? 0
-    let start = Math.max(least, (ranges[at] ?? 0) - lead)
-    while (start > least && !isBlank(text.charCodeAt(start - 1))) start--
+    const floor = last?.end ?? 0
+    let start = Math.max(floor, (ranges[at] ?? 0) - lead)
+    while (start > floor && !isBlank(text.charCodeAt(start - 1))) start--
     const end = pairEnd(text, Math.max(ranges[at + 1] ?? 0, start) + 1)
     if (last && start <= last.end) last.end = Math.max(last.end, end)
     else windows.push((last = { start, end }))
@@ -39,11 +40,11 @@ function isBlank(unit: number): boolean {
   return /\s/.test(String.fromCharCode(unit))
 }
 
-export function hasUnread(text: string, { start, end }: Span): boolean {
+export function hasIgnored(text: string, { start, end }: Span): boolean {
   for (let at = start; at < end; at++) {
     const rune = text.charCodeAt(at) < 128 ? 0 : (text.codePointAt(at) ?? 0)
     if (rune > 0xffff) at++
-    if (readAs(rune) === UNREAD) return true
+    if (normalizeRune(rune) === IGNORED) return true
   }
   return false
 }

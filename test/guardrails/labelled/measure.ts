@@ -1,9 +1,9 @@
-import { Meter } from "../../../src/guardrails/content/meter.ts"
+import { WorkBudget } from "../../../src/guardrails/content/work-budget.ts"
 import { combineRules } from "../../../src/guardrails/content/rules.ts"
-import { plainUnits, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
-import { findSigns } from "../../../src/guardrails/detectors/injection.ts"
+import { plainCodec, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
+import { findPhrases } from "../../../src/guardrails/detectors/injection.ts"
 import { thresholdOf } from "../../../src/guardrails/detectors/injection-model.ts"
-import { surveyOf } from "../../../src/guardrails/detectors/surveyor.ts"
+import { prefilterText } from "../../../src/guardrails/detectors/detector-prefilter.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
 import { type CrossValidation, crossValidatedPart, FOLDS, samplesOf } from "../fit.ts"
 import { LOOKALIKE, type Prompt, prompts } from "./injections.ts"
@@ -18,7 +18,7 @@ export const percent = (share: number) => `${(share * 100).toFixed(1)} %`
 export function findingsOf(slug: BuiltinSlug, text: string): Span[] {
   const found: Span[] = []
   const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
-  new TextFilter(rules, plainUnits(), ({ start, end }) => found.push({ start, end })).push(text, true)
+  new TextFilter(rules, plainCodec(), ({ start, end }) => found.push({ start, end })).push(text, true)
   return found
 }
 
@@ -78,7 +78,7 @@ export function injectionFinder(validation: CrossValidation = { folds: FOLDS, te
   }
   return {
     isTested: ({ text }) => tested.has(text),
-    isFound: ({ text }) => isAbove.has(text) || findSigns(text, surveyOf(text), new Meter()).length > 0,
+    isFound: ({ text }) => isAbove.has(text) || findPhrases(text, prefilterText(text), new WorkBudget()).length > 0,
   }
 }
 

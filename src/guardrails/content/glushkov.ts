@@ -1,6 +1,6 @@
 import { Alphabet, KIND } from "./alphabet.ts"
-import { BudgetExceeded } from "./meter.ts"
-import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, consumesRune } from "./program.ts"
+import { BudgetExceeded } from "./work-budget.ts"
+import { BEFORE_TEXT, conditionsBetween, OP, type Program, type Step, isConsuming } from "./program.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** Concatenated lists: list `at` goes from `offsets[at]` to `offsets[at + 1]`. */
@@ -25,7 +25,7 @@ const MAX_EDGES = 400_000
  * Glushkov automaton of a program: positions with the set of characters that each takes, and the edges between them.
  * Input of the DFA (dfa.ts).
  */
-export class Automaton {
+export class GlushkovAutomaton {
   readonly alphabet: Alphabet
   readonly size: number
   /** The character set of each position. */
@@ -44,22 +44,22 @@ export class Automaton {
   constructor(program: Program) {
     const { steps } = program
     this.#program = program
-    const taking = [...steps.keys()].filter((at) => consumesRune(elementAt(steps, at)))
-    this.#steps = Int32Array.from(taking)
-    this.size = taking.length
+    const consuming = [...steps.keys()].filter((at) => isConsuming(elementAt(steps, at)))
+    this.#steps = Int32Array.from(consuming)
+    this.size = consuming.length
     this.#positions = new Int32Array(steps.length).fill(-1)
-    for (const [position, at] of taking.entries()) this.#positions[at] = position
-    const known = new Map<string, number>()
+    for (const [position, at] of consuming.entries()) this.#positions[at] = position
+    const setIndexes = new Map<string, number>()
     const sets: Step[] = []
-    this.#sets = Int32Array.from(taking, (at) => {
+    this.#sets = Int32Array.from(consuming, (at) => {
       const step = elementAt(steps, at)
       const key = `${step.op} ${step.runes.length === 1 ? step.arg : 0} ${step.runes.join()}`
-      const found = known.get(key) ?? sets.push(step) - 1
-      known.set(key, found)
+      const found = setIndexes.get(key) ?? sets.push(step) - 1
+      setIndexes.set(key, found)
       return found
     })
     this.#conditions = steps.reduce(
-      (requested, step) => (step.op === OP.emptyWidth ? requested | step.arg : requested),
+      (conditions, step) => (step.op === OP.emptyWidth ? conditions | step.arg : conditions),
       0,
     )
     this.alphabet = new Alphabet(sets, this.#conditions !== 0)
@@ -68,17 +68,17 @@ export class Automaton {
     this.#findChains()
   }
 
-  consumes(position: number, one: number): boolean {
-    return this.alphabet.has(this.#sets[position] ?? 0, one)
+  consumes(position: number, charClass: number): boolean {
+    return this.alphabet.has(this.#sets[position] ?? 0, charClass)
   }
 
   /** The edges between two characters of these kinds. */
   edges(before: number, after: number): Edges {
-    return (this.#edgesBetween[before * SAMPLES.length + after] ??= this.#findEdges(before, after))
+    return (this.#edgesBetween[before * KIND_SAMPLES.length + after] ??= this.#findEdges(before, after))
   }
 
   #findEdges(before: number, after: number): Edges {
-    const conditions = conditionsBetween(SAMPLES[before] ?? 0, SAMPLES[after] ?? 0) & this.#conditions
+    const conditions = conditionsBetween(KIND_SAMPLES[before] ?? 0, KIND_SAMPLES[after] ?? 0) & this.#conditions
     let edges = this.#edges.get(conditions)
     if (!edges) {
       edges = this.#edgesUnder(conditions)
@@ -123,7 +123,7 @@ export class Automaton {
       offsets[position + 1] = found.length
     }
     const next = { offsets, items: Int32Array.from(found) }
-    return { first, next, before: reversed(next), ends }
+    return { first, next, before: reverseLists(next), ends }
   }
 
   /** The edges for all possible conditions. */
@@ -144,7 +144,7 @@ export class Automaton {
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       let isChanged = false
       for (let position = this.size - 1; position >= 0; position--) {
-        if (leaders[position] === -1 || variants.every((edges) => isLed(position, leaders, edges))) continue
+        if (leaders[position] === -1 || variants.every((edges) => isDominated(position, leaders, edges))) continue
         leaders[position] = -1
         isChanged = true
       }
@@ -192,7 +192,7 @@ const MAX_EDGES_FOR_CHAINS = 20
 const MAX_PASSES = 20
 
 /** Whether the leader of a position accepts all that the position accepts, if that holds for all others. */
-function isLed(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
+function isDominated(position: number, leaders: Int32Array, { next: { offsets, items }, ends }: Edges): boolean {
   const leader = leaders[position] ?? 0
   const from = offsets[leader] ?? 0
   const to = offsets[leader + 1] ?? 0
@@ -202,28 +202,28 @@ function isLed(position: number, leaders: Int32Array, { next: { offsets, items }
   }
   if (ends[position] === 1 && ends[leader] === 0) return false
   for (let at = offsets[position] ?? 0; at < (offsets[position + 1] ?? 0); at++) {
-    const one = items[at] ?? 0
-    const before = leaders[one] ?? 0
-    if (!has(one) && (before === -1 || !has(before))) return false
+    const successor = items[at] ?? 0
+    const before = leaders[successor] ?? 0
+    if (!has(successor) && (before === -1 || !has(before))) return false
   }
   return true
 }
 
 /** One character of each KIND. */
-const SAMPLES = [BEFORE_TEXT, 10, 97, 32]
+const KIND_SAMPLES = [BEFORE_TEXT, 10, 97, 32]
 
-function reversed({ offsets, items }: Lists): Lists {
+function reverseLists({ offsets, items }: Lists): Lists {
   const size = offsets.length - 1
   const counts = new Int32Array(size + 1)
   for (const to of items) counts[to + 1] = (counts[to + 1] ?? 0) + 1
   for (let at = 0; at < size; at++) counts[at + 1] = (counts[at + 1] ?? 0) + (counts[at] ?? 0)
-  const places = counts.slice()
+  const cursors = counts.slice()
   const sources = new Int32Array(items.length)
   for (let from = 0; from < size; from++) {
     for (let at = offsets[from] ?? 0; at < (offsets[from + 1] ?? 0); at++) {
       const to = items[at] ?? 0
-      sources[places[to] ?? 0] = from
-      places[to] = (places[to] ?? 0) + 1
+      sources[cursors[to] ?? 0] = from
+      cursors[to] = (cursors[to] ?? 0) + 1
     }
   }
   return { offsets: counts, items: sources }

@@ -1,4 +1,4 @@
-import type { Units } from "./text-filter.ts"
+import type { TextCodec } from "./text-filter.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** `structure`: syntax that redaction must keep; `bare`: a number or literal outside of strings. */
@@ -12,21 +12,21 @@ const STRUCTURE = new Set(['"', "{", "}", "[", "]", ",", ":", " ", "\n", "\r", "
  * `\n` before a name would be read as a letter, and an escaped character would hide a match. Replacements keep the
  * document valid JSON.
  */
-export function jsonUnits(): Units {
+export function jsonCodec(): TextCodec {
   /** For each unit of decoded text: its escaped form, and its kind. */
-  let written: string[] = []
+  let escaped: string[] = []
   let kinds: Kind[] = []
   let base = 0
   let isInString = false
   let escape = ""
 
-  const take = (char: string): string => {
+  const decode = (char: string): string => {
     if (escape !== "") {
       escape += char
       const isLong = escape[1] === "u"
       if (escape.length < (isLong ? 6 : 2)) return ""
-      const meant = isLong ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (ESCAPES[char] ?? char)
-      return keep(escape, "string", meant)
+      const decoded = isLong ? String.fromCharCode(Number.parseInt(escape.slice(2), 16)) : (ESCAPES[char] ?? char)
+      return append(escape, "string", decoded)
     }
     if (isInString && char === "\\") {
       escape = char
@@ -34,41 +34,41 @@ export function jsonUnits(): Units {
     }
     if (char === '"') {
       isInString = !isInString
-      return keep(char, "structure", char)
+      return append(char, "structure", char)
     }
-    return keep(char, isInString ? "string" : STRUCTURE.has(char) ? "structure" : "bare", char)
+    return append(char, isInString ? "string" : STRUCTURE.has(char) ? "structure" : "bare", char)
   }
-  const keep = (raw: string, kind: Kind, meant: string): string => {
-    written.push(raw)
+  const append = (raw: string, kind: Kind, decoded: string): string => {
+    escaped.push(raw)
     kinds.push(kind)
     escape = ""
-    return meant
+    return decoded
   }
 
   return {
-    isDear: true,
-    take(piece, isLast) {
+    isExpensive: true,
+    decode(piece, isLast) {
       let text = ""
-      for (let at = 0; at < piece.length; at++) text += take(piece.charAt(at))
-      if (isLast && escape !== "") text += keep(escape, "structure", " ")
+      for (let at = 0; at < piece.length; at++) text += decode(piece.charAt(at))
+      if (isLast && escape !== "") text += append(escape, "structure", " ")
       return text
     },
-    slice: (from, to) => written.slice(from - base, to - base).join(""),
+    slice: (from, to) => escaped.slice(from - base, to - base).join(""),
     replace(from, to, label) {
       const quoted = JSON.stringify(label)
       let out = ""
       let last: Kind = "structure"
       for (let at = from - base; at < to - base; at++) {
         const kind = elementAt(kinds, at)
-        if (kind === "structure") out += written[at]
+        if (kind === "structure") out += escaped[at]
         else if (kind !== last) out += kind === "string" ? quoted.slice(1, -1) : quoted
         last = kind
       }
       return out
     },
-    forget(before) {
+    discard(before) {
       if (before - base < 1_024) return
-      written = written.slice(before - base)
+      escaped = escaped.slice(before - base)
       kinds = kinds.slice(before - base)
       base = before
     },

@@ -1,5 +1,5 @@
 /** More concepts in the form of injection-concepts.ts: the speaker, the goal of an attack, and its pressure. */
-export const SITUATIONS: Readonly<Record<string, string>> = {
+export const CONTEXT_CONCEPTS: Readonly<Record<string, string>> = {
   instructed: `
     told given configured set_up programmed trained were_told been_told were_given received entrusted taught instructed designed installed equipped loaded drilled briefed
     gesagt gegeben eingetrichtert aufgetragen mitgegeben eingebaut eingestellt programmiert konfiguriert beigebracht trainiert vorgegeben

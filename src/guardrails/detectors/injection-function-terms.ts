@@ -2,7 +2,7 @@
  * Frequent words of attacks in languages other than English, such as negations and pronouns, in the form of
  * injection-concepts.ts. They are features of words, not concepts: with those, they would make too many pairs.
  */
-export const PARTICLES: Readonly<Record<string, string>> = {
+export const FUNCTION_TERMS: Readonly<Record<string, string>> = {
   none: `
     kein keine keinen keinerlei nicht nichts niemand pas aucun aucune rien personne ne ni nada ningun ninguna
     ningunos nadie tampoco niente nessun nessuno nessuna nulla nemmeno nao nenhum nenhuma ninguem nem niet geen

@@ -1,5 +1,5 @@
 /** Concepts of ordinary prompts, in the form of injection-concepts.ts: evidence against an attack. */
-export const EVERYDAY: Readonly<Record<string, string>> = {
+export const BENIGN_CONCEPTS: Readonly<Record<string, string>> = {
   mine: `
     my our mine ours we us i'm
     mein meine meinen meinem meiner unser unsere unseren unserem unserer wir mich

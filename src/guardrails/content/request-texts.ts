@@ -10,7 +10,7 @@ export const NAMES: Role = "names"
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
 /** Request fields with text, and the role of their author. */
-const RULE: Readonly<Record<string, Role>> = {
+const TEXT_FIELDS: Readonly<Record<string, Role>> = {
   messages: "user",
   input: "user",
   instructions: "system",
@@ -25,10 +25,10 @@ const RULE: Readonly<Record<string, Role>> = {
 }
 
 /** Fields that contain text only in descriptions. */
-const DESCRIBED = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
+const SCHEMA_FIELDS = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
 
 /** Fields with names or bytes, which are never scanned. */
-const NO_TEXT = new Set(
+const IDENTIFIER_FIELDS = new Set(
   (
     "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
     "encrypted_content format media_type mime_type detail status cache_control b64_json server_label"
@@ -53,23 +53,23 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}
   const fields: [string, unknown][] = Object.entries(request)
   for (const [key, value] of fields) {
-    const role = RULE[key]
-    const mapped = DESCRIBED.has(key)
+    const role = TEXT_FIELDS[key]
+    const mapped = SCHEMA_FIELDS.has(key)
       ? mapDescriptions(value, visit)
       : role === undefined
         ? mapNames(key, value, visit)
         : key === "documents"
           ? mapValues(value, role, visit)
-          : mapLeaves(value, role, visit)
+          : mapTexts(value, role, visit)
     if (mapped !== value) changed[key] = mapped
   }
   return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
 }
 
 /** Maps every text of a value. Drops the signature of changed reasoning, which no longer matches. */
-export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
+export function mapTexts(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
-  if (isArray(value)) return mapList(value, (one) => mapLeaves(one, role, visit))
+  if (isArray(value)) return mapList(value, (one) => mapTexts(one, role, visit))
   if (!isObject(value)) return value
   const current = roleOf(value) ?? role
   const changed: Json = {}
@@ -83,9 +83,9 @@ export function mapLeaves(value: unknown, role: Role, visit: Visit): unknown {
 }
 
 /** Maps every text of an object except in the named fields; returns the same object if nothing changed. */
-export function mapOthers<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
+export function mapOtherFields<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
   const others = Object.entries(value).filter(([key]) => !names.has(key))
-  const mapped = others.map(([key, one]) => [key, mapLeaves(one, "assistant", visit)] as const)
+  const mapped = others.map(([key, one]) => [key, mapTexts(one, "assistant", visit)] as const)
   return mapped.some(([key, one]) => one !== value[key]) ? { ...value, ...Object.fromEntries(mapped) } : value
 }
 
@@ -113,17 +113,18 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
     const isText = typeof value === "string" && TEXT_TYPE.test(String(parent["media_type"]))
     return isText ? mapBase64(value, (text) => visit(text, role, "plain")) : value
   }
-  if (NO_TEXT.has(key) && (typeof value === "string" || key === "cache_control")) return mapNames(key, value, visit)
+  if (IDENTIFIER_FIELDS.has(key) && (typeof value === "string" || key === "cache_control"))
+    return mapNames(key, value, visit)
   if (typeof value === "string" && URL_FIELD.test(key)) return mapUrl(value, (text) => visit(text, role, "plain"))
-  return mapLeaves(value, role, visit)
+  return mapTexts(value, role, visit)
 }
 
 /** Keywords of the request format, which are never scanned. */
-const PROTOCOL = new Set("role type model models object detail status format media_type mime_type".split(" "))
+const PROTOCOL_KEYWORDS = new Set("role type model models object detail status format media_type mime_type".split(" "))
 
 /** Visits names, ids and arbitrary field names. Returns the value unchanged. */
 function mapNames<T>(key: string, value: T, visit: Visit): T {
-  if (PROTOCOL.has(key)) return value
+  if (PROTOCOL_KEYWORDS.has(key)) return value
   if (typeof value === "string") {
     if (!isBytes(value)) visit(value, NAMES, "plain")
   } else if (isArray(value)) for (const one of value) mapNames("", one, visit)
@@ -157,7 +158,7 @@ function roleOf({ role, type }: Json): Role | undefined {
 }
 
 /** Fields of a schema with texts. */
-const OF_SCHEMA = new Set("description title enum const default examples example".split(" "))
+const SCHEMA_TEXT_FIELDS = new Set("description title enum const default examples example".split(" "))
 
 /** Maps the texts of a tool and of its schema. Names are visited, but stay unchanged. */
 function mapDescriptions(value: unknown, visit: Visit): unknown {
@@ -168,7 +169,7 @@ function mapDescriptions(value: unknown, visit: Visit): unknown {
   for (const [key, one] of Object.entries(value)) {
     visit(key, NAMES, "plain")
     const mapped =
-      OF_SCHEMA.has(key) && !isSchema(one)
+      SCHEMA_TEXT_FIELDS.has(key) && !isSchema(one)
         ? mapValues(one, "system", visit)
         : typeof one === "string"
           ? mapNames(key, one, visit)

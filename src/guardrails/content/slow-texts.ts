@@ -7,14 +7,17 @@ export function slowTexts(pattern: string): string[] {
   const literals = pattern.slice(0, MAX_SOURCE).match(/[\p{L}\d]{2,}/gu) ?? ["ab"]
   const chars = [...new Set(`${literals.join("")}ab1 -é`)]
   let state = SEED
-  const below = (end: number) => {
+  const randomBelow = (end: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * end)
   }
-  const char = () => elementAt(chars, below(chars.length))
+  const randomChar = () => elementAt(chars, randomBelow(chars.length))
   const parts: (() => string)[] = [
-    char,
-    () => (below(2) === 0 ? elementAt(literals, below(literals.length)) : char().repeat(1 + below(12))),
+    randomChar,
+    () =>
+      randomBelow(2) === 0
+        ? elementAt(literals, randomBelow(literals.length))
+        : randomChar().repeat(1 + randomBelow(12)),
     () => elementAt(chars, 0),
   ]
   return parts.map((part) => {

@@ -10,33 +10,33 @@ const SLICE = 2_000_000
 /** Units of other work than a table lookup. */
 export const COST = {
   /** Computing one table entry, and each edge inspected for it. */
-  entry: 60,
+  tableEntry: 60,
   edge: 4,
   /** Reading one character backward in a block with a match. */
-  backward: 3,
+  backwardCharacter: 3,
   /** One check whether a thread leads to a match after it. */
-  crossingOf: 20,
+  crossingCheck: 20,
   /** One character in a scan that follows threads, and each step of them. */
-  threadedCharacter: 10,
-  threadedStep: 6,
+  nfaCharacter: 10,
+  nfaStep: 6,
   /** One match of a search, including its finding and redaction. */
-  found: 2,
+  match: 2,
   finding: 60,
   /** Preparing one character of a JSON document, or of a text outside of ASCII. */
-  prepared: 20,
+  decodedCharacter: 20,
   /**
-   * One character in the prefilter, including the search for disguised injections.
+   * One character in the prefilter, including the search for obfuscated injections.
    */
-  surveyed: 2,
-  runs: 2,
+  prefilterCharacter: 2,
+  obfuscationCharacter: 2,
   /** One word that may be a misspelt verb, with the words after it. */
-  misspelt: 400,
+  misspelledWord: 400,
   /** One test for a phrase at a position; one character searched for one phrase, and for all phrases. */
-  attempt: 40,
-  searched: 4,
-  dearest: 40,
+  phraseAttempt: 40,
+  regexCharacter: 4,
+  allPhrasesCharacter: 40,
   /** One character through the model of prompt injections. */
-  weighed: 4,
+  modelCharacter: 4,
 } as const
 
 /** Thrown if the remaining budget is less than the work. */
@@ -44,13 +44,13 @@ export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded"
 }
 
-/** Counts work down. One meter for all texts of a request, one for its response. */
-export class Meter {
-  readonly budget: number
+/** Counts work. One budget for all texts of a request, one for its response. */
+export class WorkBudget {
+  readonly limit: number
   #spent = 0
 
-  constructor(budget = SCAN_BUDGET) {
-    this.budget = budget
+  constructor(limit = SCAN_BUDGET) {
+    this.limit = limit
   }
 
   get spent(): number {
@@ -59,23 +59,23 @@ export class Meter {
 
   spend(units: number): void {
     this.#spent += units
-    if (this.#spent > this.budget) throw new BudgetExceeded()
+    if (this.#spent > this.limit) throw new BudgetExceeded()
   }
 }
 
 /** Runs a generator to its end, yielding to the event loop between slices. */
-export async function inSlices<T>(steps: Generator<void, T>, meter: Meter): Promise<T> {
-  for (let due = meter.spent + SLICE; ;) {
+export async function runInSlices<T>(steps: Generator<void, T>, budget: WorkBudget): Promise<T> {
+  for (let nextYield = budget.spent + SLICE; ;) {
     const { done, value } = steps.next()
     if (done) return value
-    if (meter.spent < due) continue
+    if (budget.spent < nextYield) continue
     await new Promise((resolve) => setTimeout(resolve, 0))
-    due = meter.spent + SLICE
+    nextYield = budget.spent + SLICE
   }
 }
 
 /** Runs a generator to its end without yielding. */
-export function atOnce<T>(steps: Generator<void, T>): T {
+export function runToCompletion<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value

@@ -1,0 +1,65 @@
+import { type PrefilterResult, Prefilter } from "../prefilter/prefilter.ts"
+import { matchBoundariesOf } from "../prefilter/match-boundaries.ts"
+import { windowsAround, windowsWithLead } from "../prefilter/windows.ts"
+import type { Span } from "../content/nfa-scanner.ts"
+import type { PatternDetector } from "./detector.ts"
+import { ENCODING_HINTS } from "./injection-encodings.ts"
+import { PHRASE_PATTERNS } from "./injection-patterns.ts"
+import { VERB_FRAGMENTS } from "./injection-typos.ts"
+import { address, personName } from "./people.ts"
+import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
+import { secrets } from "./secrets.ts"
+
+const PATTERN_DETECTORS: readonly PatternDetector[] = [
+  email,
+  phone,
+  ssn,
+  creditCard,
+  ipAddress,
+  secrets,
+  personName,
+  address,
+  iban,
+]
+
+let instance: Prefilter | undefined
+
+function detectorPrefilter(): Prefilter {
+  instance ??= new Prefilter(
+    PATTERN_DETECTORS.map(({ triggers }) => triggers ?? {}),
+    PHRASE_PATTERNS.flatMap(({ prefixes }) => prefixes ?? []),
+    [
+      ...PHRASE_PATTERNS.flatMap(({ groups }) => groups.flat()),
+      ...PATTERN_DETECTORS.flatMap(({ reduced }) => reduced?.literal ?? []),
+      ...Object.values(ENCODING_HINTS).flat(),
+    ],
+    VERB_FRAGMENTS,
+  )
+  return instance
+}
+
+/** Positions where built-in detectors may match. */
+export function prefilterText(text: string): PrefilterResult {
+  return detectorPrefilter().scan(text)
+}
+
+/** Updates a result for a text with changes at some indexes, without candidates. */
+export function rescanText(prefilter: PrefilterResult, text: string, changed: readonly number[]): PrefilterResult {
+  return detectorPrefilter().rescan(prefilter, text, changed)
+}
+
+/** The windows of a text that a built-in detector must read. */
+export function candidateWindows(detector: PatternDetector, text: string, prefilter: PrefilterResult): Span[] {
+  const ranges = prefilter.candidates[PATTERN_DETECTORS.indexOf(detector)]
+  if (!ranges) return [{ start: 0, end: text.length }]
+  if (ranges.length === 0) return []
+  const { maxLead, reduced } = detector
+  const hasNoLiteral = reduced && prefilter.present[literalIndex(reduced.literal)] === 0
+  // Ignored characters may lengthen any match.
+  if (hasNoLiteral && maxLead && !prefilter.hasIgnored) return windowsWithLead(ranges, text, maxLead)
+  return windowsAround(ranges, text, matchBoundariesOf(hasNoLiteral ? reduced.program() : detector.program()))
+}
+
+export function literalIndex(literal: string): number {
+  return detectorPrefilter().literalIndex(literal)
+}
