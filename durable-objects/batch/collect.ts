@@ -83,11 +83,11 @@ function asFailure(error: unknown): LineResult {
 
 /** Requests without a response are not charged. Those of a batch that ended early get their result when it ends. */
 async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
-  const left = deps.parts.unfinished(part)
-  await release(left, deps)
+  const unfinished = deps.parts.unfinished(part)
+  await release(unfinished, deps)
   if (part.status === "expired" || part.status === "cancelled") return
   const message = part.message ?? "The batch of the provider has no result for this request."
-  for (const line of left) {
+  for (const line of unfinished) {
     const input = deps.lines.unfinishedLine(line)
     if (input) deps.lines.finish(input, withoutResponse("provider_failed", message))
   }

@@ -57,9 +57,9 @@ function errorsOf(parts: ProviderDeps["parts"]): BatchError[] {
 }
 
 async function advanceParts(deps: ProviderDeps): Promise<number | null> {
-  const due: number[] = []
-  for (const part of deps.parts.open()) due.push(await advanceOpen(part, deps))
-  const open = due.filter((at) => at !== DONE)
+  const dueTimes: number[] = []
+  for (const part of deps.parts.open()) dueTimes.push(await advanceOpen(part, deps))
+  const open = dueTimes.filter((at) => at !== DONE)
   return open.length > 0 ? Math.min(...open) : null
 }
 

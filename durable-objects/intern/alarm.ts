@@ -19,9 +19,9 @@ export class Alarm {
   }
 
   /** Sets the alarm. A time in the past fires at once. */
-  set(due: number | null): void {
+  set(dueAt: number | null): void {
     // The runtime rejects an alarm at 0.
-    const at = due === null ? null : Math.max(due, 1)
+    const at = dueAt === null ? null : Math.max(dueAt, 1)
     if (at === this.#at) return
     this.#at = at
     const work = at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at)

@@ -43,8 +43,8 @@ export class ClientTurns {
     const answered = [question, ...queued].find((one) => one?.rpc === rpc)
     if (!answered || !question) return
     if (answered !== question) {
-      const shown = toQuestionText({ ...answered, deadline: question.deadline })
-      log.add(session, { kind: "question", id: answered.id, question: shown })
+      const questionText = toQuestionText({ ...answered, deadline: question.deadline })
+      log.add(session, { kind: "question", id: answered.id, question: questionText })
     }
     log.add(session, { kind: "answer", question_id: answered.id, content: answerText(answered, result) })
     apply(onClientAnswer(run, rpc, standing.ofClient(session, answered, result), now()))

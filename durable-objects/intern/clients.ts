@@ -138,11 +138,11 @@ export class InternClients {
     const owner = this.#store.ownerOf(acp)
     const client = owner && this.#sockets.of(owner.client)
     if (!owner || !client) return false
-    const shown = { ...params, sessionId: owner.name }
-    if (id !== undefined) return run?.state !== "cancelling" && this.#questions.put(client, message, acp, shown)
+    const clientParams = { ...params, sessionId: owner.name }
+    if (id !== undefined) return run?.state !== "cancelling" && this.#questions.put(client, message, acp, clientParams)
     if (method !== "session/update") return true
     if (isConversation(record(params["update"]))) this.#silentLoads.delete(acp)
-    this.#sockets.send(client.id, { jsonrpc: "2.0", method, params: shown })
+    this.#sockets.send(client.id, { jsonrpc: "2.0", method, params: clientParams })
     return true
   }
 

@@ -226,8 +226,8 @@ export class DaemonLink implements InternHost {
   }
 
   /** Instructions of the intern and its initial AGENTS.md: the daemon writes both to one file. */
-  #instructions(given: string | null): string | null {
-    const parts = [given ?? "", agentsText(new Disk(this.#ctx.storage.sql))].filter((part) => part !== "")
+  #instructions(instructions: string | null): string | null {
+    const parts = [instructions ?? "", agentsText(new Disk(this.#ctx.storage.sql))].filter((part) => part !== "")
     return parts.length === 0 ? null : parts.join("\n\n")
   }
 

@@ -225,8 +225,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
 
   protected schedule(): void {
     const { deadlines } = this.#turns
-    const due = [...deadlines, this.#lifecycle.wakeAt, ...this.recordsDue].filter((at) => at !== null)
-    this.#alarm.set(due.length === 0 ? null : Math.min(...due))
+    const dueTimes = [...deadlines, this.#lifecycle.wakeAt, ...this.recordsDue].filter((at) => at !== null)
+    this.#alarm.set(dueTimes.length === 0 ? null : Math.min(...dueTimes))
   }
 
   async #clear(): Promise<void> {

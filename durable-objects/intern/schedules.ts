@@ -67,8 +67,8 @@ export class Schedules {
   /** Time of the next run; null for none. */
   get nextAt(): number | null {
     if (this.#next !== undefined) return this.#next
-    const due = this.list().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]))
-    this.#next = due.length === 0 ? null : Math.min(...due)
+    const dueTimes = this.list().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]))
+    this.#next = dueTimes.length === 0 ? null : Math.min(...dueTimes)
     return this.#next
   }
 

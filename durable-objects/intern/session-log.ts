@@ -216,11 +216,11 @@ export class SessionLog {
   }
 
   #pruneSessions(): void {
-    const gone = this.#sql.exec<{ id: string }>(
+    const pruned = this.#sql.exec<{ id: string }>(
       "SELECT id FROM session_log ORDER BY updated_at DESC, id DESC LIMIT -1 OFFSET ?",
       MAX_SESSIONS,
     )
-    for (const { id } of gone.toArray()) this.delete(id)
+    for (const { id } of pruned.toArray()) this.delete(id)
   }
 }
 

@@ -89,12 +89,12 @@ export class InternTurns {
   /** Deadlines of the runs. */
   get deadlines(): number[] {
     const { runs, now } = this.#deps
-    const due = runs.open.map(nextDeadline).filter((at) => at !== null)
+    const deadlines = runs.open.map(nextDeadline).filter((at) => at !== null)
     const isWorking = runs.open.some((run) => run.state === "streaming" && isDetached(run))
-    if (!isWorking) return due
+    if (!isWorking) return deadlines
     // Wakes the object if its isolate ends during a turn without a response.
     if (this.#checkAt <= now()) this.#checkAt = now() + CHECK_EVERY_MS
-    return [...due, this.#checkAt]
+    return [...deadlines, this.#checkAt]
   }
 
   /**
@@ -210,8 +210,8 @@ export class InternTurns {
     if (run.client && !isBackground) throw guards.clientBusyError(run, runs.fact("identity"))
     const stream = isBackground ? undefined : this.#attach(run.id, signal)
     log.add(run.session, { kind: "answer", question_id: id, content })
-    const given = run.question ? standing.ofChat(run.session, run.question, reply) : reply
-    this.#apply(machine.onAnswer(run, given, now(), isBackground || undefined))
+    const answer = run.question ? standing.ofChat(run.session, run.question, reply) : reply
+    this.#apply(machine.onAnswer(run, answer, now(), isBackground || undefined))
     return stream?.response ?? Response.json({ session_id: run.session, status: "resumed" }, { status: 202 })
   }
 

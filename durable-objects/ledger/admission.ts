@@ -39,9 +39,9 @@ export class Admission {
     const answer = providers ? { ...verdict, providers } : verdict
     if (!verdict.ok) return answer
     if (free) counters.saveFree(free.count)
-    const held = request.rates && rates.countCall(request.rates, now)
+    const rateHold = request.rates && rates.countCall(request.rates, now)
     holds.add(
-      toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: held, providers, now }),
+      toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: rateHold, providers, now }),
     )
     return answer
   }

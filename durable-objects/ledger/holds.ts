@@ -169,11 +169,11 @@ export class Holds {
   /** Changes the slots of a lease. A slot that moves to a registered call is returned by its settlement. */
   changeSlots(id: string, slots: number): void {
     const lease = this.#leases.get(id)
-    const held = lease && heldRates(lease)
-    if (!held || slots === 0) return
-    const rates = JSON.stringify({ ...held, slots: held.slots + slots })
+    const leaseRates = lease && heldRates(lease)
+    if (!leaseRates || slots === 0) return
+    const rates = JSON.stringify({ ...leaseRates, slots: leaseRates.slots + slots })
     this.#sql.exec("UPDATE holds SET rates = ? WHERE id = ?", rates, id)
-    this.#addSlots({ ...held, slots })
+    this.#addSlots({ ...leaseRates, slots })
     this.#leases.set(id, { ...lease, rates })
   }
 
@@ -218,9 +218,9 @@ export class Holds {
   }
 
   #add(scope: string, amount: number): void {
-    const held = this.held(scope) + amount
-    if (held === 0) this.#held.delete(scope)
-    else this.#held.set(scope, held)
+    const total = this.held(scope) + amount
+    if (total === 0) this.#held.delete(scope)
+    else this.#held.set(scope, total)
   }
 }
 
@@ -273,11 +273,11 @@ export function expiredGeneration(row: HoldRow, isLease: boolean): Generation {
 
 /** Nano-USD of the estimate at each provider with limits for the hold, by slug. */
 function estimatesOf(row: HoldRow): [slug: string, nano: number][] {
-  const held = heldOfProviders(providersOf(row) ?? [])
-  const scopes = [...parseStored<string[]>(row.scopes), ...held.keys()]
+  const estimates = heldOfProviders(providersOf(row) ?? [])
+  const scopes = [...parseStored<string[]>(row.scopes), ...estimates.keys()]
   return scopes.flatMap((scope): [string, number][] => {
     const slug = providerOf(scope)
-    return slug === undefined ? [] : [[slug, Math.min(row.estimate, held.get(scope) ?? row.amount)]]
+    return slug === undefined ? [] : [[slug, Math.min(row.estimate, estimates.get(scope) ?? row.amount)]]
   })
 }
 

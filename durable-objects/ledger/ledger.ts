@@ -176,8 +176,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   ): void {
     const lease = this.#holds.lease(id)
     if (isReturned) {
-      const held = heldRates(this.#holds.take(id) ?? { rates: null })
-      if (held && rates) this.#rates.returned(held, rates, now)
+      const leaseRates = heldRates(this.#holds.take(id) ?? { rates: null })
+      if (leaseRates && rates) this.#rates.returned(leaseRates, rates, now)
     } else if (lease) {
       const amount = lease.amount + change
       const declared = this.#holds.isNewer(id, sequence) ? estimateNano : lease.estimate

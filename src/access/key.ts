@@ -17,6 +17,6 @@ export function hashKey(secret: string): string {
 
 /** Masks a key so that it can be recognized but not guessed: `sk-gw-v1-Abc...xyz`; foreign keys: `Abc...xyz`. */
 export function toLabel(secret: string): string {
-  const shown = secret.startsWith(KEY_PREFIX) ? KEY_PREFIX.length + 3 : 3
-  return `${secret.slice(0, shown)}...${secret.slice(-3)}`
+  const prefixLength = secret.startsWith(KEY_PREFIX) ? KEY_PREFIX.length + 3 : 3
+  return `${secret.slice(0, prefixLength)}...${secret.slice(-3)}`
 }

@@ -125,11 +125,11 @@ export const alertChannels = newRouter()
     const input = c.req.valid("json")
     const { type, name, kinds = null, all_workspaces: allWorkspaces = false, enabled = true } = input
     const config = readConfig(type, input.config, c.env)
-    const made = missingSecretOf(type, config)
+    const missing = missingSecretOf(type, config)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, input.workspace_id)
     const now = Date.now()
     const scope = { id: newId(), organizationId, workspaceId, type }
-    const sealed = await toSealed(c, scope, { ...config, ...made })
+    const sealed = await toSealed(c, scope, { ...config, ...missing })
     const state = { lastSuccessAt: null, lastErrorAt: null, lastError: null, createdAt: now, updatedAt: now }
     const row = { ...scope, ...sealed, name, kinds, allWorkspaces, enabled, ...state }
     const changed = changesOf(input, AUDITED_FIELDS)
@@ -141,7 +141,7 @@ export const alertChannels = newRouter()
       )
     }
     const data = toChannel(row)
-    return c.json({ data: { ...data, config: { ...data.config, ...made } } }, 201)
+    return c.json({ data: { ...data, config: { ...data.config, ...missing } } }, 201)
   })
   .openapi(get, async (c) => c.json({ data: toChannel(await find(c, c.req.valid("param").id)) }, 200))
   .openapi(update, async (c) => {
@@ -215,12 +215,12 @@ function requireKeyAgain({ type, config }: ChannelRow, read: Readonly<Record<str
 /** The sent configuration; masked and omitted secrets keep their value. */
 async function changedConfig(c: Context<App>, before: ChannelRow, sent: Readonly<Record<string, unknown>>) {
   const secret = (await openSecrets(before, c.env)) ?? {}
-  const given = Object.entries(sent).filter(([name, value]) => value !== MASK || !(name in secret))
-  const read = readConfig(before.type, { ...secret, ...Object.fromEntries(given) }, c.env)
+  const submitted = Object.entries(sent).filter(([name, value]) => value !== MASK || !(name in secret))
+  const read = readConfig(before.type, { ...secret, ...Object.fromEntries(submitted) }, c.env)
   requireKeyAgain(
     before,
     read,
-    given.some(([name]) => name === "api_key"),
+    submitted.some(([name]) => name === "api_key"),
   )
   return read
 }

@@ -47,8 +47,8 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
 }
 
 export function splitConfig(type: ChannelType, config: Config): { open: Config; secret: Config } {
-  const of = (wanted: boolean) =>
-    Object.fromEntries(Object.entries(config).filter(([name]) => CHANNEL_SECRETS[type].includes(name) === wanted))
+  const of = (isSecret: boolean) =>
+    Object.fromEntries(Object.entries(config).filter(([name]) => CHANNEL_SECRETS[type].includes(name) === isSecret))
   return { open: of(false), secret: of(true) }
 }
 

@@ -144,7 +144,7 @@ export const Settings = z
     thresholds: z
       .array(z.int({ error: percent }).min(1, percent).max(100, percent), { error: "must be an array of percentages" })
       .max(MAX_THRESHOLDS, `must be at most ${MAX_THRESHOLDS}`)
-      .transform((given) => [...new Set(given)].toSorted((one, other) => one - other))
+      .transform((percents) => [...new Set(percents)].toSorted((one, other) => one - other))
       .meta({ description: "Percent of a limit. Default: 50, 80 and 100. Empty: no alerts of thresholds." }),
     provider_outages: z.boolean(),
     failing_destinations: z.boolean(),

@@ -15,7 +15,7 @@ export type Delivery = typeof alertDeliveries.$inferSelect
  * Inserts alerts that do not exist yet, each with a delivery for every matching channel. Alerts without a workspace go
  * to the channels of the default workspace and to those of all workspaces.
  */
-export async function insertAlerts(binding: D1Database, given: readonly Alert[]): Promise<void> {
+export async function insertAlerts(binding: D1Database, newAlerts: readonly Alert[]): Promise<void> {
   await binding.batch([
     binding
       .prepare(
@@ -24,7 +24,7 @@ export async function insertAlerts(binding: D1Database, given: readonly Alert[])
            value ->> 'message', value -> 'data', value ->> 'createdAt'
          FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
       )
-      .bind(JSON.stringify(given)),
+      .bind(JSON.stringify(newAlerts)),
     binding
       .prepare(
         `INSERT INTO alert_deliveries (alert_id, channel_id, organization_id, state, attempts, due_at, last_error)
@@ -37,7 +37,7 @@ export async function insertAlerts(binding: D1Database, given: readonly Alert[])
            AND c.created_at <= a.created_at
          ON CONFLICT DO NOTHING`,
       )
-      .bind(JSON.stringify(given.map(({ id }) => id))),
+      .bind(JSON.stringify(newAlerts.map(({ id }) => id))),
   ])
 }
 

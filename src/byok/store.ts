@@ -53,13 +53,13 @@ export async function findByok(db: D1Database, organizationId: string, id: strin
 /** Appended to the order of its provider if none is given. Undefined if the workspace is deleted or has reached its limit. */
 export async function insertByok(
   binding: D1Database,
-  { sortOrder: given, ...row }: Omit<NewByokRow, "sortOrder"> & { sortOrder: number | undefined },
+  { sortOrder: requestedOrder, ...row }: Omit<NewByokRow, "sortOrder"> & { sortOrder: number | undefined },
   entry: AuditEntry,
 ): Promise<ByokRow | undefined> {
   const db = openDb(binding)
   const { organizationId, workspaceId, provider } = row
   const sortOrder =
-    given ??
+    requestedOrder ??
     sql`(SELECT coalesce(max(sort_order), -1) + 1 FROM byok_credentials
     WHERE workspace_id = ${workspaceId} AND provider = ${provider} AND deleted_at IS NULL)`
   const hasRoom = sql`EXISTS (SELECT 1 FROM workspaces

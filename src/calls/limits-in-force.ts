@@ -29,8 +29,8 @@ export async function limitsInForce(
   const names = await findNames(db, organizationId, [...ids, organizationId])
   // A provider's budget only rejects calls that no other provider can serve.
   const binds = limitStatuses.filter(({ scope }) => providerOf(scope) === undefined)
-  const least = Math.min(...binds.map(leftNano))
-  const binding = binds.find((standing) => leftNano(standing) === least)
+  const smallest = Math.min(...binds.map(leftNano))
+  const binding = binds.find((standing) => leftNano(standing) === smallest)
   const now = Date.now()
   return limitStatuses.map((standing) => {
     const { scope, limitNano, spentNano, heldNano, interval, includeByok } = standing

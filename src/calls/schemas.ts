@@ -5,21 +5,21 @@ import { oneOf, queryIntegerOr } from "../http/schema.ts"
 const MAX_VALUES = 50
 
 /** A filter: may be repeated, and excludes a value with a leading `!`. */
-const filter = (what: string) =>
+const filter = (description: string) =>
   z
     .union([z.string().max(256, "must be at most 256 characters"), z.array(z.string().max(256)).max(MAX_VALUES)], {
       error: `must be a text, at most ${MAX_VALUES} times`,
     })
     .optional()
     .meta({
-      description: `${what} May be repeated: one of the values must match. A leading \`!\` excludes the value.`,
+      description: `${description} May be repeated: one of the values must match. A leading \`!\` excludes the value.`,
     })
 
-const instant = (what: string) =>
+const instant = (description: string) =>
   z.iso
     .datetime({ offset: true, error: "must be an RFC 3339 date-time with seconds, such as 2026-11-22T14:00:00Z" })
     .optional()
-    .meta({ description: what })
+    .meta({ description })
 
 export const SORTS = ["time", "cost", "duration", "first_token", "tokens"] as const
 const SORT_NAMES = ["-time", ...SORTS.slice(1).flatMap((name) => [name, `-${name}`])] as const

@@ -12,13 +12,13 @@ export type Variable<Schema extends z.ZodType = z.ZodType> = {
   isSecret?: true
 }
 
-export function wholeNumber(unit: string, least: number, fallback: number) {
-  const error = `must be a whole number of ${unit}, at least ${least}`
+export function wholeNumber(unit: string, min: number, fallback: number) {
+  const error = `must be a whole number of ${unit}, at least ${min}`
   return z
     .string()
     .regex(/^\d{1,15}$/, { error })
     .transform(Number)
-    .refine((value) => value >= least, { error })
+    .refine((value) => value >= min, { error })
     .default(fallback)
 }
 

@@ -14,9 +14,9 @@ export type ConfigFile = {
 /** The file exists and cannot be edited safely. */
 export class NotEditable extends Error {}
 
-/** `whole`: the name of an object that is replaced, not merged. */
-export function jsonFile(path: string, settings: Json, whole?: string): ConfigFile {
-  const paths = pathsOf(settings, whole)
+/** `replacedField`: the name of an object that is replaced, not merged. */
+export function jsonFile(path: string, settings: Json, replacedField?: string): ConfigFile {
+  const paths = pathsOf(settings, replacedField)
   const read = (text: string | undefined) => readJson(path, text)
   return {
     path,
@@ -48,9 +48,11 @@ function writeJson(value: Json): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-function pathsOf(settings: Json, whole: string | undefined): string[][] {
+function pathsOf(settings: Json, replacedField: string | undefined): string[][] {
   return Object.entries(settings).flatMap(([name, value]) =>
-    isObject(value) && name !== whole ? pathsOf(value, whole).map((names) => [name, ...names]) : [[name]],
+    isObject(value) && name !== replacedField
+      ? pathsOf(value, replacedField).map((names) => [name, ...names])
+      : [[name]],
   )
 }
 
@@ -89,9 +91,9 @@ export function tomlFile(path: string, root: Readonly<Record<string, string>>, t
     edit: (before = "") => {
       const { head, rest } = split(before)
       const others = withoutTable(rest, title)
-      const kept = head.filter((line) => !sets(line, names))
+      const remaining = head.filter((line) => !sets(line, names))
       const keys = Object.entries(root).map(([name, value]) => `${name} = ${value}`)
-      return join([keys.join("\n"), kept.join("\n"), others.join("\n"), table.join("\n")])
+      return join([keys.join("\n"), remaining.join("\n"), others.join("\n"), table.join("\n")])
     },
     settings: (text) => {
       const { head, rest } = split(text)
@@ -149,8 +151,8 @@ export function envFile(path: string, values: Readonly<Record<string, string>>):
   return {
     path,
     edit: (before = "") => {
-      const kept = linesOf(before).filter((line) => !sets(line, names))
-      return `${[...kept, ...names.map((name) => `${name}=${values[name]}`)].join("\n")}\n`
+      const remaining = linesOf(before).filter((line) => !sets(line, names))
+      return `${[...remaining, ...names.map((name) => `${name}=${values[name]}`)].join("\n")}\n`
     },
     settings: (text) =>
       linesOf(text)

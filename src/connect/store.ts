@@ -9,15 +9,15 @@ const isOpen = (hash: string, now: number) => and(eq(connectLinks.hash, hash), g
 const keyWorks = (keyHash: unknown, now: number) => sql`EXISTS (SELECT 1 FROM api_keys k
   WHERE k.hash = ${keyHash} AND k.disabled = 0 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now}))`
 
-/** False if the key no longer works, or already has `most` links. */
+/** False if the key no longer works, or already has `maxLinks` links. */
 export async function insertLink(
   binding: D1Database,
-  { row, most, entry }: { row: ConnectLinkRow; most: number; entry: AuditEntry },
+  { row, most: maxLinks, entry }: { row: ConnectLinkRow; most: number; entry: AuditEntry },
 ): Promise<boolean> {
   const db = openDb(binding)
   const { keyHash, createdAt: now } = row
   const condition = sql`${keyWorks(keyHash, now)} AND
-    (SELECT count(*) FROM connect_links WHERE key_hash = ${keyHash} AND expires_at > ${now}) < ${most}`
+    (SELECT count(*) FROM connect_links WHERE key_hash = ${keyHash} AND expires_at > ${now}) < ${maxLinks}`
   const [inserted] = await db.batch([
     db.insert(connectLinks).select(selectRow(connectLinks, row, condition)),
     auditIfChanged(db, entry),

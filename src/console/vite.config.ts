@@ -44,9 +44,9 @@ const withoutFormatters: Plugin = {
   transform: {
     filter: { id: /uPlot\.esm\.js$/ },
     handler: (code) =>
-      FORMATTERS.reduce((text, [made, instead]) => {
-        if (!text.includes(made)) throw new Error(`uPlot no longer has ${made}: see vite.config.ts.`)
-        return text.replace(made, instead)
+      FORMATTERS.reduce((text, [original, replacement]) => {
+        if (!text.includes(original)) throw new Error(`uPlot no longer has ${original}: see vite.config.ts.`)
+        return text.replace(original, replacement)
       }, code),
   },
 }

@@ -121,7 +121,7 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
   let [isReady, isStopped, isGone, last] = [false, false, false, 0]
 
   const send = (message: AnyMessage) => void writer.write(message).catch(() => {})
-  const gone = (code: number | null, error: RpcError = GONE) => {
+  const finish = (code: number | null, error: RpcError = GONE) => {
     if (isGone) return
     isGone = true
     for (const { reject } of waiting.values()) reject(new RpcFailure(error))
@@ -137,11 +137,11 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
     else requested.resolve(isObject(message.result) ? message.result : {})
   }
 
-  child.once("error", (error) => gone(null, startFailure(file, error, name)))
+  child.once("error", (error) => finish(null, startFailure(file, error, name)))
   // The last output is still read, but a child process of the agent may hold the pipe open.
   child.once("exit", (code) => {
     const error = isReady ? GONE : startEnd(file, code, isStopped, name)
-    void Promise.race([draining, wait(DRAIN_MS)]).then(() => gone(code, error))
+    void Promise.race([draining, wait(DRAIN_MS)]).then(() => finish(code, error))
   })
   const draining = (async () => {
     for await (const message of stream.readable) take(message)

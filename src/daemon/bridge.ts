@@ -68,9 +68,9 @@ export class Bridge {
   }
 
   /** Called after a welcome: starts, stops or restarts the agent as requested by the gateway. */
-  async settle(wanted: TargetState): Promise<void> {
-    if (wanted === "stopped") return this.stopAgent()
-    if (this.#agent && wanted === "running") return this.#ready && this.#sendReady(this.#ready)
+  async settle(target: TargetState): Promise<void> {
+    if (target === "stopped") return this.stopAgent()
+    if (this.#agent && target === "running") return this.#ready && this.#sendReady(this.#ready)
     await this.stopAgent()
     // Another agent needs another epoch, whose welcome calls this method again.
     if (this.#isSpent) return this.#renew()
@@ -216,11 +216,11 @@ export class Bridge {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
     const requested = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: this.#deps.mcpServers(agent) }
-    const made = await agent.request(method, requested)
+    const result = await agent.request(method, requested)
     const { sessionMode: modeId } = this.#deps
-    const sessionId = sessionOf(made) || sessionOf(params)
+    const sessionId = sessionOf(result) || sessionOf(params)
     if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
-    return made
+    return result
   }
 
   async #prompt(agent: Agent, prompt: Prompt): Promise<unknown> {

@@ -54,7 +54,7 @@ export class ClientRequests {
 
 /** `isEmpty`: whether the input is empty; undefined without an input. */
 function callOf(params: unknown, field: "toolCall" | "update") {
-  const { sessionId: session, [field]: given } = isObject(params) ? params : {}
-  const { toolCallId: call, rawInput } = isObject(given) ? given : {}
+  const { sessionId: session, [field]: value } = isObject(params) ? params : {}
+  const { toolCallId: call, rawInput } = isObject(value) ? value : {}
   return { session, call, isEmpty: isObject(rawInput) ? Object.keys(rawInput).length === 0 : undefined }
 }

@@ -26,7 +26,7 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
       host.config = config
       host
         .refresh()
-        .then((wanted) => bridge.settle(wanted))
+        .then((target) => bridge.settle(target))
         .catch((thrown: unknown) => log(String(thrown)))
     },
     onMessage: (message) => bridge.fromGateway(message),

@@ -80,8 +80,8 @@ export class Host {
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await storeInitialFiles(folder, { url: this.config.files_url, joinToken, owner: uid, log })
     await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
-    const whole = environmentOf(process.env, folder, this.#secrets, ...set)
-    const command = { argv, cwd: folder.work, env: whole, uid, ...(name !== undefined && { package: name }) }
+    const environment = environmentOf(process.env, folder, this.#secrets, ...set)
+    const command = { argv, cwd: folder.work, env: environment, uid, ...(name !== undefined && { package: name }) }
     const started = await startAgent(command, handlers)
     if (!started.mcpHttp && (this.config.mcp_servers ?? []).length > 0) {
       log("the agent does not support MCP servers over HTTP: it does not get those of the intern")
@@ -101,19 +101,19 @@ export class Host {
   async #refresh(): Promise<TargetState> {
     const { folder, joinToken, agentUid, log } = this.#deps
     if (!this.config) return "stopped"
-    let wanted: TargetState = "running"
+    let target: TargetState = "running"
     try {
-      const given = await readSecrets(this.config.secrets_url, joinToken)
-      this.#secrets = given?.data ?? []
+      const secrets = await readSecrets(this.config.secrets_url, joinToken)
+      this.#secrets = secrets?.data ?? []
       // A change takes effect with the next provision, not with a reconnect.
       const isChanged = this.#applied !== undefined && this.#applied !== settingsOf(this.config)
-      if (!given) wanted = "stopped"
-      else if (given.status === "provisioning" && isChanged) wanted = "reconfigured"
+      if (!secrets) target = "stopped"
+      else if (secrets.status === "provisioning" && isChanged) target = "reconfigured"
     } catch (thrown) {
       log(thrown instanceof Error ? thrown.message : String(thrown))
     }
     if (existsSync(folder.work)) await prepare(folder, this.#agentsFiles(), agentUid)
-    return wanted
+    return target
   }
 
   #agentsFiles(): Record<string, string> {

@@ -53,9 +53,9 @@ export function readOptions(
   readStdin: () => string = () => readFileSync(0, "utf8"),
 ): Options {
   if (argv.some((word) => word === "--token" || word.startsWith("--token="))) throw new Error(ON_COMMAND_LINE)
-  const named = Object.keys(NAMES).map((name) => [name, { type: "string" as const }] as const)
+  const definitions = Object.keys(NAMES).map((name) => [name, { type: "string" as const }] as const)
   const options: Record<string, { type: "string" | "boolean" }> = {
-    ...Object.fromEntries(named),
+    ...Object.fromEntries(definitions),
     "token-stdin": { type: "boolean" },
   }
   const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })

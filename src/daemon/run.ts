@@ -9,8 +9,8 @@ export function sessionOf(params: unknown): string {
 }
 
 export function promptOf(params: unknown): Prompt {
-  const given = isObject(params) ? params : {}
-  return { ...given, sessionId: sessionOf(given), prompt: isArray(given["prompt"]) ? given["prompt"] : [] }
+  const input = isObject(params) ? params : {}
+  return { ...input, sessionId: sessionOf(input), prompt: isArray(input["prompt"]) ? input["prompt"] : [] }
 }
 
 /** State of one gateway prompt: further messages are queued behind the agent's turn. */

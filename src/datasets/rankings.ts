@@ -34,9 +34,9 @@ const PERIODS = ["day", "week", "month"] as const
 const LANGUAGES = ["natural", "programming"] as const
 
 const date = z.iso.date({ error: "must be a day of UTC as YYYY-MM-DD" })
-const page = (most: number, fallback: number, least: number) => {
-  const message = `must be from ${least} to ${most}`
-  return queryIntegerOr(fallback, least, most, message)
+const page = (max: number, fallback: number, min: number) => {
+  const message = `must be from ${min} to ${max}`
+  return queryIntegerOr(fallback, min, max, message)
 }
 
 export const AppRankingsQuery = z.object({

@@ -2,9 +2,9 @@ import * as z from "zod"
 import { queryIntegerOr } from "../http/schema.ts"
 import { TURN_RANGES } from "./session-cost.ts"
 
-const between = (least: number, most: number, fallback: number) => {
-  const rule = `must be an integer from ${least} to ${most}`
-  return queryIntegerOr(fallback, least, most, rule)
+const between = (min: number, max: number, fallback: number) => {
+  const rule = `must be an integer from ${min} to ${max}`
+  return queryIntegerOr(fallback, min, max, rule)
 }
 
 export const SessionCostQuery = z.object({

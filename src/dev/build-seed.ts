@@ -118,8 +118,8 @@ function isSeeded({ id, supports }: Meta): boolean {
 
 function toSeedModel(meta: Meta) {
   const { id, name, supports } = meta
-  const taken = supports.input.map((input) => (input === "document" ? "file" : input))
-  const inputs = ["text", "image", "file", "audio", "video"].filter((input) => taken.includes(input))
+  const modalities = supports.input.map((input) => (input === "document" ? "file" : input))
+  const inputs = ["text", "image", "file", "audio", "video"].filter((input) => modalities.includes(input))
   const parameters = toParameters(meta)
   const offers = [...nativeOffers(id), toResoldOffer(meta)]
   return {
@@ -272,9 +272,9 @@ function listed({ provider, upstream_id: upstreamId }: Offer): Listed | undefine
 }
 
 function toParameters({ id, supports }: Meta): string[] {
-  const named = supports.supports.flatMap((name) => PARAMETERS[name] ?? [])
-  if (schemaModels.has(id)) named.push("structured_outputs")
-  return [...new Set(named)].sort()
+  const parameters = supports.supports.flatMap((name) => PARAMETERS[name] ?? [])
+  if (schemaModels.has(id)) parameters.push("structured_outputs")
+  return [...new Set(parameters)].sort()
 }
 
 function describe({ context_window: context }: Meta, inputs: readonly string[], parameters: readonly string[]): string {

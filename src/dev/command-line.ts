@@ -72,13 +72,13 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 }
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
-  const given = readArguments(command, argv)
-  if (given.values["help"] === true) {
+  const parsed = readArguments(command, argv)
+  if (parsed.values["help"] === true) {
     console.log(usageOf(command))
     return 0
   }
-  const url = given.values["url"]
-  const { values, positionals } = given
+  const url = parsed.values["url"]
+  const { values, positionals } = parsed
   const input = {
     values,
     positionals,

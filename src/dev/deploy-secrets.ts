@@ -54,8 +54,8 @@ async function providerKeys(environment: NodeJS.Dict<string>, prompt: Prompt): P
     const line = ((await prompt?.(question)) ?? "").trim()
     if (line === "") return keys
     const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(line) ?? []
-    const given = value.startsWith("$") ? (environment[value.slice(1)] ?? "") : value
-    if (known.has(name) && given !== "") keys[name] = given
+    const resolved = value.startsWith("$") ? (environment[value.slice(1)] ?? "") : value
+    if (known.has(name) && resolved !== "") keys[name] = resolved
     question = known.has(name)
       ? PROVIDERS_QUESTION
       : `${name || line} is not a variable of a provider. Name one in docs/configuration.md, or press Enter: `
@@ -65,9 +65,9 @@ async function providerKeys(environment: NodeJS.Dict<string>, prompt: Prompt): P
 /** Message about the secrets. Generated values are shown once: they are stored nowhere else. */
 export function describeSecrets(outcome: { secrets: Secrets; generated: string[]; missing: string[] }): string {
   const { secrets, generated, missing } = outcome
-  const shown = generated.map((name) => `  ${name}=${secrets[name]}`)
+  const lines = generated.map((name) => `  ${name}=${secrets[name]}`)
   return [
-    ...(shown.length > 0 ? ["Generated, and not shown again. Store them like passwords:", ...shown] : []),
+    ...(lines.length > 0 ? ["Generated, and not shown again. Store them like passwords:", ...lines] : []),
     ...missing.map(
       (name) =>
         `${name} is missing: the gateway returns 503 until you run npx wrangler secret put ${name} --env production`,

@@ -9,8 +9,8 @@ const ENTRY = /^[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.]*[ \t]*=[ \t]*(?:"[^"]*"|'[
  * contain a key.
  */
 export function invalidLines(file: string, text: string): string[] {
-  const left = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
-  return left
+  const unmatched = text.replaceAll("\r\n", "\n").replace(ENTRY, (entry) => entry.replace(/[^\n]/g, ""))
+  return unmatched
     .split("\n")
     .flatMap((line, at) => (/^\s*(?:#.*)?$/.test(line) ? [] : [`${file} line ${at + 1}: must be NAME=value.`]))
 }

@@ -92,7 +92,7 @@ function skipInstruction(reader: Reader): Kind {
   else if (opcode === 0x44) reader.skip(8)
   const count = immediatesOf(opcode)
   if (count === undefined) throw new Error(`The module has an instruction that is not metered: ${opcode.toString(16)}.`)
-  for (let left = count; left > 0; left -= 1) reader.leb()
+  for (let remaining = count; remaining > 0; remaining -= 1) reader.leb()
   return opcode === 0x03 ? "loop" : undefined
 }
 
@@ -145,7 +145,7 @@ function parametersIn(reader: Reader): number[] {
 
 function importsIn(reader: Reader): { globals: number } {
   let globals = 0
-  for (let left = reader.number(); left > 0; left -= 1) {
+  for (let remaining = reader.number(); remaining > 0; remaining -= 1) {
     for (const _ of ["module", "name"]) reader.skip(reader.number())
     const kind = reader.byte()
     if (kind === GLOBAL_KIND) globals += 1

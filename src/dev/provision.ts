@@ -46,13 +46,13 @@ export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile:
     throw new Error("The gateway rejects the BOOTSTRAP_MANAGEMENT_KEY of .dev.vars. Write it without quotes or spaces.")
   if (home.data.organization_id === null) {
     const body = JSON.stringify({ name: "Development", starting_balance_usd: STARTING_BALANCE })
-    const made = await call<{ management_key: string; api_key: string }>({
+    const created = await call<{ management_key: string; api_key: string }>({
       ...operator,
       method: "POST",
       resource: "/organizations",
       body,
     })
-    return { management: made.data.management_key, normal: made.data.api_key }
+    return { management: created.data.management_key, normal: created.data.api_key }
   }
   return {
     management: await mint(operator, { name: "Management key", kind: "management" }),

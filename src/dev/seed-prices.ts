@@ -72,12 +72,12 @@ export function basePricing(
 /** Today's price last, before it those of other hours and future days. Later entries override earlier ones. */
 function pricesAt(listed: ListPrices | readonly DatedPrice[], today: string): ListPrices[] {
   if (!isDated(listed)) return [listed]
-  const kept: ListPrices[] = []
+  const periods: ListPrices[] = []
   for (const { constraint, prices } of listed.toReversed()) {
-    kept.push(prices)
+    periods.push(prices)
     if (!constraint || (constraint.type === "start_date" && constraint.start_date <= today)) break
   }
-  return kept
+  return periods
 }
 
 function isDated(listed: ListPrices | readonly DatedPrice[]): listed is readonly DatedPrice[] {

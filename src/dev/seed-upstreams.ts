@@ -15,7 +15,7 @@ type Upstream = {
   quantization?: Readonly<Record<string, string>>
 }
 
-const named = (author: string, slugs: string, prefix = ""): Record<string, string> =>
+const upstreamNames = (author: string, slugs: string, prefix = ""): Record<string, string> =>
   Object.fromEntries(slugs.split(" ").map((slug) => [`${author}/${slug}`, prefix + slug]))
 
 const fireworks = (ids: Record<string, string>): Record<string, string> =>
@@ -26,15 +26,21 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
     prices: "openai",
     collectsData: false,
     models: {
-      ...named("openai", "gpt-3.5-turbo gpt-4 gpt-4-turbo gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-4o gpt-4o-2024-05-13"),
-      ...named(
+      ...upstreamNames(
+        "openai",
+        "gpt-3.5-turbo gpt-4 gpt-4-turbo gpt-4.1 gpt-4.1-mini gpt-4.1-nano gpt-4o gpt-4o-2024-05-13",
+      ),
+      ...upstreamNames(
         "openai",
         "gpt-4o-2024-08-06 gpt-4o-2024-11-20 gpt-4o-mini gpt-4o-mini-2024-07-18 o1 o3 o3-mini o4-mini",
       ),
-      ...named("openai", "gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.2 gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5"),
-      ...named("openai", "gpt-5.6-luna gpt-5.6-sol gpt-5.6-terra"),
+      ...upstreamNames(
+        "openai",
+        "gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.2 gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.5",
+      ),
+      ...upstreamNames("openai", "gpt-5.6-luna gpt-5.6-sol gpt-5.6-terra"),
       "openai/gpt-5.2-chat": "gpt-5.2-chat-latest",
-      ...named("openai", "text-embedding-3-small text-embedding-3-large text-embedding-ada-002"),
+      ...upstreamNames("openai", "text-embedding-3-small text-embedding-3-large text-embedding-ada-002"),
     },
   },
   anthropic: {
@@ -56,7 +62,7 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
       "meta-llama/llama-4-maverick": "meta-llama/llama-4-maverick-17b-128e-instruct",
       "meta-llama/llama-4-scout": "meta-llama/llama-4-scout-17b-16e-instruct",
       "moonshotai/kimi-k2-0905": "moonshotai/kimi-k2-instruct-0905",
-      ...named("openai", "gpt-oss-120b gpt-oss-20b", "openai/"),
+      ...upstreamNames("openai", "gpt-oss-120b gpt-oss-20b", "openai/"),
       "qwen/qwen3-32b": "qwen/qwen3-32b",
     },
   },
@@ -106,18 +112,25 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
     }),
     quantization: { "nvidia/nemotron-3-ultra-550b-a55b": "nvfp4" },
   },
-  deepseek: { prices: "deepseek", collectsData: true, models: named("deepseek", "deepseek-v4-flash deepseek-v4-pro") },
+  deepseek: {
+    prices: "deepseek",
+    collectsData: true,
+    models: upstreamNames("deepseek", "deepseek-v4-flash deepseek-v4-pro"),
+  },
   xai: {
     prices: "x-ai",
     collectsData: false,
-    models: named("x-ai", "grok-4.20 grok-4.3 grok-4.5 grok-4.6 grok-build-0.1"),
+    models: upstreamNames("x-ai", "grok-4.20 grok-4.3 grok-4.5 grok-4.6 grok-build-0.1"),
   },
   mistral: {
     prices: "mistral",
     collectsData: true,
     models: {
-      ...named("mistralai", "codestral-2508 devstral-2512 ministral-3b-2512 ministral-8b-2512 ministral-14b-2512"),
-      ...named("mistralai", "mistral-large-2512 mistral-medium-3-5 mistral-small-2603 mistral-embed"),
+      ...upstreamNames(
+        "mistralai",
+        "codestral-2508 devstral-2512 ministral-3b-2512 ministral-8b-2512 ministral-14b-2512",
+      ),
+      ...upstreamNames("mistralai", "mistral-large-2512 mistral-medium-3-5 mistral-small-2603 mistral-embed"),
       "mistralai/mistral-medium-3": "mistral-medium-2505",
       "mistralai/mistral-medium-3.1": "mistral-medium-2508",
       "mistralai/mistral-nemo": "open-mistral-nemo",
@@ -131,20 +144,20 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
   perplexity: {
     prices: "perplexity",
     collectsData: false,
-    models: named("perplexity", "sonar sonar-pro sonar-reasoning-pro"),
+    models: upstreamNames("perplexity", "sonar sonar-pro sonar-reasoning-pro"),
   },
   moonshotai: {
     prices: "moonshotai",
     collectsData: true,
-    models: named("moonshotai", "kimi-k2.5 kimi-k2.6 kimi-k2.7-code kimi-k3"),
+    models: upstreamNames("moonshotai", "kimi-k2.5 kimi-k2.6 kimi-k2.7-code kimi-k3"),
   },
   "google-ai-studio": {
     prices: "google",
     collectsData: true,
     models: {
-      ...named("google", "gemini-2.5-flash gemini-2.5-flash-lite gemini-2.5-pro gemini-3-flash-preview"),
-      ...named("google", "gemini-3.1-flash-lite gemini-3.1-pro-preview gemini-3.5-flash gemini-3.5-flash-lite"),
-      ...named("google", "gemini-3.6-flash gemini-3.7-flash gemini-embedding-001"),
+      ...upstreamNames("google", "gemini-2.5-flash gemini-2.5-flash-lite gemini-2.5-pro gemini-3-flash-preview"),
+      ...upstreamNames("google", "gemini-3.1-flash-lite gemini-3.1-pro-preview gemini-3.5-flash gemini-3.5-flash-lite"),
+      ...upstreamNames("google", "gemini-3.6-flash gemini-3.7-flash gemini-embedding-001"),
     },
   },
   cohere: {
@@ -152,7 +165,7 @@ export const upstreams: Readonly<Record<string, Upstream>> = {
     collectsData: true,
     models: {
       "cohere/command-a": "command-a-03-2025",
-      ...named("cohere", "command-r-08-2024 command-r-plus-08-2024 command-r7b-12-2024 embed-v4.0"),
+      ...upstreamNames("cohere", "command-r-08-2024 command-r-plus-08-2024 command-r7b-12-2024 embed-v4.0"),
     },
   },
 }

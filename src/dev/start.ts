@@ -43,7 +43,7 @@ async function start(options: Options): Promise<void> {
 
   const fromShell = providersOfShell(process.env, secrets)
   const format = logFormatOf(process.stdout, process.env)
-  const held: string[] = []
+  const buffered: string[] = []
   let isReady = false
   const runtime = await startRuntime({
     stage: "development",
@@ -59,7 +59,7 @@ async function start(options: Options): Promise<void> {
     onLog: (line) => {
       const text = formatLog(line, format)
       if (isReady) console.log(text)
-      else held.push(text)
+      else buffered.push(text)
     },
     onRestart: (pids) => locked.setRuntimes(pids),
     onFatal: (reason) => fail(`The gateway stopped. ${reason}`),
@@ -92,7 +92,7 @@ async function start(options: Options): Promise<void> {
       }),
     )
   } catch (error) {
-    for (const message of held) console.error(message)
+    for (const message of buffered) console.error(message)
     throw error
   }
 }

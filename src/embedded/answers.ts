@@ -23,8 +23,8 @@ const MAX_CALLS = 3
  */
 export function answer(request: ChatRequest, seed: string): Answer {
   const parts = textParts(request, seed)
-  const kept = limit(parts, request.maxTokens)
-  if (kept.length < parts.length) return { parts: kept, finishReason: "length" }
+  const limited = limit(parts, request.maxTokens)
+  if (limited.length < parts.length) return { parts: limited, finishReason: "length" }
   return { parts, finishReason: parts.some((part) => part.type === "call") ? "tool_calls" : "stop" }
 }
 

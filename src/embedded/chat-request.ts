@@ -46,10 +46,10 @@ export function toChatRequest(body: unknown): ChatRequest | Invalid {
   if (choiceCount > MAX_CHOICES) return { message: `'n' must be at most ${MAX_CHOICES}.`, param: "n" }
 
   const declared = Array.isArray(rest.tools) ? rest.tools.flatMap(toToolFunction) : []
-  const named = toRecord(toRecord(rest.tool_choice).function).name
-  const tools = typeof named === "string" ? declared.filter((tool) => tool.name === named) : declared
-  if (typeof named === "string" && tools.length === 0) {
-    return { message: `Tool choice '${named}' was not found in 'tools'.`, param: "tool_choice" }
+  const toolName = toRecord(toRecord(rest.tool_choice).function).name
+  const tools = typeof toolName === "string" ? declared.filter((tool) => tool.name === toolName) : declared
+  if (typeof toolName === "string" && tools.length === 0) {
+    return { message: `Tool choice '${toolName}' was not found in 'tools'.`, param: "tool_choice" }
   }
 
   const format = toRecord(rest.response_format)

@@ -47,7 +47,7 @@ function withEmbedded(env: Env): Env {
   const known = bound.get(env)
   if (known) return known
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => embedded.fetch(new Request(input, init))
-  const made = { ...env, EMBEDDED: { fetch } as Fetcher }
-  bound.set(env, made)
-  return made
+  const extended = { ...env, EMBEDDED: { fetch } as Fetcher }
+  bound.set(env, extended)
+  return extended
 }

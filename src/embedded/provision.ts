@@ -44,13 +44,13 @@ async function provision(env: DevelopmentEnv, send: Send): Promise<void> {
   let operator: string | undefined = bootstrapKey
   if (home.data.organization_id === null) {
     const body = { name: "Development", starting_balance_usd: STARTING_BALANCE }
-    const made = await call(send, {
+    const created = await call(send, {
       method: "POST",
       resource: "/organizations",
       key: bootstrapKey,
       body,
     })
-    operator = made.data.management_key
+    operator = created.data.management_key
   }
   const keys = [
     { name: "Management key", kind: "management", external: { user: "development", api_key: managementKey } },

@@ -9,10 +9,10 @@ const MAX_DEPTH = 12
 export function toSchemaValue(root: unknown, text: string): unknown {
   return valueOf(toRecord(root), 0)
 
-  function valueOf(given: Schema, depth: number): unknown {
+  function valueOf(input: Schema, depth: number): unknown {
     if (depth > MAX_DEPTH) return null
-    if (typeof given.$ref === "string") return valueOf(findByPointer(root, given.$ref), depth + 1)
-    const schema = merge(given)
+    if (typeof input.$ref === "string") return valueOf(findByPointer(root, input.$ref), depth + 1)
+    const schema = merge(input)
     if ("const" in schema) return schema.const
     if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0]
     const options = schema.anyOf ?? schema.oneOf
@@ -68,15 +68,15 @@ function typeOf(schema: Schema): unknown {
 }
 
 function numberOf(schema: Schema): number {
-  const least = toNumber(schema.minimum, -Infinity)
-  const most = toNumber(schema.maximum, Infinity)
+  const min = toNumber(schema.minimum, -Infinity)
+  const max = toNumber(schema.maximum, Infinity)
   const above = toNumber(schema.exclusiveMinimum, -Infinity)
   const below = toNumber(schema.exclusiveMaximum, Infinity)
-  const low = Math.max(least, above)
-  const high = Math.min(most, below)
+  const low = Math.max(min, above)
+  const high = Math.min(max, below)
   const candidates = [42, high, low, high - 1, low + 1, (low + high) / 2].filter(Number.isFinite)
   const numbers = schema.type === "integer" ? candidates.map(Math.floor) : candidates
-  return numbers.find((number) => number >= least && number <= most && number > above && number < below) ?? 42
+  return numbers.find((number) => number >= min && number <= max && number > above && number < below) ?? 42
 }
 
 function stringOf(schema: Schema, text: string): string {

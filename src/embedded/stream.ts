@@ -34,8 +34,8 @@ export function* streamSteps(completion: Completion, encoder: CompletionEncoder)
   if (fault.afterTen === "error") return yield* emit(encoder.failure(), fault)
   if (fault.afterTen === "stall") return yield { type: "stall" }
   if (fault.afterTen === "break") {
-    const left = [...pieces, ...closingChunks(completion)].flatMap(encoder.chunk)
-    return yield* breakInside([...left, ...encoder.end()][0] ?? "")
+    const remaining = [...pieces, ...closingChunks(completion)].flatMap(encoder.chunk)
+    return yield* breakInside([...remaining, ...encoder.end()][0] ?? "")
   }
 
   for (const chunk of closingChunks(completion)) yield* emit(encoder.chunk(chunk), fault)
@@ -55,16 +55,16 @@ export function* documentSteps(document: string, fault: Fault): Generator<Step> 
 /** Runs steps as fast as the reader consumes them, and stops at once when the reader disconnects. */
 export function play(steps: Iterator<Step>, signal: AbortSignal): ReadableStream<Uint8Array> {
   const cancelled = new AbortController()
-  const left = AbortSignal.any([signal, cancelled.signal])
+  const disconnected = AbortSignal.any([signal, cancelled.signal])
   const startedAt = Date.now()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        while (!left.aborted) {
+        while (!disconnected.aborted) {
           const { value: step, done } = steps.next()
           if (done) return controller.close()
           if (step.type === "write") return controller.enqueue(step.bytes)
-          await sleep(toDelayMs(step, startedAt), left)
+          await sleep(toDelayMs(step, startedAt), disconnected)
           if (step.type === "break") return controller.error(new Error("The connection was reset."))
         }
       },

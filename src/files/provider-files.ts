@@ -106,7 +106,7 @@ export function toProviderQuery(
 }
 
 const text = (value: unknown, fallback = "") => (typeof value === "string" ? value : fallback)
-const whole = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
+const toInteger = (value: unknown) => (typeof value === "number" && Number.isSafeInteger(value) ? value : 0)
 
 type ProviderFile = z.infer<typeof ProviderFileResponse>
 
@@ -119,7 +119,7 @@ export function toProviderFile(vendor: FileProvider, file: Json): ProviderFile {
       type: "file",
       filename: text(file["filename"]),
       mime_type: text(file["mime_type"], "application/octet-stream"),
-      size_bytes: whole(file["size_bytes"]),
+      size_bytes: toInteger(file["size_bytes"]),
       downloadable: file["downloadable"] === true,
       created_at: text(file["created_at"]),
     }
@@ -129,10 +129,10 @@ export function toProviderFile(vendor: FileProvider, file: Json): ProviderFile {
     id: text(file["id"]),
     object: "file",
     filename: text(file["filename"]),
-    bytes: whole(file["bytes"]),
+    bytes: toInteger(file["bytes"]),
     purpose: text(file["purpose"], "user_data"),
     status: "processed",
-    created_at: whole(file["created_at"]),
+    created_at: toInteger(file["created_at"]),
   }
 }
 

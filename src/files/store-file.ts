@@ -36,12 +36,12 @@ export async function storeFile(
     await abandonFile(db, row, Date.now())
     throw thrown
   })
-  const whole = { ...row, sizeBytes: written, mimeType: mimeType() }
-  const values = { filename: whole.filename, size_bytes: written, mime_type: whole.mimeType, source: row.source }
+  const complete = { ...row, sizeBytes: written, mimeType: mimeType() }
+  const values = { filename: complete.filename, size_bytes: written, mime_type: complete.mimeType, source: row.source }
   const changed = { fields: Object.keys(values), values }
   const event = { resourceId: row.id, workspaceId: row.workspaceId, changed }
-  const kept = await completeFile(db, whole, quota, newEntry(actor, { action: "file.create", ...event }))
-  if (kept) return kept
+  const stored = await completeFile(db, complete, quota, newEntry(actor, { action: "file.create", ...event }))
+  if (stored) return stored
   await abandonFile(db, row, Date.now())
   throw overQuota(quota)
 }

@@ -7,14 +7,14 @@ import { Trace } from "./trace.ts"
  * contract, other shapes the published client of this API family.
  */
 
-const between = (least: number, most: number) =>
+const between = (min: number, max: number) =>
   z
-    .number({ error: `must be a number from ${least} to ${most}` })
-    .min(least, `must be from ${least} to ${most}`)
-    .max(most, `must be from ${least} to ${most}`)
+    .number({ error: `must be a number from ${min} to ${max}` })
+    .min(min, `must be from ${min} to ${max}`)
+    .max(max, `must be from ${min} to ${max}`)
 
-const integer = (phrase: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z.int({ error: phrase }).min(least, phrase).max(most, phrase)
+const integer = (rule: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.int({ error: rule }).min(min, rule).max(max, rule)
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })

@@ -102,14 +102,14 @@ generations.openapi(content, async (c) => {
   const readContent = () => findContent(c.env.FILES, principal.organizationId, generation)
   // The content is written shortly after the call is charged.
   const isFresh = Date.now() - generation.createdAt < FRESH_MS
-  const kept = (await readContent()) ?? (isFresh ? await wait(CONTENT_DELAY_MS).then(readContent) : undefined)
-  if (!kept) {
+  const stored = (await readContent()) ?? (isFresh ? await wait(CONTENT_DELAY_MS).then(readContent) : undefined)
+  if (!stored) {
     throw new GatewayError(
       "not_found",
       "The content of this generation was not kept: its workspace had content logging off, or left this call out.",
     )
   }
-  return c.json({ data: toGenerationContent(generation, kept) }, 200)
+  return c.json({ data: toGenerationContent(generation, stored) }, 200)
 })
 
 generations.openapi(feedback, async (c) => {

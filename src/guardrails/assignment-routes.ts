@@ -153,55 +153,55 @@ export const guardrailAssignments = newRouter()
   })
   .openapi(addKeys, async (c) => {
     const hashes = [...new Set(c.req.valid("json").key_hashes)]
-    const what = await assigning(c, c.req.valid("param").id)
-    const { unknown, elsewhere } = await findUnfitKeys(c.env.DB, what, hashes)
+    const target = await assigning(c, c.req.valid("param").id)
+    const { unknown, elsewhere } = await findUnfitKeys(c.env.DB, target, hashes)
     if (unknown.length > 0) throw new GatewayError("not_found", `key_hashes: there is no key ${unknown.join(", ")}.`)
     if (elsewhere.length > 0) {
       const rule = `${elsewhere.join(", ")}: in another workspace than the guardrail.`
       throw new GatewayError("invalid_request", `key_hashes: ${rule}`)
     }
-    const entry = entryFor(c, what, "guardrail_key.assign", { key_hashes: hashes })
+    const entry = entryFor(c, target, "guardrail_key.assign", { key_hashes: hashes })
     const count = await assignKeys(
       c.env.DB,
-      what,
+      target,
       hashes.map((hash) => ({ hash, id: newId() })),
       entry,
     )
-    invalidateWorkspace(what.workspaceId)
+    invalidateWorkspace(target.workspaceId)
     return c.json({ assigned_count: count }, 200)
   })
   .openapi(removeKeys, async (c) => {
     const hashes = [...new Set(c.req.valid("json").key_hashes)]
-    const what = await assigning(c, c.req.valid("param").id)
-    const entry = entryFor(c, what, "guardrail_key.unassign", { key_hashes: hashes })
-    const count = await unassignKeys(c.env.DB, what, hashes, entry)
-    invalidateWorkspace(what.workspaceId)
+    const target = await assigning(c, c.req.valid("param").id)
+    const entry = entryFor(c, target, "guardrail_key.unassign", { key_hashes: hashes })
+    const count = await unassignKeys(c.env.DB, target, hashes, entry)
+    invalidateWorkspace(target.workspaceId)
     return c.json({ unassigned_count: count }, 200)
   })
   .openapi(addMembers, async (c) => {
     const ids = [...new Set(c.req.valid("json").member_user_ids)]
-    const what = await assigning(c, c.req.valid("param").id)
-    const nonMembers = await findNonMembers(c.env.DB, what.organizationId, ids)
+    const target = await assigning(c, c.req.valid("param").id)
+    const nonMembers = await findNonMembers(c.env.DB, target.organizationId, ids)
     if (nonMembers.length > 0) {
       const rule = `${nonMembers.join(", ")}: not a member of the organization.`
       throw new GatewayError("not_found", `member_user_ids: ${rule}`)
     }
-    const entry = entryFor(c, what, "guardrail_member.assign", { member_user_ids: ids })
+    const entry = entryFor(c, target, "guardrail_member.assign", { member_user_ids: ids })
     const count = await assignMembers(
       c.env.DB,
-      what,
+      target,
       ids.map((userId) => ({ userId, id: newId() })),
       entry,
     )
-    invalidateWorkspace(what.workspaceId)
+    invalidateWorkspace(target.workspaceId)
     return c.json({ assigned_count: count }, 200)
   })
   .openapi(removeMembers, async (c) => {
     const ids = [...new Set(c.req.valid("json").member_user_ids)]
-    const what = await assigning(c, c.req.valid("param").id)
-    const entry = entryFor(c, what, "guardrail_member.unassign", { member_user_ids: ids })
-    const count = await unassignMembers(c.env.DB, what, ids, entry)
-    invalidateWorkspace(what.workspaceId)
+    const target = await assigning(c, c.req.valid("param").id)
+    const entry = entryFor(c, target, "guardrail_member.unassign", { member_user_ids: ids })
+    const count = await unassignMembers(c.env.DB, target, ids, entry)
+    invalidateWorkspace(target.workspaceId)
     return c.json({ unassigned_count: count }, 200)
   })
 

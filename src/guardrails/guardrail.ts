@@ -89,9 +89,9 @@ function toLimit(usd: number | null): number | null {
 /** The older flag sets those families that the same body omits. */
 function toRules(input: GuardrailChange): Record<string, unknown> {
   const { enforce_zdr: zdr } = input
-  const given = RULE_NAMES.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
+  const defined = RULE_NAMES.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
   const copied = zdr === undefined ? [] : ZDR_FLAGS.map((flag) => [flag, input[flag] ?? zdr] as const)
-  return Object.fromEntries([...given, ...copied])
+  return Object.fromEntries([...defined, ...copied])
 }
 
 /** Rejects custom filters that cannot be searched in linear time. */

@@ -28,10 +28,10 @@ export const SCAN_SCOPES = ["user_only", "all_messages"] as const
 
 const MAX_NAMES = 1_000
 const MAX_FILTERS = 100
-const names = (what: string) =>
+const names = (items: string) =>
   z
     .array(text("must be a string").min(1, "must not be empty").max(256, "must be at most 256 characters"), {
-      error: `must be an array of ${what} or null`,
+      error: `must be an array of ${items} or null`,
     })
     .max(MAX_NAMES, `must be at most ${MAX_NAMES}`)
     .nullish()
@@ -173,9 +173,9 @@ export const GuardrailResponse = z.object({ data: Guardrail }).meta({ id: "Guard
 export const GuardrailList = z.object({ data: z.array(Guardrail), total_count: z.int() }).meta({ id: "GuardrailList" })
 
 const MAX_ASSIGNED = 1_000
-const some = <T extends z.ZodType>(one: T, what: string) =>
+const some = <T extends z.ZodType>(item: T, items: string) =>
   z
-    .array(one, { error: `must be an array of ${what}` })
+    .array(item, { error: `must be an array of ${items}` })
     .min(1, "must not be empty")
     .max(MAX_ASSIGNED, `must be at most ${MAX_ASSIGNED}`)
 export const KeyHashes = z

@@ -107,19 +107,19 @@ function toAccepted(message: string): string | undefined {
 }
 
 /** An integer of a query, in decimal digits. `rule`: the message for any other value. */
-export const queryInteger = (least: number, most: number, rule: string) =>
+export const queryInteger = (min: number, max: number, rule: string) =>
   z
     .string({ error: rule })
     .regex(/^\d{1,16}$/, rule)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, rule)
-    .meta({ type: "integer", minimum: least, maximum: most })
+    .refine((value) => value >= min && value <= max, rule)
+    .meta({ type: "integer", minimum: min, maximum: max })
 
 /** The same for an optional value. The API document would not show the default of a transformed value. */
-export const queryIntegerOr = (fallback: number, least: number, most: number, rule: string) =>
-  queryInteger(least, most, rule)
+export const queryIntegerOr = (fallback: number, min: number, max: number, rule: string) =>
+  queryInteger(min, max, rule)
     .default(fallback)
-    .meta({ type: "integer", minimum: least, maximum: most, default: fallback })
+    .meta({ type: "integer", minimum: min, maximum: max, default: fallback })
 
 /** Pagination of lists. */
 export const PageQuery = z.object({
@@ -129,15 +129,15 @@ export const PageQuery = z.object({
 export type Page = z.infer<typeof PageQuery>
 
 /** A display name in lists, logs and messages. */
-export const nameText = (most: number, text = z.string({ error: "must be a string" })) =>
+export const nameText = (maxLength: number, text = z.string({ error: "must be a string" })) =>
   text
     .min(1, "must not be empty")
-    .max(most, `must be at most ${most} characters`)
+    .max(maxLength, `must be at most ${maxLength} characters`)
     .refine((name) => /\S/.test(name), "must not be blank")
     .refine(isPrintableLine, "must be one line without control characters")
 
 /** The same, trimmed. */
-export const trimmedName = (most: number) => nameText(most, z.string({ error: "must be a string" }).trim())
+export const trimmedName = (maxLength: number) => nameText(maxLength, z.string({ error: "must be a string" }).trim())
 
 /** A text filter of a list; `fields` names the searched fields. */
 export const textIn = (fields: string) =>

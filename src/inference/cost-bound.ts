@@ -86,8 +86,8 @@ function partsOf({ messages }: ChatRequest): Part[] {
 /** The data or URL of a part, an ASCII string. */
 function payloadOf(part: Part): string | undefined {
   const { type } = part
-  const held = (part[type] ?? part["video_url"]) as Record<string, unknown> | undefined
-  const payload = held?.["url"] ?? held?.["data"] ?? held?.["file_data"]
+  const content = (part[type] ?? part["video_url"]) as Record<string, unknown> | undefined
+  const payload = content?.["url"] ?? content?.["data"] ?? content?.["file_data"]
   return typeof payload === "string" ? payload : undefined
 }
 
@@ -119,27 +119,27 @@ export function costRangeFor(
   bounds: CostBounds,
   expectedOf: (target: Target) => number | undefined,
 ): CostRange & { estimateNano: number; estimateTokens: number } {
-  const wanted = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
+  const range = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
   const { choices, pieces } = bounds
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
     const leastCompletion = bounds.isWhole ? completion : Math.min(completion, MIN_COMPLETION)
-    const least = maxCost(prompt, leastCompletion * choices, pricing, pieces)
-    const most = maxCost(prompt, completion * choices, pricing, pieces)
+    const minCost = maxCost(prompt, leastCompletion * choices, pricing, pieces)
+    const maxCostNano = maxCost(prompt, completion * choices, pricing, pieces)
     const tokens = {
       ...NO_TOKENS,
       ...pieces,
       prompt: bounds.promptEstimate,
       completion: Math.min(completion, expectedOf(target) ?? ASSUMED_COMPLETION) * choices,
     }
-    wanted.leastNano = Math.max(wanted.leastNano, least)
-    wanted.mostNano = Math.max(wanted.mostNano, most)
-    wanted.estimateNano = Math.max(wanted.estimateNano, costOf(tokens, pricing))
-    wanted.estimateTokens = Math.max(wanted.estimateTokens, tokens.prompt + tokens.completion)
+    range.leastNano = Math.max(range.leastNano, minCost)
+    range.mostNano = Math.max(range.mostNano, maxCostNano)
+    range.estimateNano = Math.max(range.estimateNano, costOf(tokens, pricing))
+    range.estimateTokens = Math.max(range.estimateTokens, tokens.prompt + tokens.completion)
   }
-  return wanted
+  return range
 }
 
 /**
@@ -147,8 +147,8 @@ export function costRangeFor(
  */
 export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
   const { pricing } = target.endpoint
-  const left = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
-  const affordable = Math.floor(affordableCompletion(left, pricing) / bounds.choices)
+  const completionNano = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
+  const affordable = Math.floor(affordableCompletion(completionNano, pricing) / bounds.choices)
   const bound = bounds.completionBound(target)
   // Sending an assumed bound makes the provider enforce it. Needed only if exceeding it would cost.
   if (bounds.isAssumed(target) && affordable !== Number.POSITIVE_INFINITY)

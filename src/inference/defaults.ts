@@ -19,8 +19,8 @@ export function withDefaults<Request extends Preparable>(request: Request, defau
 }
 
 /** The model that the request names, or the default of the workspace. */
-export function modelOrDefault(named: string | undefined, fallback: string | null): string {
-  const model = named ?? fallback
+export function modelOrDefault(requested: string | undefined, fallback: string | null): string {
+  const model = requested ?? fallback
   if (model !== null) return model
   throw new GatewayError("invalid_request", "model: is required: author/slug, as GET /models lists.")
 }

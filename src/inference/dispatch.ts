@@ -111,7 +111,7 @@ function startCooldown(target: Target, rejection: Rejection, { targets, draft }:
   const key = healthKey(target)
   const now = Date.now()
   const cooled = isAboutKey(rejection) ? [] : targets.filter((other) => isSibling(other, target))
-  for (const one of [target, ...cooled]) health.startCooldown(healthKey(one), rejection.retryAfterMs, now)
+  for (const failed of [target, ...cooled]) health.startCooldown(healthKey(failed), rejection.retryAfterMs, now)
   health.measured(key, { at: now, latencyMs: null, tokensPerSecond: null, isGood: false })
   if (rejection.blamesKey && target.keyNumber !== undefined) {
     const { provider, keyNumber } = target

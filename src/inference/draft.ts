@@ -13,9 +13,9 @@ export type DraftFields = Pick<
 
 /** Fields of the generation that are known before the call is sent. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
-  const { user = null, trace: given, hasMessages = false, exported, isToolRun = false, ...rest } = fields
+  const { user = null, trace: traceFields, hasMessages = false, exported, isToolRun = false, ...rest } = fields
   const { turn } = caller
-  const trace = given ?? (turn && { trace_id: turn.traceId, parent_span_id: turn.spanId })
+  const trace = traceFields ?? (turn && { trace_id: turn.traceId, parent_span_id: turn.spanId })
   const facts = { ...rest, sessionId: rest.sessionId ?? turn?.sessionId ?? null }
   const id = meta.generationId ?? newGenerationId()
   const { keyHash } = caller

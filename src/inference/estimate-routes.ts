@@ -79,11 +79,11 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
         least: nanoToUsd(leastNano),
         expected: nanoToUsd(estimateNano),
         prompt_tokens: promptTokens,
-        targets: targets.map(({ model, provider, isByok, mostNano: most, pricing }) => ({
+        targets: targets.map(({ model, provider, isByok, mostNano: holdNano, pricing }) => ({
           model,
           provider,
           is_byok: isByok,
-          hold: nanoToUsd(most),
+          hold: nanoToUsd(holdNano),
           prompt_price: pricing.prompt,
           completion_price: pricing.completion,
         })),

@@ -34,9 +34,9 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
   const prepared: PreparedCall = { request, meta: screened.meta, caller: screened.caller }
   const { targets } = planTargets(prepared, deps)
   const expectedOf = (target: (typeof targets)[number]) => deps.health.expectedCompletion(targetKey(target))
-  const wanted = costRangeFor(targets, request.bounds, expectedOf)
+  const range = costRangeFor(targets, request.bounds, expectedOf)
   return {
-    ...wanted,
+    ...range,
     promptTokens: request.bounds.promptEstimate,
     targets: targets.map((target) => ({
       model: target.model.id,

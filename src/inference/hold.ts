@@ -64,7 +64,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
   const tryHold = async (covered: readonly Target[], isByok: boolean): Promise<Grant> => {
     const costRangeOf = (some: readonly Target[]) =>
       costRangeFor(some, request.bounds, (target) => deps.health.expectedCompletion(targetKey(target)))
-    const { estimateNano, estimateTokens, ...wanted } = costRangeOf(covered)
+    const { estimateNano, estimateTokens, ...amounts } = costRangeOf(covered)
     const providers = providerHoldsOf(covered, caller, costRangeOf)
     const [first] = covered
     const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
@@ -74,9 +74,9 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     // A deferred call counts for no concurrency or rate limit: its provider decides when it runs.
     const rates = limits.length > 0 && !deps.deferral ? { limits, tokens: estimateTokens } : undefined
     const takesMaxTokens = draft.apiType === "completions"
-    const held = {
+    const input = {
       draft: draftFor(draft, isByok),
-      wanted,
+      wanted: amounts,
       estimateNano,
       caller,
       takesMaxTokens,
@@ -84,7 +84,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
       rates,
       providers,
     }
-    const verdict = await hold(held, deps)
+    const verdict = await hold(input, deps)
     const within = withinBudgets(covered, providers, verdict.providers)
     return { heldNano: verdict.grantedNano, estimateNano, within, isByok }
   }

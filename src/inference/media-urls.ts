@@ -44,20 +44,20 @@ function findRejected(
   }
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined
   if (Array.isArray(value)) {
-    for (const [index, one] of value.entries()) {
-      const found = findRejected(one, { path: `${path}[${index}]`, isMedia, depth: depth + 1 }, hosts)
+    for (const [index, element] of value.entries()) {
+      const found = findRejected(element, { path: `${path}[${index}]`, isMedia, depth: depth + 1 }, hosts)
       if (found) return found
     }
     return undefined
   }
-  for (const [name, one] of Object.entries(value)) {
+  for (const [name, inner] of Object.entries(value)) {
     if (NOT_FETCHED.has(name)) continue
     const inside: Position = {
       path: path === "" ? name : `${path}.${name}`,
       isMedia: MEDIA_FIELD.test(name) || (name === "url" && (isMedia || isUrlSource(value))),
       depth: depth + 1,
     }
-    const found = findRejected(one, inside, hosts)
+    const found = findRejected(inner, inside, hosts)
     if (found) return found
   }
   return undefined

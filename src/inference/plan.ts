@@ -65,7 +65,7 @@ function supportedTargets(targets: readonly Target[], { upstream }: PlannableReq
   const { unsupportedReason } = upstream
   if (!unsupportedReason) return targets
   const reasons = targets.map(({ provider }) => unsupportedReason(provider))
-  const left = targets.filter((_, at) => reasons[at] === undefined)
-  if (left.length === 0 && reasons[0]) throw reasons[0]
-  return left
+  const supported = targets.filter((_, at) => reasons[at] === undefined)
+  if (supported.length === 0 && reasons[0]) throw reasons[0]
+  return supported
 }

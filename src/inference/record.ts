@@ -24,8 +24,8 @@ type Exports = NonNullable<Deps["exports"]>
 /** A serialization error must not prevent the charge. */
 function toContent(generation: Generation, exports: Exports, text: () => CallText | undefined): string | undefined {
   try {
-    const given = text()
-    return given && exports.toContent(given)
+    const content = text()
+    return content && exports.toContent(content)
   } catch (cause) {
     notSaved(generation, cause)
     return undefined

@@ -7,14 +7,14 @@ export function rejectionError(
   headers: Record<string, string>,
   extraFields?: Record<string, unknown>,
 ): GatewayError {
-  const shown = rejections.find((rejection) => !rejection.retryable) ?? rejections.at(-1)
-  if (!shown) return asGatewayError(new Error("A call ended without a response or a rejection."))
+  const rejection = rejections.find((rejection) => !rejection.retryable) ?? rejections.at(-1)
+  if (!rejection) return asGatewayError(new Error("A call ended without a response or a rejection."))
   const hints = rejections.map((rejection) => rejection.retryAfterMs)
   const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
-  return new GatewayError(shown.code, shown.message, {
+  return new GatewayError(rejection.code, rejection.message, {
     metadata: {
-      ...(shown.providerCode !== null && { provider_code: shown.providerCode }),
-      provider_name: shown.provider,
+      ...(rejection.providerCode !== null && { provider_code: rejection.providerCode }),
+      provider_name: rejection.provider,
     },
     ...(extraFields && { extraFields }),
     headers: { ...headers, ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }) },

@@ -144,7 +144,7 @@ export const inference = newRouter()
 async function depsOf(c: Context<App>): Promise<Deps> {
   const incoming = incomingCall(c)
   const deps = await createDeps(incoming)
-  return { ...deps, openMcp: (choices, taken) => openMcpTools(incoming, deps, choices, taken) }
+  return { ...deps, openMcp: (choices, takenNames) => openMcpTools(incoming, deps, choices, takenNames) }
 }
 
 function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {

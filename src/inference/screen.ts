@@ -52,16 +52,16 @@ export async function applyGuardrails<Body extends object>(
 export async function screenToolResult<Result extends Json>(
   result: Result,
   screening: Screening | undefined,
-  named: Named,
+  identity: Named,
   meta: RequestMeta,
 ): Promise<Result> {
   if (!screening) return result
-  return await screening.toolResult(result).catch(rethrowWithStages(screening, named, meta))
+  return await screening.toolResult(result).catch(rethrowWithStages(screening, identity, meta))
 }
 
-function rethrowWithStages(screening: Screening, named: Named, meta: RequestMeta) {
+function rethrowWithStages(screening: Screening, identity: Named, meta: RequestMeta) {
   return (refusal: unknown): never => {
-    throw refusal instanceof GatewayError ? refusedAt(refusal, screening.stages(), named, meta) : refusal
+    throw refusal instanceof GatewayError ? refusedAt(refusal, screening.stages(), identity, meta) : refusal
   }
 }
 
@@ -72,9 +72,9 @@ export function refusedAt(
   { model, models }: Named,
   { wantsMetadata, region }: RequestMeta,
 ): GatewayError {
-  const named = model ?? models?.[0] ?? ""
+  const slug = model ?? models?.[0] ?? ""
   const about = { summary: refusal.message, pipeline: stages }
-  return withStages(refusal, stages, wantsMetadata ? unroutable(named, region, about) : undefined)
+  return withStages(refusal, stages, wantsMetadata ? unroutable(slug, region, about) : undefined)
 }
 
 /** Bytes of a body after a step that may change it: a redaction can be longer than the text it replaces. */

@@ -56,8 +56,8 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
   const { reader, translate } = request
   const document = parseObject(body)
   if (!document) {
-    const what = body === "" ? "an empty body" : "a body that is not JSON"
-    return failure(provider, "provider_failed", `${provider.name} returned ${what}.`)
+    const found = body === "" ? "an empty body" : "a body that is not JSON"
+    return failure(provider, "provider_failed", `${provider.name} returned ${found}.`)
   }
   const result = translate ? translate.document(document) : document
   const error = reader.errorIn(result)

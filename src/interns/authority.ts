@@ -13,15 +13,15 @@ export type CreatorColumns = { createdByKey: string | null; creatorUserId: strin
  */
 export function mayControl(
   { keyHash, creatorUserId, source, kind }: Pick<Principal, "keyHash" | "creatorUserId" | "source" | "kind">,
-  made: CreatorColumns,
+  creator: CreatorColumns,
 ): boolean {
   if (source === "intern") return false
-  if (kind === "management" || made.createdByKey === keyHash) return true
-  return source === "created" && creatorUserId !== null && creatorUserId === made.creatorUserId
+  if (kind === "management" || creator.createdByKey === keyHash) return true
+  return source === "created" && creatorUserId !== null && creatorUserId === creator.creatorUserId
 }
 
-export function notYours(what: string): GatewayError {
-  return internError("forbidden", `Only the key that ${what}, keys of the same user and management keys may do this.`)
+export function notYours(action: string): GatewayError {
+  return internError("forbidden", `Only the key that ${action}, keys of the same user and management keys may do this.`)
 }
 
 /** An agent has its intern's own key, which must not change or delete the intern. */

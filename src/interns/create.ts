@@ -48,10 +48,10 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw notYours("created the intern of this vault")
   }
-  const whole = await withClonedFiles({ env: c.env, principal }, input)
-  requireToolsRight(principal, undefined, whole.mcp_tools)
-  const made = await insert(c, whole, idempotencyKey, bodyHash)
-  if (made) return { row: made, isNew: true }
+  const complete = await withClonedFiles({ env: c.env, principal }, input)
+  requireToolsRight(principal, undefined, complete.mcp_tools)
+  const inserted = await insert(c, complete, idempotencyKey, bodyHash)
+  if (inserted) return { row: inserted, isNew: true }
   const raced = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
   if (raced) return { row: orConflict(raced, bodyHash), isNew: false }
   throw nameConflict(input.name)
@@ -95,11 +95,11 @@ async function insert(
   const { workspaceId, organizationId, creatorUserId } = principal
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "intern.create", resourceId: id, workspaceId, changed })
-  const made = newKey()
+  const newApiKey = newKey()
   const sealed = await sealInternKey(env, {
     scope: principal,
     internId: id,
-    key: made.secret,
+    key: newApiKey.secret,
     entry: {
       ...entry,
       id: newId(),
@@ -121,7 +121,7 @@ async function insert(
     status: "queued",
     vaultId: newId(),
     attachedVaultId: input.vault_id ?? null,
-    keyHash: made.hash,
+    keyHash: newApiKey.hash,
     sealedKey: sealed,
     idempotencyKey,
     bodyHash,
@@ -129,7 +129,7 @@ async function insert(
     updatedAt: now,
   }
   try {
-    const key = { ...internKeyRow(row, made.label, principal), ...toTerms(input) }
+    const key = { ...internKeyRow(row, newApiKey.label, principal), ...toTerms(input) }
     const inserted = await insertIntern(env.DB, row, key, entry)
     if (inserted) return inserted
   } catch (cause) {
@@ -151,17 +151,21 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
   if (!mayControl(principal, row)) throw notYours("created this intern")
   const { workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
-  const made = newKey()
+  const newApiKey = newKey()
   const dataKeyEntry = { ...entry, id: newId(), action: "data_key.create" }
   const sealed = await sealInternKey(c.env, {
     scope: principal,
     internId: row.id,
-    key: made.secret,
+    key: newApiKey.secret,
     entry: dataKeyEntry,
   })
   if (sealed === undefined) throw internError("not_found", "The workspace of this key was deleted.")
-  const renewed = { ...row, keyHash: made.hash, sealedKey: sealed, createdByKey: principal.keyHash }
-  const key = { ...internKeyRow(renewed, made.label, principal), ...(await inheritedOf(c, row)), createdAt: Date.now() }
+  const renewed = { ...row, keyHash: newApiKey.hash, sealedKey: sealed, createdByKey: principal.keyHash }
+  const key = {
+    ...internKeyRow(renewed, newApiKey.label, principal),
+    ...(await inheritedOf(c, row)),
+    createdAt: Date.now(),
+  }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
     invalidateKey(row.keyHash)
     await openIntern(c.env, row.id).revoke(identityOf(c, row))

@@ -76,13 +76,13 @@ const egress = createRoute({
 /** Accepts join tokens, not API keys. */
 export const daemonSecrets = newRouter()
   .openapi(read, async (c) => {
-    const { status, given } = await activeIntern(c, c.req.valid("param").internId)
-    const released = await openSecrets(c.env, given)
+    const { status, secrets } = await activeIntern(c, c.req.valid("param").internId)
+    const released = await openSecrets(c.env, secrets)
     const data = released.map(({ name, hosts, placeholder }) => ({ name, hosts, placeholder }))
     return c.json({ status, data }, 200, { "cache-control": "no-store" })
   })
   .openapi(egress, async (c) => {
-    const { intern, given } = await activeIntern(c, c.req.valid("param").internId)
+    const { intern, secrets } = await activeIntern(c, c.req.valid("param").internId)
     const requested = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
     if (!requested)
       throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
@@ -96,7 +96,7 @@ export const daemonSecrets = newRouter()
         creatorUserId: null,
         ...originOf(c.req.raw, c.var.requestId),
       },
-      secrets: () => openSecrets(c.env, given),
+      secrets: () => openSecrets(c.env, secrets),
       signal,
       waitUntil: (work) => c.executionCtx.waitUntil(work),
     })
@@ -104,15 +104,15 @@ export const daemonSecrets = newRouter()
     return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, deps))
   })
 
-type Active = { intern: InternRow; status: "running" | "provisioning"; given: readonly SealedSecret[] }
+type Active = { intern: InternRow; status: "running" | "provisioning"; secrets: readonly SealedSecret[] }
 
 /** Uses one round trip to D1, because every request needs it. */
 async function activeIntern(c: Context<App>, id: string): Promise<Active> {
   const secrets = givenSecretsStatement(c.env.DB, id)
   const { intern, others } = await joinTokenInternAnd(c, id, [secrets])
-  const given = others.flatMap(({ results }) => results.map(toSealedSecret))
+  const sealed = others.flatMap(({ results }) => results.map(toSealedSecret))
   const { status } = intern
-  if (status === "running" || status === "provisioning") return { intern, status, given }
+  if (status === "running" || status === "provisioning") return { intern, status, secrets: sealed }
   throw internError("intern_not_running", "The intern is not running: its daemon may not use its secrets.")
 }
 

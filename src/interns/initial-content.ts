@@ -43,8 +43,8 @@ export async function withClonedFiles(creator: Creator, input: NewIntern): Promi
     daily_limit: toUsd(key.dailyLimitNano),
     mcp_tools: key.mcpTools,
   }
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  return { ...input, description, model, instructions, host, ...terms, ...given }
+  const defined = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  return { ...input, description, model, instructions, host, ...terms, ...defined }
 }
 
 const toUsd = (nano: number | null) => (nano === null ? null : nanoToUsd(nano))

@@ -24,8 +24,8 @@ export async function callsOf(env: Env, intern: Owner, since: number): Promise<G
 export function meter(calls: readonly Generation[]): TurnUsage | null {
   const models = calls.reduce<ModelUsage[]>((sum, { model, tokens, costNano }) => {
     const { prompt, completion, cached } = tokens
-    const one = { model, calls: 1, prompt_tokens: prompt, completion_tokens: completion, cost: nanoToUsd(costNano) }
-    return addModels(sum, [{ ...one, ...(cached > 0 && { cached_tokens: cached }) }])
+    const usage = { model, calls: 1, prompt_tokens: prompt, completion_tokens: completion, cost: nanoToUsd(costNano) }
+    return addModels(sum, [{ ...usage, ...(cached > 0 && { cached_tokens: cached }) }])
   }, [])
   return models.length === 0 ? null : totalOf(models)
 }

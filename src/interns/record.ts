@@ -19,8 +19,8 @@ export async function toRecord(reader: Reader, row: InternRow): Promise<Intern> 
 
 /** Records of interns for a principal: with limits and usage only if it controls the intern or is its own key. */
 export async function toRecords({ env, principal }: Reader, rows: readonly InternRow[]): Promise<Intern[]> {
-  const shown = rows.filter((row) => principal.internId === row.id || mayControl(principal, row))
-  const hashes = shown.map(({ keyHash }) => keyHash)
+  const visible = rows.filter((row) => principal.internId === row.id || mayControl(principal, row))
+  const hashes = visible.map(({ keyHash }) => keyHash)
   const keys = await findInternKeys(env.DB, principal.organizationId, hashes)
   const usage = await usageOf(env, principal.organizationId, keys)
   const fields = new Map(

@@ -112,8 +112,8 @@ export const internSchedules = newRouter()
     const known = schedules.find(({ id }) => id === scheduleId)
     if (!known) throw noSchedule()
     const { daily_limit_usd: limit, ...change } = c.req.valid("json")
-    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-    const changed: Schedule = { ...known, ...given, ...(limit !== undefined && { dailyLimitUsd: limit }) }
+    const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+    const changed: Schedule = { ...known, ...defined, ...(limit !== undefined && { dailyLimitUsd: limit }) }
     requireCron(changed.cron, changed.timezone, Date.now())
     const stored = await intern.putSchedule(identityOf(c, row), changed)
     if (stored === "too many") throw noSchedule()

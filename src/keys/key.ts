@@ -47,16 +47,16 @@ export function mintKey(
     throw new GatewayError("forbidden", `expires_at: this key may create keys that expire by ${latest}.`)
   }
   const brought = input.external?.api_key
-  const made = brought === undefined ? newKey() : { hash: hashKey(brought), label: toLabel(brought) }
+  const credential = brought === undefined ? newKey() : { hash: hashKey(brought), label: toLabel(brought) }
   return {
-    secret: "secret" in made ? made.secret : undefined,
+    secret: "secret" in credential ? credential.secret : undefined,
     row: {
-      hash: made.hash,
+      hash: credential.hash,
       organizationId: minter.organizationId,
       workspaceId,
       kind,
       name: input.name,
-      label: made.label,
+      label: credential.label,
       creatorUserId: input.creator_user_id ?? minter.creatorUserId,
       externalUser: input.external?.user ?? null,
       limitNano,
@@ -87,20 +87,20 @@ type Cap = Pick<Principal, "limitNano" | "limitReset" | "includeByokInLimit">
 const RESETS = ["daily", "weekly", "monthly", null]
 
 /** A cap that is set by a key with a cap must not be wider than that. */
-export function requireWithin(creator: Cap, made: Cap): void {
+export function requireWithin(creator: Cap, created: Cap): void {
   if (creator.limitNano === null) return
-  const most = formatUsd(creator.limitNano)
-  if (made.limitNano === null || made.limitNano > creator.limitNano) {
-    throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${most} USD.`)
+  const maxUsd = formatUsd(creator.limitNano)
+  if (created.limitNano === null || created.limitNano > creator.limitNano) {
+    throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${maxUsd} USD.`)
   }
-  if (RESETS.indexOf(made.limitReset) < RESETS.indexOf(creator.limitReset)) {
+  if (RESETS.indexOf(created.limitReset) < RESETS.indexOf(creator.limitReset)) {
     const current = creator.limitReset ?? "null"
     throw new GatewayError(
       "forbidden",
       `limit_reset: this key's own limit resets less often: set ${current} or a longer interval.`,
     )
   }
-  if (creator.includeByokInLimit && !made.includeByokInLimit) {
+  if (creator.includeByokInLimit && !created.includeByokInLimit) {
     throw new GatewayError("forbidden", "include_byok_in_limit: must be true, as it is for this key.")
   }
 }
@@ -171,8 +171,8 @@ export type KeyLimits = Pick<
 export function limitOf(key: KeyLimits): Limit | undefined {
   const { keyHash, limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
   if (limitNano === null) return undefined
-  const left = interval === null ? Math.max(0, limitNano - spentBeforeNano) : limitNano
-  return { scope: keyScope(keyHash), limitNano: left, interval, includeByok }
+  const remainingNano = interval === null ? Math.max(0, limitNano - spentBeforeNano) : limitNano
+  return { scope: keyScope(keyHash), limitNano: remainingNano, interval, includeByok }
 }
 
 export function dailyLimitOf(key: KeyLimits): Limit | undefined {

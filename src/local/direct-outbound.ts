@@ -7,12 +7,12 @@ import { CORE_PLUGIN } from "miniflare"
 export function useDirectOutbound(): void {
   const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)
   CORE_PLUGIN.getServices = async (options) => {
-    const made = await getServices(options)
-    const services = Array.isArray(made) ? made : (made?.services ?? [])
+    const allServices = await getServices(options)
+    const services = Array.isArray(allServices) ? allServices : (allServices?.services ?? [])
     for (const service of services) {
       const worker = "worker" in service ? service.worker : undefined
       if (worker?.globalOutbound?.name?.startsWith("outbound:")) worker.globalOutbound = { name: "internet" }
     }
-    return made
+    return allServices
   }
 }

@@ -16,12 +16,12 @@ function mapTexts(value: unknown, visit: Visit): unknown {
   if (!isObject(value)) return value
   const isMedia = typeof value["mimeType"] === "string"
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => {
-      const isSkipped = typeof one === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
+    Object.entries(value).map(([key, inner]) => {
+      const isSkipped = typeof inner === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
       // Names in a free-form structure are content too.
       return key === "structuredContent"
-        ? [key, mapFree(one, visit, visit)]
-        : [key, isSkipped ? one : mapTexts(one, visit)]
+        ? [key, mapFree(inner, visit, visit)]
+        : [key, isSkipped ? inner : mapTexts(inner, visit)]
     }),
   )
 }

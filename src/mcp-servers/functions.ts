@@ -5,14 +5,14 @@ import { isObject, type Json, objectsOf } from "../support/json.ts"
 const MAX_FUNCTION_NAME = 64
 
 /** Names of functions are shorter than names of tools. */
-export function newFunctionName(wanted: string, taken: Set<string>): string {
+export function newFunctionName(wanted: string, takenNames: Set<string>): string {
   const base = wanted.replaceAll(/[^\w-]/g, "_")
   let name = base.slice(0, MAX_FUNCTION_NAME)
-  for (let number = 2; taken.has(name); number++) {
+  for (let number = 2; takenNames.has(name); number++) {
     const suffix = `_${number}`
     name = base.slice(0, MAX_FUNCTION_NAME - suffix.length) + suffix
   }
-  taken.add(name)
+  takenNames.add(name)
   return name
 }
 

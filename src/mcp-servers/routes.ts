@@ -110,17 +110,25 @@ export const mcpServerRoutes = newRouter()
     const { workspace_id: requested, slug, headers, ...input } = c.req.valid("json")
     requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
     const scope = await scopeOf(c, requested)
-    const made = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
-    const given = mergeHeaders({}, headers ?? {})
+    const serverRow = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
+    const merged = mergeHeaders({}, headers ?? {})
     const defaults = { allowedTools: null, priceNano: 0, toolPrices: {}, enabled: true }
     const timeoutMs = schemas.DEFAULT_TIMEOUT_SECONDS * 1_000
     const { name, url } = input
-    const row = { name, url, timeoutMs, ...defaults, ...toColumns(input), ...made, ...(await toSealed(c, made, given)) }
+    const row = {
+      name,
+      url,
+      timeoutMs,
+      ...defaults,
+      ...toColumns(input),
+      ...serverRow,
+      ...(await toSealed(c, serverRow, merged)),
+    }
     const changed = changesOf({ slug, headers, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "mcp_server.create", ...event })
     if (!(await insertMcpServer(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
-    return c.json({ data: toMcpServer(row, given) }, 201)
+    return c.json({ data: toMcpServer(row, merged) }, 201)
   })
   .openapi(get, async (c) => {
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)

@@ -19,8 +19,8 @@ export function mergeHeaders(before: McpHeaders, sent: McpHeaders): McpHeaders {
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => {
       if (!isMask(value)) return [name, value]
-      const kept = before[name]
-      if (kept !== undefined) return [name, kept]
+      const previous = before[name]
+      if (previous !== undefined) return [name, previous]
       throw new GatewayError("invalid_request", `headers.${name}: is masked. Send the value itself.`)
     }),
   )

@@ -83,8 +83,8 @@ export function withoutTasks(capabilities: Json): Json {
 export function withoutMeta(request: McpRequest): McpRequest {
   const { _meta: meta, inputResponses: _, requestState: __, ...params } = paramsOf(request)
   if (!isObject(meta)) return request
-  const kept = withoutClientMeta(meta)
-  return { ...request, params: { ...params, ...(Object.keys(kept).length > 0 && { _meta: kept }) } }
+  const rest = withoutClientMeta(meta)
+  return { ...request, params: { ...params, ...(Object.keys(rest).length > 0 && { _meta: rest }) } }
 }
 
 function withoutClientMeta(meta: Json): Json {
@@ -131,19 +131,20 @@ export function paramHeadersOf(headers: Headers, args: unknown, screened: unknow
   if (names.length === 0) return {}
   const passed = new Map<string, string>()
   collect(args, screened, passed)
-  const kept = names.flatMap((param) => {
+  const params = names.flatMap((param) => {
     const name = `${PARAM_PREFIX}${param}`
     const value = decodeValue(headers.get(name) ?? "")
     const after = value === undefined ? undefined : passed.get(value)
     return after === undefined ? [] : [[name, encodeValue(after)] as const]
   })
-  return Object.fromEntries(kept)
+  return Object.fromEntries(params)
 }
 
 /** Maps each value of the arguments to its value after guardrails. */
 function collect(value: unknown, screened: unknown, passed: Map<string, string>): void {
   if (isObject(value)) {
-    for (const [key, one] of Object.entries(value)) collect(one, isObject(screened) ? screened[key] : undefined, passed)
+    for (const [key, inner] of Object.entries(value))
+      collect(inner, isObject(screened) ? screened[key] : undefined, passed)
     return
   }
   const text = textOf(value)

@@ -71,9 +71,9 @@ async function keep(env: Env, compiled: string, now: number): Promise<Catalogue>
 
 /** The value in KV or, if that is unusable, the rows compiled again. `known`: the value read before. */
 async function readCompiled(env: Env, known?: string): Promise<string> {
-  const kept = await env.CATALOG.get(CATALOGUE_KEY)
-  if (kept !== null && (kept === known || isCompiled(parseJson(kept)))) return kept
-  if (kept !== null) warn("compiled catalogue in KV is not valid; compiling it again", kept)
+  const stored = await env.CATALOG.get(CATALOGUE_KEY)
+  if (stored !== null && (stored === known || isCompiled(parseJson(stored)))) return stored
+  if (stored !== null) warn("compiled catalogue in KV is not valid; compiling it again", stored)
   const rows = await compileRows(env.DB)
   const compiled = JSON.stringify(rows)
   // An empty catalogue is not stored: rows may be written directly to D1, without a publication.
@@ -159,8 +159,8 @@ export function offer(models: readonly Model[], providers: ReadonlySet<string>):
   for (const model of models) {
     const known = offered.get(model.id)
     // Stored endpoints take precedence over configured ones of the same provider.
-    const taken = new Set(known?.endpoints.map(({ provider }) => provider))
-    const added = model.endpoints.filter(({ provider }) => providers.has(provider) && !taken.has(provider))
+    const takenProviders = new Set(known?.endpoints.map(({ provider }) => provider))
+    const added = model.endpoints.filter(({ provider }) => providers.has(provider) && !takenProviders.has(provider))
     const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)
     if (endpoints.length > 0) offered.set(model.id, { ...(known ?? model), endpoints })
   }

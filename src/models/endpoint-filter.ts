@@ -21,11 +21,11 @@ export type Filter = {
 
 /** Whether a name from a client (a slug, a display name, `slug/quantization`) matches this endpoint. */
 export function isNamed(name: string, endpoint: Endpoint, provider: Provider): boolean {
-  const wanted = name.toLowerCase()
+  const lowerName = name.toLowerCase()
   return (
-    wanted === provider.slug ||
-    wanted === provider.name.toLowerCase() ||
-    (endpoint.quantization !== null && wanted === `${provider.slug}/${endpoint.quantization}`)
+    lowerName === provider.slug ||
+    lowerName === provider.name.toLowerCase() ||
+    (endpoint.quantization !== null && lowerName === `${provider.slug}/${endpoint.quantization}`)
   )
 }
 

@@ -30,11 +30,11 @@ export function namesAnything(input: Lists): boolean {
 export function withKnownNames<T extends Lists>(input: T, known: KnownNames): T {
   const models = modelReader(known)
   const providers = providerReader(known)
-  const read = (fields: readonly (keyof Lists)[], { spell, all, what }: Reader) =>
+  const read = (fields: readonly (keyof Lists)[], { spell, all, what: noun }: Reader) =>
     fields.flatMap((field) => {
       const names = input[field]
       if (!names) return []
-      const spelled = names.map((name, index) => spell(name) ?? refuse(`${field}[${index}]`, name, what, all()))
+      const spelled = names.map((name, index) => spell(name) ?? refuse(`${field}[${index}]`, name, noun, all()))
       return [[field, [...new Set(spelled)]] as const]
     })
   return { ...input, ...Object.fromEntries([...read(MODEL_LISTS, models), ...read(PROVIDER_LISTS, providers)]) }
@@ -102,19 +102,19 @@ export function spellModels(
   fields: (index: number) => string,
   { catalogue, aliases = [] }: { catalogue: Catalogue; aliases?: readonly string[] },
 ): string[] {
-  const { spell, all, what } = modelReader({ catalogue, aliases })
+  const { spell, all, what: noun } = modelReader({ catalogue, aliases })
   return names.map((name, index) => {
     const at = name.indexOf(PRESET)
     const [model, preset] = at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at)]
     if (model === "" && preset !== "") return name
     const found = model.includes("*") ? undefined : spell(model)
-    return found === undefined ? refuse(fields(index), model, what, all()) : found + preset
+    return found === undefined ? refuse(fields(index), model, noun, all()) : found + preset
   })
 }
 
-function refuse(field: string, name: string, what: Reader["what"], ids: Iterable<string>): never {
+function refuse(field: string, name: string, noun: Reader["what"], ids: Iterable<string>): never {
   const nearest = suggestNames(name, new Set(ids))
   const hint = nearest.length > 0 ? ` Did you mean ${anyOf(nearest)}?` : ""
   const advice = `To name it before it exists, send "allow_unknown": true.`
-  throw new GatewayError("invalid_request", `${field}: there is no ${what} ${name} here.${hint} ${advice}`)
+  throw new GatewayError("invalid_request", `${field}: there is no ${noun} ${name} here.${hint} ${advice}`)
 }

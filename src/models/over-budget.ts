@@ -9,11 +9,11 @@ type Input = { over_budget_models?: string[] | null | undefined; allow_unknown?:
  * request.
  */
 export async function withKnownModels<T extends Input>(env: Env, input: T): Promise<Omit<T, "allow_unknown">> {
-  const { allow_unknown: allowsUnknown = false, ...kept } = input
+  const { allow_unknown: allowsUnknown = false, ...rest } = input
   const { over_budget_models: models } = input
-  if (allowsUnknown || !models || models.length === 0) return kept
+  if (allowsUnknown || !models || models.length === 0) return rest
   const fieldOf = (index: number) => `over_budget_models[${index}]`
-  return { ...kept, over_budget_models: spellModels(models, fieldOf, { catalogue: await loadReachableCatalogue(env) }) }
+  return { ...rest, over_budget_models: spellModels(models, fieldOf, { catalogue: await loadReachableCatalogue(env) }) }
 }
 
 const DEFAULT_MODELS = ["default_text_model", "default_image_model"] as const
@@ -26,13 +26,13 @@ export async function withKnownDefaults<T extends Input & Defaults>(
   aliases: readonly string[],
 ): Promise<Omit<T, "allow_unknown">> {
   const checked = await withKnownModels(env, input)
-  const named = DEFAULT_MODELS.flatMap((field) => {
+  const namedModels = DEFAULT_MODELS.flatMap((field) => {
     const name = input[field]
     return name == null || AUTO_MODEL.test(name) ? [] : [{ field, name }]
   })
-  if (input.allow_unknown === true || named.length === 0) return checked
-  const names = named.map(({ name }) => name)
+  if (input.allow_unknown === true || namedModels.length === 0) return checked
+  const names = namedModels.map(({ name }) => name)
   const known = { catalogue: await loadReachableCatalogue(env), aliases }
-  const spelled = spellModels(names, (index) => named[index]?.field ?? "", known)
-  return { ...checked, ...Object.fromEntries(named.map(({ field }, index) => [field, spelled[index]])) }
+  const spelled = spellModels(names, (index) => namedModels[index]?.field ?? "", known)
+  return { ...checked, ...Object.fromEntries(namedModels.map(({ field }, index) => [field, spelled[index]])) }
 }

@@ -146,12 +146,12 @@ export function maxCost(
   promptTokens: number,
   completionTokens: number,
   pricing: Pricing,
-  { images = 0, ...made }: Partial<GeneratedUnits> & { images?: number } = {},
+  { images = 0, ...units }: Partial<GeneratedUnits> & { images?: number } = {},
 ): number {
   const dearest = (...prices: (string | undefined)[]) =>
-    prices.reduce((most, price) => {
+    prices.reduce((highest, price) => {
       const pico = price === undefined ? 0n : priceToPico(price)
-      return pico > most ? pico : most
+      return pico > highest ? pico : highest
     }, 0n)
   const { input_cache_read: read, input_cache_write: write, input_cache_write_1h: anHour } = pricing
   const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio, pricing.input_audio_cache)
@@ -159,14 +159,14 @@ export function maxCost(
   const fixed =
     priceToPico(pricing.request ?? "0") +
     BigInt(images) * priceToPico(pricing.image ?? "0") +
-    generatedPico(made, pricing)
+    generatedPico(units, pricing)
   return picoToNano(BigInt(promptTokens) * prompt + BigInt(completionTokens) * completion + fixed)
 }
 
 /** Completion tokens that `nano` covers at these prices; Infinity if they are free. */
 export function affordableCompletion(nano: number, pricing: Pricing): number {
   const prices = [pricing.completion, pricing.internal_reasoning ?? "0", pricing.audio_output ?? "0"].map(priceToPico)
-  const dearest = prices.reduce((most, price) => (price > most ? price : most), 0n)
+  const dearest = prices.reduce((highest, price) => (price > highest ? price : highest), 0n)
   if (dearest === 0n) return Infinity
   return nano <= 0 ? 0 : Number((BigInt(nano) * PICO_PER_NANO) / dearest)
 }

@@ -71,22 +71,22 @@ const MAX_DESCRIPTION = 200
 
 /** A tool in the shape of the OpenTelemetry conventions, from the shape of chat or Responses. */
 export function toDefinition(tool: unknown): Json {
-  const { function: nested, ...given }: Json = isObject(tool) ? tool : {}
-  return { ...given, ...(isObject(nested) ? nested : {}) }
+  const { function: nested, ...direct }: Json = isObject(tool) ? tool : {}
+  return { ...direct, ...(isObject(nested) ? nested : {}) }
 }
 
 function latest(messages: readonly unknown[]): unknown[] {
-  const kept: string[] = []
+  const newest: string[] = []
   let room = MAX_INPUT
   for (const message of messages.toReversed()) {
     const text = JSON.stringify(message, withoutData)
     if (text.length > room) break
     room -= text.length
-    kept.unshift(text)
+    newest.unshift(text)
   }
-  const left = messages.length - kept.length
-  const note = left > 0 ? [{ role: "system", content: `[${left} earlier or longer messages are left out]` }] : []
-  return [...note, ...kept.map((text) => parseStored(text))]
+  const omitted = messages.length - newest.length
+  const note = omitted > 0 ? [{ role: "system", content: `[${omitted} earlier or longer messages are left out]` }] : []
+  return [...note, ...newest.map((text) => parseStored(text))]
 }
 
 function withoutData(_: string, value: unknown): unknown {

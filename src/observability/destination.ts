@@ -41,8 +41,8 @@ export function secretsAad(row: Pick<DestinationRow, "id" | "workspace_id" | "ty
 
 /** Splits a configuration into its public part and its sealed part. */
 export function splitConfig(type: KindName, config: Config): { open: Config; secret: Config } {
-  const of = (wanted: boolean) =>
-    Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wanted))
+  const of = (wantsSecret: boolean) =>
+    Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wantsSecret))
   return { open: of(false), secret: of(true) }
 }
 

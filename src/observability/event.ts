@@ -68,17 +68,17 @@ export function traceOf({ generation }: CallEvent) {
   const { trace_id, trace_name, span_name, generation_name, parent_span_id, ...metadata } =
     generation.broadcast?.trace ?? {}
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
-  const given = text(trace_id)
+  const traceId = text(trace_id)
   const parent = text(parent_span_id)
   const first = generation.broadcast?.parentId
   const operation = operationOf(generation)
   return {
     /** 32 hex digits. Without a trace id in the request, all calls of the request share one. */
-    traceId: given === null ? uuidOf(generation.requestId) : toHexId(given, TRACE_HEX),
+    traceId: traceId === null ? uuidOf(generation.requestId) : toHexId(traceId, TRACE_HEX),
     /** 16 hex digits, of the generation. */
     spanId: spanIdOf(generation.id),
     parentSpanId: first === undefined ? (parent === null ? null : toHexId(parent, SPAN_HEX)) : spanIdOf(first),
-    givenTraceId: given,
+    givenTraceId: traceId,
     traceName: text(trace_name),
     name: text(generation_name) ?? text(span_name) ?? `${operation} ${generation.model}`,
     metadata,

@@ -60,9 +60,9 @@ async function readLedgers(env: Env, organizationIds: readonly string[]): Promis
  */
 export const metricsByToken: MiddlewareHandler<App> = async function metricsByToken(c, next) {
   const { METRICS_TOKEN: token } = configOf(c.env)
-  const given = /^Bearer (.+)$/.exec(c.req.header("authorization") ?? "")?.[1]
+  const bearer = /^Bearer (.+)$/.exec(c.req.header("authorization") ?? "")?.[1]
   // Compared as hashes, so that the time of the comparison reveals nothing about the token.
-  if (token === undefined || given === undefined || sha256Hex(given) !== sha256Hex(token)) return next()
+  if (token === undefined || bearer === undefined || sha256Hex(bearer) !== sha256Hex(token)) return next()
   return exportMetrics(c, null)
 }
 

@@ -132,10 +132,10 @@ export const destinations = newRouter()
     const { organizationId } = c.var.principal
     const { workspace_id: requested, ...input } = c.req.valid("json")
     const { type } = input
-    const named = { ...defaultsOf(type, configOf(c.env).CLIENT_DIALECT), ...input.config }
-    const given = readConfig(type, named, hostsIn(c.env, "PRIVATE_HOSTS"))
-    const made = missingSecretOf(type, given)
-    const config: Config = { ...given, ...made }
+    const withDefaults = { ...defaultsOf(type, configOf(c.env).CLIENT_DIALECT), ...input.config }
+    const parsed = readConfig(type, withDefaults, hostsIn(c.env, "PRIVATE_HOSTS"))
+    const made = missingSecretOf(type, parsed)
+    const config: Config = { ...parsed, ...made }
     await requireKeysOfOrganization(c, input.api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const now = Date.now()

@@ -103,8 +103,8 @@ function utf16(text: string, isLittle: boolean): Uint8Array {
 /** A sent header; for Basic credentials also the part after the scheme. */
 function withoutScheme(sent: string, requested: string): [string, string][] {
   const scheme = /^Basic +/i
-  const whole: [string, string] = [sent, requested]
-  return scheme.test(sent) ? [whole, [sent.replace(scheme, ""), requested.replace(scheme, "")]] : [whole]
+  const asSent: [string, string] = [sent, requested]
+  return scheme.test(sent) ? [asSent, [sent.replace(scheme, ""), requested.replace(scheme, "")]] : [asSent]
 }
 
 /** Encodings in which services commonly echo text. A header loses its outer spaces in transit. */

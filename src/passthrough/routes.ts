@@ -118,17 +118,17 @@ export const passthroughServices = newRouter()
     requireOutboundUrl("base_url", input.base_url, hostsIn(c.env, "PRIVATE_HOSTS"))
     await requireKeys(c, input.allowed_api_key_hashes)
     const scope = await scopeOf(c, requested)
-    const made = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
-    const given = mergeSecrets(NO_SECRETS, input)
+    const serviceRow = { ...scope, id: newId(), slug, createdAt: Date.now(), updatedAt: null }
+    const merged = mergeSecrets(NO_SECRETS, input)
     const required = { name: input.name, baseUrl: input.base_url, rules: input.rules.map(toRule) }
     const defaults = { allowedKeyHashes: null, timeoutMs: schemas.DEFAULT_TIMEOUT_SECONDS * 1_000, enabled: true }
-    const sealed = await toSealed(c, made, given)
-    const row = { ...defaults, ...required, ...toColumns(input), ...made, ...sealed }
+    const sealed = await toSealed(c, serviceRow, merged)
+    const row = { ...defaults, ...required, ...toColumns(input), ...serviceRow, ...sealed }
     const changed = changesOf({ slug, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "passthrough_service.create", ...event })
     if (!(await insertService(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
-    return c.json({ data: toService(row, given) }, 201)
+    return c.json({ data: toService(row, merged) }, 201)
   })
   .openapi(get, async (c) => {
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)
@@ -184,9 +184,9 @@ async function result(c: Context<App>, service: KeyedService): Promise<z.infer<t
 const NO_SECRETS: ServiceSecrets = { headers: {}, query: {} }
 
 /** Secrets for one host are not sent to another, which could read them. */
-function requireSecretsAgain(kept: ServiceSecrets, input: schemas.ServiceFields): void {
+function requireSecretsAgain(stored: ServiceSecrets, input: schemas.ServiceFields): void {
   for (const field of ["headers", "query"] as const) {
-    if (Object.keys(kept[field]).length === 0 || input[field] !== undefined) continue
+    if (Object.keys(stored[field]).length === 0 || input[field] !== undefined) continue
     throw new GatewayError("invalid_request", `base_url: has another host. Send ${field} again, or null for none.`)
   }
 }

@@ -31,8 +31,8 @@ function merged(field: string, before: Values, sent: Values): Values {
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => {
       if (!isMask(value)) return [name, value]
-      const kept = before[name]
-      if (kept !== undefined) return [name, kept]
+      const previous = before[name]
+      if (previous !== undefined) return [name, previous]
       throw new GatewayError("invalid_request", `${field}.${name}: is masked. Send the value itself.`)
     }),
   )

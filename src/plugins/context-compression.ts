@@ -40,17 +40,17 @@ export function compress(
   }
   const order = middleFirst(droppable.map(({ members }) => members))
   const without = (count: number) => {
-    const gone = new Set(order.slice(0, count).flat())
-    return working.flatMap((message, index) => (gone.has(index) ? [] : [{ message, index }]))
+    const removed = new Set(order.slice(0, count).flat())
+    return working.flatMap((message, index) => (removed.has(index) ? [] : [{ message, index }]))
   }
   const count = smallestFit(order.length, (dropped) => estimate(toMessages(without(dropped))) <= budgetTokens)
-  const left = without(count)
-  cutKept(left, budgetTokens, estimate, shortened)
-  const kept = new Set(left.map(({ index }) => index))
+  const remaining = without(count)
+  cutKept(remaining, budgetTokens, estimate, shortened)
+  const indexes = new Set(remaining.map(({ index }) => index))
   return {
-    messages: toMessages(left),
-    dropped: messages.length - left.length,
-    shortened: [...shortened].filter((index) => kept.has(index)).length,
+    messages: toMessages(remaining),
+    dropped: messages.length - remaining.length,
+    shortened: [...shortened].filter((index) => indexes.has(index)).length,
   }
 }
 
@@ -67,9 +67,9 @@ function middleFirst<T>(items: readonly T[]): T[] {
   return order.sort((one, other) => one.distance - other.distance || one.index - other.index).map(({ item }) => item)
 }
 
-/** The least count for which `fits`, or `most`. Removing more never makes a prompt longer. */
-function smallestFit(most: number, fits: (count: number) => boolean): number {
-  let [low, high] = [0, most]
+/** The smallest count for which `fits`, or `maxCount`. Removing more never makes a prompt longer. */
+function smallestFit(maxCount: number, fits: (count: number) => boolean): number {
+  let [low, high] = [0, maxCount]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (fits(middle)) high = middle
@@ -78,17 +78,17 @@ function smallestFit(most: number, fits: (count: number) => boolean): number {
   return low
 }
 
-function cutKept(left: readonly Placed[], budget: number, estimate: Estimate, shortened: Set<number>): void {
-  const messages = toMessages(left)
+function cutKept(remaining: readonly Placed[], budget: number, estimate: Estimate, shortened: Set<number>): void {
+  const messages = toMessages(remaining)
   for (let over = estimate(messages) - budget; over > 0; over = estimate(messages) - budget) {
     const { position, length } = longest(messages)
     if (length <= MIN_TEXT_LENGTH) throw tooLong(budget + over, budget)
     const cut = Math.max((over + 1) * UNITS_PER_TOKEN, Math.ceil(length / 10))
     cutTexts(messages, position, Math.max(MIN_TEXT_LENGTH, length - cut))
-    const index = left[position]?.index
+    const index = remaining[position]?.index
     if (index !== undefined) shortened.add(index)
   }
-  for (const [position, placed] of left.entries()) placed.message = messages[position] ?? placed.message
+  for (const [position, placed] of remaining.entries()) placed.message = messages[position] ?? placed.message
 }
 
 function tooLong(needed: number, budget: number): GatewayError {

@@ -93,9 +93,9 @@ function toAttribute(name: string): string {
 
 async function load(data: string, name: string, path: string, reader: FileReader): Promise<File> {
   if (/^https?:/i.test(data)) return loadUrl(data, name, path, reader)
-  const [whole = "", header = ""] = /^data:([^,]*),/i.exec(data.slice(0, 300)) ?? []
-  const base64 = data.slice(whole.length)
-  if (whole !== "" && !/;\s*base64\s*$/i.test(header)) throw rejectAt(`${path}.file.file_data`, "must be base64")
+  const [prefix = "", header = ""] = /^data:([^,]*),/i.exec(data.slice(0, 300)) ?? []
+  const base64 = data.slice(prefix.length)
+  if (prefix !== "" && !/;\s*base64\s*$/i.test(header)) throw rejectAt(`${path}.file.file_data`, "must be base64")
   const contentType = header.replace(/;\s*base64\s*$/i, "")
   return toFile(decodeBase64(base64, path), contentType, name)
 }
@@ -110,9 +110,9 @@ async function loadUrl(url: string, name: string, path: string, { fetchFile }: F
 
 function toFile(bytes: Uint8Array, contentType: string, name: string): File {
   const stated = toMediaType(contentType)
-  const named = EXTENSIONS[(/\.(\w+)$/.exec(name)?.[1] ?? "").toLowerCase()]
+  const byExtension = EXTENSIONS[(/\.(\w+)$/.exec(name)?.[1] ?? "").toLowerCase()]
   const isVague = stated === "" || stated === "application/octet-stream"
-  const mediaType = isPdf(bytes) ? "application/pdf" : isVague ? (named ?? stated) : stated
+  const mediaType = isPdf(bytes) ? "application/pdf" : isVague ? (byExtension ?? stated) : stated
   return { bytes, mediaType, contentType }
 }
 

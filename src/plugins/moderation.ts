@@ -103,8 +103,8 @@ async function requestModeration(
   if (isCount) throw new Error("The moderation model returned a different number of results than inputs")
   return {
     flagged: results.some(({ flagged }) => flagged),
-    categories: results.flatMap((one) =>
-      Object.entries(one.categories ?? {}).flatMap(([name, is]) => (is ? [name] : [])),
+    categories: results.flatMap((result) =>
+      Object.entries(result.categories ?? {}).flatMap(([name, is]) => (is ? [name] : [])),
     ),
   }
 }

@@ -159,8 +159,8 @@ function toConfig(message: Fields): PresetConfig {
     // Clients always send it; "auto" is the default anyway.
     service_tier: message.service_tier === "auto" ? undefined : message.service_tier,
   }
-  const kept = [...PRESET_FIELDS, "response_cache_seconds" as const]
+  const fields = [...PRESET_FIELDS, "response_cache_seconds" as const]
     .filter((name) => all[name] != null)
     .map((name) => [name, all[name]] as const)
-  return Object.fromEntries(kept)
+  return Object.fromEntries(fields)
 }

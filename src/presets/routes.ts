@@ -203,8 +203,8 @@ async function put(c: Context<App>, scope: WorkspaceScope, slug: string, content
     ]),
   })
   const creatorId = creatorUserId ?? keyHash
-  const made = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
-  const found = await putPreset(c.env.DB, { scope, made, content, entry })
+  const identity = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
+  const found = await putPreset(c.env.DB, { scope, made: identity, content, entry })
   invalidatePreset(scope, slug)
   if (found) return { data: toDesignated(found.preset, found.version) }
   if (await findWorkspace(c.env.DB, scope.organizationId, scope.workspaceId)) {

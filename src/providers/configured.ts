@@ -151,8 +151,8 @@ function regionsOf(env: Env): Record<string, readonly string[]> {
 /** Configured servers win over servers that were found on a local port. */
 function readCustomProviders(env: Env): CustomProvider[] {
   const written = read(env, "CUSTOM_PROVIDERS")
-  const taken = new Set(written.map(({ slug }) => slug))
-  return [...written, ...read(env, "LOCAL_PROVIDERS").filter(({ slug }) => !taken.has(slug))]
+  const takenSlugs = new Set(written.map(({ slug }) => slug))
+  return [...written, ...read(env, "LOCAL_PROVIDERS").filter(({ slug }) => !takenSlugs.has(slug))]
 }
 
 function read(env: Env, name: "CUSTOM_PROVIDERS" | "LOCAL_PROVIDERS"): readonly CustomProvider[] {

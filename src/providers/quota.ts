@@ -25,8 +25,8 @@ const EPOCH_MS = 1_000_000_000_000
 export function exhaustedUntil(headers: Headers, now: number): number | null {
   let until: number | null = null
   for (const [remaining, reset] of WINDOWS) {
-    const left = headers.get(remaining)
-    if (left === null || !/^-?\d+$/.test(left.trim()) || Number(left) > 0) continue
+    const remainingQuota = headers.get(remaining)
+    if (remainingQuota === null || !/^-?\d+$/.test(remainingQuota.trim()) || Number(remainingQuota) > 0) continue
     const at = now + Math.min(MAX_WAIT_MS, waitMs(headers.get(reset), now) ?? DEFAULT_WAIT_MS)
     until = Math.max(until ?? 0, at)
   }

@@ -19,10 +19,10 @@ export async function reconcile(env: Env, organizationId: string, lowers = false
 export async function reconcileStalest(env: Env, limit = ORGANIZATIONS_PER_RUN): Promise<Reconciliation[]> {
   const found: Reconciliation[] = []
   for (const organizationId of await listStalest(env.DB, limit)) {
-    const one = await reconcile(env, organizationId).catch((cause: unknown) =>
+    const result = await reconcile(env, organizationId).catch((cause: unknown) =>
       logError("a ledger could not be reconciled", { organizationId }, cause),
     )
-    if (one) found.push(one)
+    if (result) found.push(result)
   }
   return found
 }

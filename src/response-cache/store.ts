@@ -32,7 +32,7 @@ function prefixOf(organizationId: string, workspaceId: string): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
-  const entries = Object.entries(value).map(([name, one]): [string, unknown] => [name, sorted(one)])
+  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => [name, sorted(inner)])
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 

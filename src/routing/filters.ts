@@ -41,9 +41,9 @@ export function filtersOf(
   }
   if (maxPrice) add("provider.max_price is lower", (endpoint) => isWithin(endpoint.pricing, maxPrice))
   if (preferences.require_parameters) {
-    const wanted = PARAMETERS.filter((name) => used[name] != null)
-    add(`provider.require_parameters: not all of ${wanted.join(", ")} are supported`, (endpoint) =>
-      wanted.every((name) => supports(endpoint, name)),
+    const required = PARAMETERS.filter((name) => used[name] != null)
+    add(`provider.require_parameters: not all of ${required.join(", ")} are supported`, (endpoint) =>
+      required.every((name) => supports(endpoint, name)),
     )
   }
   return filters
@@ -65,9 +65,8 @@ function supports(endpoint: Endpoint, parameter: string): boolean {
 /** `max_price` is in USD per million tokens, per request and per image. */
 function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
   if (!pricing) return false
-  const fits = (price: string | undefined, most: string | number | undefined, per: bigint) =>
-    most === undefined ||
-    priceToPico(price ?? "0") * per <= priceToPico(typeof most === "number" ? most.toFixed(12) : most)
+  const fits = (price: string | undefined, max: string | number | undefined, per: bigint) =>
+    max === undefined || priceToPico(price ?? "0") * per <= priceToPico(typeof max === "number" ? max.toFixed(12) : max)
   return (
     fits(pricing.prompt, maxPrice.prompt, 1_000_000n) &&
     fits(pricing.completion, maxPrice.completion, 1_000_000n) &&

@@ -115,8 +115,8 @@ function percentilesOf(ordered: readonly number[]): Percentiles | null {
   return { p50: at(0.5), p75: at(0.75), p90: at(0.9), p99: at(0.99) }
 }
 
-function remember<V>(map: Map<string, V>, key: string, value: V, most: number = MAX_REMEMBERED): void {
+function remember<V>(map: Map<string, V>, key: string, value: V, maxSize: number = MAX_REMEMBERED): void {
   map.delete(key)
-  if (map.size >= most) map.delete(map.keys().next().value ?? "")
+  if (map.size >= maxSize) map.delete(map.keys().next().value ?? "")
   map.set(key, value)
 }

@@ -63,13 +63,13 @@ function readLooseNames(catalogue: Catalogue): LooseNames {
 export function splitRequestVariants(name: string, catalogue: Catalogue): { name: string; variants: string[] } {
   const parts = name.split(":")
   const variants: string[] = []
-  const kept = parts.filter((part, at) => {
+  const remaining = parts.filter((part, at) => {
     const isVariant = at > 0 && (REQUEST_VARIANTS as readonly string[]).includes(part)
     if (!isVariant || catalogue.models.has(parts.slice(0, at + 1).join(":"))) return true
     variants.push(part)
     return false
   })
-  return { name: kept.join(":"), variants }
+  return { name: remaining.join(":"), variants }
 }
 
 /**
@@ -80,12 +80,14 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
 function findLatest(name: string, catalogue: Catalogue): Model | undefined {
   const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name) ?? []
   if (author === undefined || family === undefined) return undefined
-  const wanted = readSlug(family)
+  const familySlug = readSlug(family)
   const candidates = [...catalogue.models.values()].flatMap((model) => {
     if (!model.id.startsWith(`${author}/`)) return []
     const slug = readSlug(model.id.slice(author.length + 1))
     const isOfFamily =
-      slug.stem === wanted.stem && wanted.version.every((part, at) => slug.version[at] === part) && !slug.hasVariant
+      slug.stem === familySlug.stem &&
+      familySlug.version.every((part, at) => slug.version[at] === part) &&
+      !slug.hasVariant
     return isOfFamily ? [{ model, ...slug }] : []
   })
   return candidates.toSorted(

@@ -64,7 +64,7 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
 
   const removed: Removal[] = []
   const filters = [...filtersOf(request, preferences, deps.region ?? null), ...(deps.guardrails ?? [])]
-  const offers = known.map((named) => ({ named, targets: offersOf(named, filters, deps, removed) }))
+  const offers = known.map((modelName) => ({ named: modelName, targets: offersOf(modelName, filters, deps, removed) }))
   const pool = offers.flatMap((offer) => offer.targets)
   const ordered = isOnePool(request)
     ? inOrder(pool, preferences, known[0]?.sort ?? deps.defaultSort ?? "price", deps)
@@ -115,10 +115,10 @@ const MAX_NAMED_VARIABLES = 4
 /** For a model of the catalogue without a usable provider: the variable to set, or the providers that were stopped. */
 function missingKeyOf(name: string, { unconfigured, disabled }: Catalogue): string | undefined {
   if (!unconfigured) return undefined
-  const wanted = name.toLowerCase()
-  const id = unconfigured.has(wanted)
-    ? wanted
-    : [...unconfigured.keys()].find((one) => one.slice(one.indexOf("/") + 1) === wanted)
+  const lowerName = name.toLowerCase()
+  const id = unconfigured.has(lowerName)
+    ? lowerName
+    : [...unconfigured.keys()].find((one) => one.slice(one.indexOf("/") + 1) === lowerName)
   const slugs = id === undefined ? [] : (unconfigured.get(id) ?? [])
   const stopped = slugs.filter((slug) => disabled?.has(slug))
   if (stopped.length > 0)
@@ -166,7 +166,7 @@ function offersOf(
 const CONVERSED = ["text", "image", "audio"]
 
 export function producesOutput({ outputModalities }: Pick<Model, "outputModalities">, output: Output): boolean {
-  return outputModalities.some((made) => (output === "text" ? CONVERSED.includes(made) : made === output))
+  return outputModalities.some((modality) => (output === "text" ? CONVERSED.includes(modality) : modality === output))
 }
 
 function narrow(
@@ -211,7 +211,7 @@ function offersAt(
     return provider && servingProvider(provider, endpoint.upstreamId)
   }
   const shared = serving(providers)
-  const offer = shared ? withEachKey(shared).map((kept) => ({ endpoint, ...kept })) : []
+  const offer = shared ? withEachKey(shared).map((route) => ({ endpoint, ...route })) : []
   const provider = serving(current?.providers)
   if (!current || !provider) return offer
   const ways = credentialOrder(endpoint.provider, id, current.keys)

@@ -32,14 +32,14 @@ export async function runBulk(
 ): Promise<Response> {
   const { order, circular } = orderOf(operations)
   const outcomes = new Map<BulkOperation, Outcome>()
-  const made = new Map<string, Outcome>()
+  const created = new Map<string, Outcome>()
   let errors = 0
   for (const operation of order) {
     const outcome = circular.has(operation)
       ? failed(new ScimError(409, "The operation is part of a circular reference."), request)
-      : await perform(operation, request, endpoints, made).catch((thrown: unknown) => failed(thrown, request))
+      : await perform(operation, request, endpoints, created).catch((thrown: unknown) => failed(thrown, request))
     outcomes.set(operation, outcome)
-    if (operation.method === "POST" && operation.bulkId !== undefined) made.set(operation.bulkId, outcome)
+    if (operation.method === "POST" && operation.bulkId !== undefined) created.set(operation.bulkId, outcome)
     if (outcome.status >= 400 && ++errors >= failOnErrors) break
   }
   return scimJson({
@@ -66,10 +66,10 @@ async function perform(
   requested: BulkOperation,
   request: ScimRequest,
   endpoints: Endpoints,
-  made: ReadonlyMap<string, Outcome>,
+  created: ReadonlyMap<string, Outcome>,
 ): Promise<Outcome> {
   const { method, path, data, version } = mapReferences(requested, (bulkId) => {
-    const maker = made.get(bulkId)
+    const maker = created.get(bulkId)
     if (!maker) throw invalid("invalidValue", `bulkId: no operation creates ${bulkId.slice(0, 100)}.`)
     if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be created.`)
     return maker.id
@@ -77,7 +77,7 @@ async function perform(
   const [, endpoint = "", id = ""] = PATH.exec(path) ?? []
   const verbs = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined
   if (!verbs || (method === "POST") !== (id === "")) throw new ScimError(404, `There is no ${method} of this path.`)
-  const one = {
+  const single = {
     ...request,
     id: decode(id),
     headers: new Headers(version === undefined ? {} : { "if-match": version }),
@@ -86,9 +86,9 @@ async function perform(
     body: async (maxBytes: number) => within(maxBytes, data ?? {}),
   }
   const run = async (): Promise<Response> => {
-    if (method !== "PATCH") return verbs[VERBS[method]](one)
-    const { Operations: operations } = readMessage(PatchRequest, await one.body(verbs.maxBodyBytes))
-    return verbs.patch(one, operations)
+    if (method !== "PATCH") return verbs[VERBS[method]](single)
+    const { Operations: operations } = readMessage(PatchRequest, await single.body(verbs.maxBodyBytes))
+    return verbs.patch(single, operations)
   }
   const location = id === "" ? undefined : `${request.base}/${endpoint}/${id}`
   const answer = await run().catch((thrown: unknown) => failed(thrown, request))

@@ -76,10 +76,10 @@ export function toBulkError(fault: Fault): ScimError {
 }
 
 /** Level by level, since recursion into deeply nested data would overflow the stack. */
-function isDeeper(value: unknown, most: number): boolean {
+function isDeeper(value: unknown, maxDepth: number): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > most) return true
+    if (depth > maxDepth) return true
     level = level.flatMap((one) => (typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : []))
   }
   return false
@@ -96,7 +96,7 @@ export function mapReferences(operation: BulkOperation, replace: (bulkId: string
       return bulkId === undefined ? value : replace(bulkId)
     }
     if (Array.isArray(value)) return value.map(map)
-    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, map(one)]))
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]))
     return value
   }
   const path = operation.path.replace(IN_PATH, (_, bulkId: string) => encodeURIComponent(replace(bulkId)))
@@ -119,7 +119,7 @@ export function orderOf(operations: readonly BulkOperation[]): {
     if (order.has(operation)) return
     const round = waiting.indexOf(operation)
     if (round >= 0) {
-      for (const one of waiting.slice(round)) circular.add(one)
+      for (const remaining of waiting.slice(round)) circular.add(remaining)
       return
     }
     mapReferences(operation, (bulkId) => {

@@ -147,8 +147,8 @@ function sortedBy(path: string, fields: Fields): string | undefined {
   if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
   if (field) return field.kind === "whole" ? undefined : folded(field)
   const dot = path.lastIndexOf(".")
-  const whole = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
-  return whole?.kind === "list" ? firstOf(whole, path.slice(dot + 1)) : undefined
+  const parent = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
+  return parent?.kind === "list" ? firstOf(parent, path.slice(dot + 1)) : undefined
 }
 
 function firstOf({ from, of, parts }: List, name: string): string | undefined {
@@ -208,9 +208,9 @@ function compare(path: string, filter: Comparison, fields: Fields): Clause {
   if (field?.kind === "list") return within(field, compare("value", filter, field.parts))
   if (field) return compareField(field, filter)
   const dot = path.lastIndexOf(".")
-  const whole = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
-  if (whole?.kind !== "list") throw unknown(filter.attrPath)
-  return within(whole, compare(path.slice(dot + 1), filter, whole.parts))
+  const parent = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
+  if (parent?.kind !== "list") throw unknown(filter.attrPath)
+  return within(parent, compare(path.slice(dot + 1), filter, parent.parts))
 }
 
 const SIGNS = { gt: ">", ge: ">=", lt: "<", le: "<=" } as const

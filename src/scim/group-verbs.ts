@@ -108,8 +108,8 @@ async function requireUsers(request: ScimRequest, ids: ReadonlySet<string>): Pro
   if (ids.size === 0) return
   const unknown = await findUnknownUsers(request.db, directoryOf(request), [...ids])
   if (unknown.length > 0) {
-    const named = unknown.map((id) => id.slice(0, 100)).join(", ")
-    throw invalid("invalidValue", `members: no users of this directory: ${named}. Push the users first.`)
+    const unknownIds = unknown.map((id) => id.slice(0, 100)).join(", ")
+    throw invalid("invalidValue", `members: no users of this directory: ${unknownIds}. Push the users first.`)
   }
 }
 

@@ -24,11 +24,11 @@ const MAX_MEMBERS = 10_000
 
 /** Reads a complete group from a body. */
 export function readGroup(body: Record<string, unknown>): Required<GroupChange> {
-  const named = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
-  const externalId = named.get("externalid") ?? null
-  const ids = idsOf(named.get("members") ?? [])
+  const fields = new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]))
+  const externalId = fields.get("externalid") ?? null
+  const ids = idsOf(fields.get("members") ?? [])
   return {
-    displayName: readName(named.get("displayname")),
+    displayName: readName(fields.get("displayname")),
     externalId: externalId === null ? null : readText(externalId, "externalId"),
     members: { fromNobody: true, added: new Set(ids), removed: new Set() },
   }
@@ -68,8 +68,8 @@ export function planGroup(operations: readonly Operation[]): GroupChange {
     }
     if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
     // Okta repeats the id next to the new name.
-    for (const [name, one] of Object.entries(value)) {
-      if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase())) planAt(change, name, op, one)
+    for (const [name, inner] of Object.entries(value)) {
+      if (["displayname", "externalid", "members"].includes(bare(name).toLowerCase())) planAt(change, name, op, inner)
     }
   }
   return change

@@ -42,15 +42,15 @@ function part(value: unknown, names: ReadonlySet<string> | null, isWanted: boole
 }
 
 function namesIn(list: string | null): Named {
-  const named = new Map<string, Set<string> | null>()
+  const paths = new Map<string, Set<string> | null>()
   for (const path of (list ?? "").toLowerCase().split(",")) {
     const [name, inner] = split(path.trim())
     if (name === "") continue
-    const known = named.get(name)
-    if (inner === undefined || known === null) named.set(name, null)
-    else named.set(name, new Set([...(known ?? []), inner]))
+    const known = paths.get(name)
+    if (inner === undefined || known === null) paths.set(name, null)
+    else paths.set(name, new Set([...(known ?? []), inner]))
   }
-  return named
+  return paths
 }
 
 /** An attribute and the part that a path selects; the extension is an attribute with the name of its schema. */

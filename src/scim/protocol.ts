@@ -105,8 +105,8 @@ export const SearchRequest = message({
   startIndex: parameter.pipe(integer),
   count: parameter.pipe(integer),
 }).transform((fields) => {
-  const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  return new URLSearchParams(given)
+  const defined = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return new URLSearchParams(defined)
 })
 
 export function listResponse(resources: readonly object[], total: number, startIndex: number) {

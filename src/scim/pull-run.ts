@@ -141,9 +141,9 @@ async function requestMissing(
 function rejectDuplicate({ name }: PullRow) {
   return (cause: unknown): never => {
     if (!isUniqueViolation(cause)) throw cause
-    const what = cause.message.includes("scim_users_name") ? "a userName" : "an address"
+    const field = cause.message.includes("scim_users_name") ? "a userName" : "an address"
     throw new PullFailure(
-      `The directory ${name} was not pulled: two of its users, or one and another member of the organization, have ${what} in common.`,
+      `The directory ${name} was not pulled: two of its users, or one and another member of the organization, have ${field} in common.`,
     )
   }
 }

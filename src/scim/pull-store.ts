@@ -171,8 +171,8 @@ export async function applyPull(
   const bound = [job.organization_id, directoryId, job.id, now]
   const results = await db.batch([
     ...[...USERS, ...GROUPS, FREE_ADDRESSES].map((sql) => {
-      const most = Math.max(...[...sql.matchAll(/\?(\d)/g)].map(([, number]) => Number(number)))
-      return db.prepare(sql).bind(...bound.slice(0, most))
+      const parameterCount = Math.max(...[...sql.matchAll(/\?(\d)/g)].map(([, number]) => Number(number)))
+      return db.prepare(sql).bind(...bound.slice(0, parameterCount))
     }),
     ...applyDirectory(db, { id: directoryId, organizationId: job.organization_id }, now),
     db.prepare("DELETE FROM scim_pulled WHERE job_id = ?").bind(job.id),

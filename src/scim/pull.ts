@@ -125,13 +125,13 @@ function toResource(resource: unknown): { id: string; body: Record<string, unkno
 /** The next step: another cursor, the end of this part, or why the directory is not pulled. */
 export type Next = { cursor: Cursor } | { done: true } | { reason: string }
 
-/** `kept`: how many resources of the part are stored, this page included. */
-export function afterPage(cursor: Cursor, { total, items }: Page, kept: number): Next {
+/** `savedCount`: how many resources of the part are stored, this page included. */
+export function afterPage(cursor: Cursor, { total, items }: Page, savedCount: number): Next {
   // A change between two pages shifts them: a user is missing or listed twice.
   const isChanged = cursor.total !== null && cursor.total !== total
   const startIndex = cursor.startIndex + items.length
   const isEnd = startIndex > total
-  if (isChanged || (items.length === 0 && !isEnd) || (isEnd && kept !== total)) return restart(cursor)
+  if (isChanged || (items.length === 0 && !isEnd) || (isEnd && savedCount !== total)) return restart(cursor)
   return isEnd ? { done: true } : { cursor: { ...cursor, startIndex, total, failures: 0 } }
 }
 

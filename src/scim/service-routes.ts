@@ -113,13 +113,13 @@ scimService.on("GET", slashed("/Schemas"), (c) => {
   return scimJson(listResponse(all, all.length, 1))
 })
 scimService.get("/Schemas/:id", (c) => {
-  const wanted = c.req.param("id").toLowerCase()
-  const found = schemas(c.var.base).find(({ id }) => id.toLowerCase() === wanted)
+  const wantedId = c.req.param("id").toLowerCase()
+  const found = schemas(c.var.base).find(({ id }) => id.toLowerCase() === wantedId)
   if (!found) throw new ScimError(404, "There is no schema with this id.")
   return scimJson(found)
 })
 for (const [name, verbs] of Object.entries(ENDPOINTS)) {
-  const [all, one] = [slashed(`/${name}`), slashed(`/${name}/:id`)]
+  const [all, single] = [slashed(`/${name}`), slashed(`/${name}/:id`)]
   for (const path of all) scimService.get(path, validate("query", ListParameters, toScimError))
   scimService.on("GET", all, (c) => verbs.list(requestOf(c)))
   scimService.on("POST", all, (c) => verbs.create(requestOf(c)))
@@ -128,14 +128,14 @@ for (const [name, verbs] of Object.entries(ENDPOINTS)) {
       verbs.list({ ...requestOf(c), query: c.req.valid("json") }),
     )
   }
-  scimService.on("GET", one, (c) => verbs.read(requestOf(c)))
-  scimService.on("PUT", one, (c) => verbs.replace(requestOf(c)))
-  for (const path of one) {
+  scimService.on("GET", single, (c) => verbs.read(requestOf(c)))
+  scimService.on("PUT", single, (c) => verbs.replace(requestOf(c)))
+  for (const path of single) {
     scimService.patch(path, acceptScimJson(verbs.maxBodyBytes), validate("json", PatchRequest, toScimError), (c) =>
       verbs.patch(requestOf(c), c.req.valid("json").Operations),
     )
   }
-  scimService.on("DELETE", one, (c) => verbs.remove(requestOf(c)))
+  scimService.on("DELETE", single, (c) => verbs.remove(requestOf(c)))
 }
 const bulk = validate("json", BulkRequest, toBulkError)
 scimService.post("/Bulk", acceptScimJson(MAX_BULK_BYTES), bulk, (c) =>

@@ -52,8 +52,8 @@ async function advance(env: Env, job: SyncJobRow, now: number): Promise<void> {
 
 /** Continues the jobs that a request left unfinished, oldest first. */
 export async function resumeSyncJobs(env: Env, now: number): Promise<void> {
-  let left = MAX_STEPS
+  let remainingSteps = MAX_STEPS
   for (const { organization_id: organizationId, id } of await findOpenSyncJobs(env.DB, now)) {
-    if (left > 0) left -= await runSyncJob(env, organizationId, id, left)
+    if (remainingSteps > 0) remainingSteps -= await runSyncJob(env, organizationId, id, remainingSteps)
   }
 }

@@ -30,8 +30,8 @@ function apply(document: Document, { op, path, value }: Operation): Document {
   if (!isObject(value)) throw invalid("invalidValue", "value: must be an object where there is no path.")
   // Okta sends the complete resource, Entra attributes by path.
   let patched = document
-  for (const [name, one] of Object.entries(value)) {
-    if (isKnown(name)) patched = applyAt(patched, name, one === null ? "remove" : op, one)
+  for (const [name, inner] of Object.entries(value)) {
+    if (isKnown(name)) patched = applyAt(patched, name, inner === null ? "remove" : op, inner)
   }
   return patched
 }
@@ -120,15 +120,15 @@ function set(
 /** Changes a multi-valued attribute. Without a filter, the value of a removal selects the items. */
 function setAll(items: Document[], attribute: Attribute, op: Operation["op"], value: unknown): Document[] {
   const read = readValue(attribute, value, attribute.name)
-  const given = (Array.isArray(read) ? read : []).filter(isDocument)
-  if (op === "replace") return given
+  const documents = (Array.isArray(read) ? read : []).filter(isDocument)
+  if (op === "replace") return documents
   if (op === "remove") {
-    if (given.length === 0) return []
-    const removed = new Set(given.map((item) => item["value"]))
+    if (documents.length === 0) return []
+    const removed = new Set(documents.map((item) => item["value"]))
     return items.filter((item) => !removed.has(item["value"]))
   }
   const known = new Set(items.map((item) => JSON.stringify(sorted(item))))
-  return [...items, ...given.filter((item) => !known.has(JSON.stringify(sorted(item))))]
+  return [...items, ...documents.filter((item) => !known.has(JSON.stringify(sorted(item))))]
 }
 
 const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -150,8 +150,8 @@ function setItems(
   const change = (item: Document): Document => {
     if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
     // Some clients send a single value in an array.
-    const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
-    const read = readValue({ ...attribute, multiValued: false }, one, attribute.name)
+    const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
+    const read = readValue({ ...attribute, multiValued: false }, single, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
   }
   if (op === "remove") {
@@ -161,8 +161,8 @@ function setItems(
   }
   if (items.some(isChosen)) {
     // The item that is set last becomes the primary one.
-    const [others, chosen] = [items.filter((item) => !isChosen(item)), items.filter(isChosen).map(change)]
-    return [...others, ...chosen]
+    const [others, changedItems] = [items.filter((item) => !isChosen(item)), items.filter(isChosen).map(change)]
+    return [...others, ...changedItems]
   }
   const start = filter ? startOf(filter, parts) : {}
   if (!start) throw invalid("noTarget", `path: no value of ${attribute.name} matches its filter.`)

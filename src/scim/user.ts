@@ -41,10 +41,10 @@ export function readUser(
 
 /** The primary address, otherwise the first one, otherwise a userName that is an address. */
 function emailOf(document: Document, userName: string): string | null {
-  const given: readonly unknown[] = Array.isArray(document["emails"]) ? document["emails"] : []
-  const emails = given.filter(isObject)
-  const chosen = emails.find((email) => email["primary"] === true) ?? emails[0]
-  const address = string(chosen?.["value"]) ?? userName
+  const values: readonly unknown[] = Array.isArray(document["emails"]) ? document["emails"] : []
+  const emails = values.filter(isObject)
+  const primary = emails.find((email) => email["primary"] === true) ?? emails[0]
+  const address = string(primary?.["value"]) ?? userName
   return address.includes("@") ? address.toLowerCase() : null
 }
 

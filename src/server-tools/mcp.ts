@@ -14,8 +14,8 @@ export type McpServerChoice = {
 /** Tools of MCP servers, each with an open session. `close` ends the sessions. */
 export type OpenMcpTools = { tools: RequestedTool[]; close: () => void }
 
-/** Opens sessions with servers. `taken`: function names already in the request; new ones are added. */
-export type OpenMcp = (choices: readonly McpServerChoice[], taken: Set<string>) => Promise<OpenMcpTools>
+/** Opens sessions with servers. `takenNames`: function names already in the request; new ones are added. */
+export type OpenMcp = (choices: readonly McpServerChoice[], takenNames: Set<string>) => Promise<OpenMcpTools>
 
 const NEVER = 'accepts "never": the gateway runs the tools that the key may call without asking'
 const toolNames = z.array(z.string({ error: "must be a string" }), { error: "must be an array of names of tools" })

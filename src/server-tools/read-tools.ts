@@ -26,7 +26,7 @@ export function readServerTools<T extends Tool>(
   settings: ToolSettings,
 ): { serverTools: RequestedTool[]; clientTools: T[] } {
   const clientTools = (tools ?? []).filter(({ type }) => CLIENT_TYPES.includes(type))
-  const taken = new Set(clientTools.map(nameOf))
+  const takenNames = new Set(clientTools.map(nameOf))
   const serverTools: RequestedTool[] = []
   for (const [index, tool] of (tools ?? []).entries()) {
     if (CLIENT_TYPES.includes(tool.type)) continue
@@ -36,7 +36,7 @@ export function readServerTools<T extends Tool>(
         `tools[${index}]: at most ${MAX_SERVER_TOOLS} server tools are allowed.`,
       )
     }
-    serverTools.push(readOne(tool, index, taken, settings))
+    serverTools.push(readOne(tool, index, takenNames, settings))
   }
   return { serverTools, clientTools }
 }
@@ -53,14 +53,14 @@ export function serverToolName(type: string): string | undefined {
   return PREFIXED.exec(type)?.[1] ?? DATED.exec(type)?.[1]
 }
 
-function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSettings): RequestedTool {
+function readOne(tool: Tool, index: number, takenNames: Set<string>, settings: ToolSettings): RequestedTool {
   const { type } = tool
   const kind = kindOf(type)
   if (!kind) throw refusal(type, index)
   const nested = tool["parameters"] != null
   const value = nested ? tool["parameters"] : PREFIXED.test(type) ? {} : withoutNulls(tool)
   const path = nested || PREFIXED.test(type) ? ["tools", index, "parameters"] : ["tools", index]
-  const request = { type, name: newName(kind, taken) }
+  const request = { type, name: newName(kind, takenNames) }
   switch (kind) {
     case "datetime":
       return toRequested(datetime, parseAt(DatetimeConfig, value, path), request)
@@ -76,9 +76,9 @@ function readOne(tool: Tool, index: number, taken: Set<string>, settings: ToolSe
   }
 }
 
-/** Adds a tool that was requested in another way, such as by a plugin. `taken`: names of the client's functions. */
-export function requestWebFetch(config: WebFetchConfig, taken: Set<string>): RequestedTool {
-  const request = { type: "openrouter:web_fetch", name: newName("web_fetch", taken) }
+/** Adds a tool that was requested in another way, such as by a plugin. `takenNames`: names of the client's functions. */
+export function requestWebFetch(config: WebFetchConfig, takenNames: Set<string>): RequestedTool {
+  const request = { type: "openrouter:web_fetch", name: newName("web_fetch", takenNames) }
   return toRequested(webFetch, config, request, config.maxUses)
 }
 
@@ -116,8 +116,11 @@ function refusal(type: string, index: number): GatewayError {
     type === "mcp"
       ? "register the server with POST /mcp-servers and name it in server_label, without server_url"
       : "it has datetime, web_fetch and web_search, each after openrouter: or service:"
-  const shown = type.slice(0, 100)
-  return new GatewayError("invalid_request", `tools[${index}].type: ${shown} is not available on this gateway; ${has}.`)
+  const shortType = type.slice(0, 100)
+  return new GatewayError(
+    "invalid_request",
+    `tools[${index}].type: ${shortType} is not available on this gateway; ${has}.`,
+  )
 }
 
 function nameOf(tool: Json): string {
@@ -127,10 +130,10 @@ function nameOf(tool: Json): string {
 }
 
 /** The tool's name, or a variant of it if the client has a function with this name. */
-function newName(kind: ToolKind, taken: Set<string>): string {
+function newName(kind: ToolKind, takenNames: Set<string>): string {
   let name: string = kind
-  for (let number = 1; taken.has(name); number++) name = `gateway_${kind}${number === 1 ? "" : `_${number}`}`
-  taken.add(name)
+  for (let number = 1; takenNames.has(name); number++) name = `gateway_${kind}${number === 1 ? "" : `_${number}`}`
+  takenNames.add(name)
   return name
 }
 

@@ -27,8 +27,8 @@ function valueOf(column: Column, value: unknown): SQLWrapper {
 
 /** `INSERT INTO table … SELECT …` source that inserts the row only if `condition` is true. */
 export function selectRow<T extends SQLiteTable>(table: T, row: SQLiteInsertValue<T>, condition: SQL): SQL {
-  const given: Record<string, unknown> = row
-  const values = Object.entries(getTableColumns(table)).map(([name, column]) => valueOf(column, given[name]))
+  const fields: Record<string, unknown> = row
+  const values = Object.entries(getTableColumns(table)).map(([name, column]) => valueOf(column, fields[name]))
   return sql`SELECT ${sql.join(values, sql`, `)} WHERE ${condition}`
 }
 
@@ -48,9 +48,9 @@ export function columnNames<T extends SQLiteTable, Except extends keyof StoredOf
   table: T,
   except: readonly Except[] = [],
 ): Exclude<keyof StoredOf<T>, Except>[] {
-  const left: readonly unknown[] = except
+  const excluded: readonly unknown[] = except
   const names = Object.values(getTableColumns(table)).map(({ name }) => name)
-  return names.filter((name) => !left.includes(name)) as Exclude<keyof StoredOf<T>, Except>[]
+  return names.filter((name) => !excluded.includes(name)) as Exclude<keyof StoredOf<T>, Except>[]
 }
 
 /** All columns of a table; `alias`: of the table in the SQL. */
@@ -96,15 +96,15 @@ const readers = new WeakMap<Columns, readonly Reader[]>()
 function readersOf(columns: Columns): readonly Reader[] {
   const known = readers.get(columns)
   if (known) return known
-  const made = Object.entries(columns).map(([name, column]) => ({
+  const columnReaders = Object.entries(columns).map(([name, column]) => ({
     name,
     storedName: column.name,
     decode: ["string", "number"].includes(column.dataType)
       ? undefined
       : (value: unknown) => column.mapFromDriverValue(value),
   }))
-  readers.set(columns, made)
-  return made
+  readers.set(columns, columnReaders)
+  return columnReaders
 }
 
 const columnsByTable = new WeakMap<SQLiteTable, Columns>()
@@ -126,8 +126,8 @@ const inLowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.
 
 /** Matches rows with this text in one of the columns, ignoring the case of ASCII letters. No pattern characters. */
 export function containsText(text: string | undefined, columns: readonly SQLWrapper[]): SQL | undefined {
-  const wanted = inLowerCase(text ?? "").trim()
-  if (wanted === "") return undefined
-  const found = columns.map((column) => sql`instr(lower(coalesce(${column}, '')), ${wanted}) > 0`)
+  const needle = inLowerCase(text ?? "").trim()
+  if (needle === "") return undefined
+  const found = columns.map((column) => sql`instr(lower(coalesce(${column}, '')), ${needle}) > 0`)
   return sql`(${sql.join(found, sql` OR `)})`
 }

@@ -35,9 +35,9 @@ export function sha256Hex(text: string): string {
 }
 
 /** Constant-time comparison of texts of equal length. */
-export function isSame(one: string, other: string): boolean {
-  if (one.length !== other.length) return false
+export function isSame(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
   let difference = 0
-  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at)
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at)
   return difference === 0
 }

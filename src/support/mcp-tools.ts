@@ -44,10 +44,10 @@ export function includesPattern(list: ToolPatterns, pattern: string): boolean {
 }
 
 /** The patterns that both lists allow. */
-export function commonTools(one: ToolPatterns, other: ToolPatterns): string[] {
+export function commonTools(a: ToolPatterns, b: ToolPatterns): string[] {
   const common = [
-    ...one.filter((pattern) => includesPattern(other, pattern)),
-    ...other.filter((pattern) => includesPattern(one, pattern)),
+    ...a.filter((pattern) => includesPattern(b, pattern)),
+    ...b.filter((pattern) => includesPattern(a, pattern)),
   ]
   return [...new Set(common)]
 }

@@ -6,9 +6,9 @@ const LEAST_OF_BEST = 0.8
 
 /** The ids most similar to an unknown name. */
 export function suggestNames(name: string, ids: Iterable<string>): string[] {
-  const wanted = pairsOf(name)
+  const namePairs = pairsOf(name)
   const alike = [...ids]
-    .map((id) => ({ id, likeness: similarity(wanted, pairsOf(id)) }))
+    .map((id) => ({ id, likeness: similarity(namePairs, pairsOf(id)) }))
     .filter(({ likeness }) => likeness >= MIN_SIMILARITY)
     .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
   const [best] = alike
@@ -23,10 +23,10 @@ function pairsOf(name: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)))
 }
 
-function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0
-  for (const pair of one) if (other.has(pair)) shared += 1
-  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size)
+  for (const pair of a) if (b.has(pair)) shared += 1
+  return a.size + b.size === 0 ? 0 : (2 * shared) / (a.size + b.size)
 }
 
 /** `a, b or c`. */

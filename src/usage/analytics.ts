@@ -141,16 +141,16 @@ export function runAnalyticsQuery(
   const groups = new Map<string, { key: AnalyticsRow; group: string; sums: Sums }>()
   for (const row of rows) {
     if (!ofDimensions.every((filter) => passes(row[filter.field as Dimension] || null, filter))) continue
-    const named = Object.fromEntries(question.dimensions.map((name) => [name, row[name] || null]))
+    const dimensions = Object.fromEntries(question.dimensions.map((name) => [name, row[name] || null]))
     const date = question.granularity && new Date(bucketStart(question.granularity, row.at)).toISOString()
-    const key: AnalyticsRow = { ...(date !== null && { date }), ...named }
+    const key: AnalyticsRow = { ...(date !== null && { date }), ...dimensions }
     const id = JSON.stringify(key)
     const known = groups.get(id)
     if (known) add(known.sums, row)
-    else groups.set(id, { key, group: JSON.stringify(named), sums: add({ ...NOTHING }, row) })
+    else groups.set(id, { key, group: JSON.stringify(dimensions), sums: add({ ...NOTHING }, row) })
   }
-  const kept = largest([...groups.values()], question)
-  const answered = kept
+  const largestGroups = largest([...groups.values()], question)
+  const answered = largestGroups
     .map(({ key, sums }) => {
       const values = question.metrics.map((name) => [name, METRICS[name].of(sums)] as const)
       const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].of(sums), filter))
@@ -169,8 +169,8 @@ function largest<T extends { group: string; sums: Sums }>(
   const totals = new Map<string, Sums>()
   for (const { group, sums } of groups) totals.set(group, add(totals.get(group) ?? { ...NOTHING }, sums))
   const names = [...totals].sort(([, a], [, b]) => METRICS[metric].of(b) - METRICS[metric].of(a))
-  const kept = new Set(names.slice(0, groupLimit).map(([name]) => name))
-  return groups.filter(({ group }) => kept.has(group))
+  const keptNames = new Set(names.slice(0, groupLimit).map(([name]) => name))
+  return groups.filter(({ group }) => keptNames.has(group))
 }
 
 /** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
@@ -201,8 +201,8 @@ export function isDimension(field: string): field is Dimension {
 function passes(value: Scalar | null, { operator, value: requested, include_unset: includeUnset }: Filter): boolean {
   if (value === null) return includeUnset === true
   const list = Array.isArray(requested) ? requested : [requested]
-  const [one = ""] = list
-  const order = typeof value === "number" ? compare(value, Number(one)) : compare(value, String(one))
+  const [first = ""] = list
+  const order = typeof value === "number" ? compare(value, Number(first)) : compare(value, String(first))
   const isIn = list.some((item) => String(item) === String(value))
   switch (operator) {
     case "eq":

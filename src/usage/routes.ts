@@ -193,13 +193,13 @@ function dimensionsOf({ dimensions, filters }: Question): Set<string> {
 async function read(
   db: D1Database,
   { scope, question, range: { from, to, bucketMs } }: { scope: UsageScope; question: Question; range: Range },
-  kept: { now: number; retentionDays: number },
+  retention: { now: number; retentionDays: number },
 ): Promise<UsageRow[]> {
   const dimensions = dimensionsOf(question)
   const query = { scope, dimensions, from, to }
   if (bucketMs < DAY_MS || CALL_DIMENSIONS.some((name) => dimensions.has(name))) return readBuckets(db, query, bucketMs)
-  await sumDays(db, kept.now, scope.organizationId)
-  return readDays(db, query, kept)
+  await sumDays(db, retention.now, scope.organizationId)
+  return readDays(db, query, retention)
 }
 
 function toQuestion(requested: AnalyticsQuery): Question {

@@ -55,7 +55,7 @@ export async function sumDays(db: D1Database, now: number, organizationId: strin
     )
     .bind(dayOf(now), organizationId, DAYS_PER_RUN)
     .all<{ organization_id: string; day: string }>()
-  for (const one of results) await db.batch(sumDayStatements(db, one.organization_id, one.day))
+  for (const stale of results) await db.batch(sumDayStatements(db, stale.organization_id, stale.day))
   return results.length
 }
 

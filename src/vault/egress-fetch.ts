@@ -190,12 +190,12 @@ function redirected(requested: EgressRequest, { status, headers, url }: EgressRe
   const to = location === undefined ? null : URL.parse(location, url)
   if (!to) return undefined
   const isSameOrigin = to.origin === new URL(url).origin
-  const kept = requested.headers.filter(([name]) => {
+  const forwarded = requested.headers.filter(([name]) => {
     const lower = name.toLowerCase()
     return lower !== "host" && (isSameOrigin || !OF_AN_ORIGIN.has(lower))
   })
   const { method } = requested
   const becomesGet = (status === 303 && method !== "GET" && method !== "HEAD") || (status < 303 && method === "POST")
-  if (!becomesGet) return { ...requested, url: to.href, headers: kept }
-  return { method: "GET", url: to.href, headers: kept.filter(([name]) => !BODY_HEADERS.test(name)) }
+  if (!becomesGet) return { ...requested, url: to.href, headers: forwarded }
+  return { method: "GET", url: to.href, headers: forwarded.filter(([name]) => !BODY_HEADERS.test(name)) }
 }

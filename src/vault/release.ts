@@ -14,8 +14,8 @@ export async function releaseSecrets(env: Env, internId: string): Promise<Releas
 }
 
 /** Decrypts rows that were already read. */
-export async function openSecrets(env: Env, given: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
-  const released = await Promise.all(given.map((secret) => release(env, secret)))
+export async function openSecrets(env: Env, secrets: readonly SealedSecret[]): Promise<ReleasedSecret[]> {
+  const released = await Promise.all(secrets.map((secret) => release(env, secret)))
   return released.filter((secret) => secret !== undefined)
 }
 

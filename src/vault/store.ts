@@ -143,11 +143,11 @@ export async function deleteSecret(
 
 /** Whether the vault has no room for this many bytes. */
 export async function isFull(db: D1Database, vault: Vault, bytes: number): Promise<boolean> {
-  const [held] = await openDb(db)
+  const [totals] = await openDb(db)
     .select({ total: count(), bytes: sql<number>`coalesce(sum(octet_length(${vaultSecrets.sealed})), 0)` })
     .from(vaultSecrets)
     .where(inVault(vault))
-  return held !== undefined && (held.total >= MAX_SECRETS || held.bytes + bytes > MAX_SEALED_BYTES)
+  return totals !== undefined && (totals.total >= MAX_SECRETS || totals.bytes + bytes > MAX_SEALED_BYTES)
 }
 
 /** Deletes a vault with its data key; for the batch that deletes its owner. */

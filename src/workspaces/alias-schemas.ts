@@ -41,8 +41,8 @@ type Lengths = { min_prompt_tokens?: number | undefined; max_prompt_tokens?: num
 
 /** Checks that each arm accepts at least one prompt length. */
 export function checkLengths(arms: readonly Lengths[], context: z.RefinementCtx): void {
-  for (const [at, { min_prompt_tokens: least = 0, max_prompt_tokens: most = Infinity }] of arms.entries()) {
-    if (least <= most) continue
+  for (const [at, { min_prompt_tokens: min = 0, max_prompt_tokens: max = Infinity }] of arms.entries()) {
+    if (min <= max) continue
     context.addIssue({
       code: "custom",
       path: [at, "max_prompt_tokens"],

@@ -21,10 +21,10 @@ export type ArmFacts = { region: string; keyHash: string; promptTokens: number }
 /** The arm for a call; undefined if no arm's conditions hold. `chance`: above 0, at most 1. */
 export function chooseArm({ arms }: Alias, facts: ArmFacts, chance: number): AliasArm | undefined {
   const open = arms.filter((arm) => holds(arm, facts))
-  let left = chance * open.reduce((all, { weight }) => all + weight, 0)
+  let remaining = chance * open.reduce((all, { weight }) => all + weight, 0)
   for (const arm of open) {
-    left -= arm.weight
-    if (left <= 0) return arm
+    remaining -= arm.weight
+    if (remaining <= 0) return arm
   }
   return open.at(-1)
 }

@@ -103,8 +103,8 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const id = newId()
       const changed = changesOf(input, AUDITED_FIELDS)
       const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
-      const made = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
-      const row = await insertWorkspace(c.env.DB, made, input, entry).catch(rejectDuplicateSlug)
+      const workspace = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
+      const row = await insertWorkspace(c.env.DB, workspace, input, entry).catch(rejectDuplicateSlug)
       return c.json({ data: toWorkspace(required(row)) }, 201)
     })
     .openapi(get, async (c) => {

@@ -74,7 +74,7 @@ type CreatedWorkspace = Pick<WorkspaceRow, "id" | "organizationId" | "createdBy"
 /** Throws D1's constraint error if the slug is taken. */
 export async function insertWorkspace(
   binding: D1Database,
-  made: CreatedWorkspace,
+  workspace: CreatedWorkspace,
   input: NewWorkspace,
   entry: AuditEntry,
 ): Promise<WorkspaceRow | undefined> {
@@ -83,7 +83,7 @@ export async function insertWorkspace(
   const [inserted] = await db.batch([
     db
       .insert(workspaces)
-      .values({ ...made, slug, name, description, settings: sql`json_patch('{}', ${toSettingsPatch(input)})` })
+      .values({ ...workspace, slug, name, description, settings: sql`json_patch('{}', ${toSettingsPatch(input)})` })
       .returning(),
     auditStatement(db, entry),
   ])

@@ -68,8 +68,8 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "a turn that was answered by id has no background",
     file: TURNS,
-    from: `machine.onAnswer(run, given, now(), isBackground || undefined)`,
-    to: `machine.onAnswer(run, given, now())`,
+    from: `machine.onAnswer(run, answer, now(), isBackground || undefined)`,
+    to: `machine.onAnswer(run, answer, now())`,
     test: MODEL,
   },
   {

@@ -11,14 +11,14 @@ const AT_ONCE = 4
 type Read = <T>(path: string) => Promise<T>
 
 /** The rows of a list with offsets, up to a maximum. */
-export async function readAll<T>(path: string, read: Read = api, most: number = MAX_ROWS): Promise<List<T>> {
+export async function readAll<T>(path: string, read: Read = api, maxRows: number = MAX_ROWS): Promise<List<T>> {
   const joint = path.includes("?") ? "&" : "?"
   const readPage = (offset: number) => read<List<T>>(`${path}${joint}limit=${PAGE}&offset=${offset}`)
   const first = await readPage(0)
-  const total = first.total_count ?? (first.data.length < PAGE ? first.data.length : most)
+  const total = first.total_count ?? (first.data.length < PAGE ? first.data.length : maxRows)
   const pages = [first]
-  while (pages.length * PAGE < Math.min(total, most)) {
-    const missing = Math.ceil(Math.min(total, most) / PAGE) - pages.length
+  while (pages.length * PAGE < Math.min(total, maxRows)) {
+    const missing = Math.ceil(Math.min(total, maxRows) / PAGE) - pages.length
     const offsets = Array.from({ length: Math.min(AT_ONCE, missing) }, (_, index) => (pages.length + index) * PAGE)
     const next = await Promise.all(offsets.map(readPage))
     pages.push(...next)
@@ -36,7 +36,7 @@ export function useAll<T>(path: string | null): Query<List<T>> {
 export type CursorList<T> = { data: T[]; has_more: boolean; next_cursor?: string }
 
 /** The rows of a list with cursors, up to a maximum. */
-export async function readByCursor<T>(path: string, most: number, read: Read = api): Promise<CursorList<T>> {
+export async function readByCursor<T>(path: string, maxRows: number, read: Read = api): Promise<CursorList<T>> {
   const rows: T[] = []
   let page: CursorList<T>
   let after: string | undefined
@@ -44,7 +44,7 @@ export async function readByCursor<T>(path: string, most: number, read: Read = a
     page = await read<CursorList<T>>(withParams(path, { limit: PAGE, starting_after: after ?? null }))
     rows.push(...page.data)
     after = page.next_cursor
-  } while (page.has_more && after !== undefined && rows.length < most)
+  } while (page.has_more && after !== undefined && rows.length < maxRows)
   return { ...page, data: rows }
 }
 
@@ -94,11 +94,11 @@ export function useSearch<T>(path: string, text: string): SearchQuery<T> {
   const rows = read.searched === searched ? read.rows : PAGE
   const query = useQuery(`${searched}#${rows}`, () => readAll<T>(searched, api, rows))
   const count = useQuery(q === "" ? null : `${path}#count`, () => api<List<T>>(withParams(path, { limit: 1 })))
-  const kept = useLastData(path, query)
-  const total = kept.data?.total_count ?? 0
+  const lastData = useLastData(path, query)
+  const total = lastData.data?.total_count ?? 0
   return {
-    ...kept,
-    all: q === "" ? kept.data?.total_count : count.data?.total_count,
+    ...lastData,
+    all: q === "" ? lastData.data?.total_count : count.data?.total_count,
     onEnd: () => {
       const more = Math.min(MAX_ROWS, rows * 2)
       if (query.data && rows < total && more > rows) setRead({ searched, rows: more })

@@ -10,8 +10,8 @@ export function count(value: number): string {
 }
 
 /** `1 key`, `1,200 keys`. */
-export function plural(value: number, what: string): string {
-  return `${count(value)} ${what}${value === 1 ? "" : "s"}`
+export function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 }
 
 const POWERS = ["K", "M", "B", "T"] as const

@@ -8,9 +8,9 @@ const builtIn: readonly Named[] = Object.entries(PROVIDER_NAMES).map(([slug, nam
 export const providerName = (slug: string): string => builtIn.find((one) => one.slug === slug)?.name ?? slug
 
 /** A provider by slug or name: calls have the name, everything else the slug. */
-export function findProvider(named: string, listed: readonly Named[]): Named {
-  const isNamed = ({ slug, name }: Named) => slug === named || name === named
-  return listed.find(isNamed) ?? builtIn.find(isNamed) ?? { slug: named, name: named }
+export function findProvider(wanted: string, listed: readonly Named[]): Named {
+  const isNamed = ({ slug, name }: Named) => slug === wanted || name === wanted
+  return listed.find(isNamed) ?? builtIn.find(isNamed) ?? { slug: wanted, name: wanted }
 }
 
 /** Built-in providers with batches, whether or not this deployment has them. */

@@ -24,15 +24,15 @@ export function Button({ kind = "plain", size = "normal", icon, label, busy, hre
       {children}
     </>
   )
-  const named = label === undefined ? {} : { "aria-label": label, title: rest.title ?? label }
+  const labelProps = label === undefined ? {} : { "aria-label": label, title: rest.title ?? label }
   if (href !== undefined)
     return (
-      <a class={classes} href={href} {...named}>
+      <a class={classes} href={href} {...labelProps}>
         {content}
       </a>
     )
   return (
-    <button type="button" {...rest} class={classes} {...named} aria-busy={busy} disabled={busy || rest.disabled}>
+    <button type="button" {...rest} class={classes} {...labelProps} aria-busy={busy} disabled={busy || rest.disabled}>
       {content}
     </button>
   )

@@ -19,9 +19,9 @@ export function lex(text: string): Lexed {
 export function lexMore(before: Lexed, text: string): Lexed {
   const normal = text.replaceAll(/\r\n?/g, "\n")
   if (normal === before.text) return before
-  const kept = normal.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
-  const length = kept.reduce((sum, { raw }) => sum + raw.length, 0)
-  const covered = kept.map(({ raw }) => raw).join("")
+  const unchanged = normal.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
+  const length = unchanged.reduce((sum, { raw }) => sum + raw.length, 0)
+  const covered = unchanged.map(({ raw }) => raw).join("")
   if (!normal.startsWith(covered)) return { text: normal, blocks: marked.lexer(normal) }
-  return { text: normal, blocks: [...kept, ...marked.lexer(normal.slice(length))] }
+  return { text: normal, blocks: [...unchanged, ...marked.lexer(normal.slice(length))] }
 }

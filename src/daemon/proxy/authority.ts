@@ -55,8 +55,8 @@ function certify(
     spkiOf(subjectPair),
     explicit(3, sequence(...extensions)),
   )
-  const whole = sequence(result, ECDSA_SHA256, bits(sign("sha256", result, issuerPair.privateKey)))
-  const lines = whole.toString("base64").match(/.{1,64}/g) ?? []
+  const certificate = sequence(result, ECDSA_SHA256, bits(sign("sha256", result, issuerPair.privateKey)))
+  const lines = certificate.toString("base64").match(/.{1,64}/g) ?? []
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n")
 }
 

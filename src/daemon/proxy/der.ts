@@ -33,7 +33,7 @@ export function oid(dotted: string): Buffer {
   const bytes = [first * 40 + second]
   for (const part of rest) {
     const septets = [part & 0x7f]
-    for (let left = part >> 7; left > 0; left >>= 7) septets.unshift((left & 0x7f) | 0x80)
+    for (let high = part >> 7; high > 0; high >>= 7) septets.unshift((high & 0x7f) | 0x80)
     bytes.push(...septets)
   }
   return tlv(0x06, Buffer.from(bytes))

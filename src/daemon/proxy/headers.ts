@@ -25,13 +25,13 @@ export function pairsOf(raw: readonly string[]): Pairs {
 
 /** Removes hop-by-hop headers. */
 export function withoutHopByHop(pairs: Pairs): Pairs {
-  const named = pairs
+  const listed = pairs
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.toLowerCase().split(","))
     .map((name) => name.trim())
   // content-length and host are not hop-by-hop headers, even if Connection lists them.
   const dropped = new Set([
-    ...named.filter((name) => name !== "content-length" && name !== "host"),
+    ...listed.filter((name) => name !== "content-length" && name !== "host"),
     ...HOP_BY_HOP_HEADERS,
   ])
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase()))

@@ -74,8 +74,8 @@ export const keysCreate: Command = {
       expires_at: text(input, "expires"),
       workspace_id: text(input, "workspace"),
     })
-    const made = await input.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
-    print(input, made, `${made.key}\n\nThe key is not shown again. Its hash is ${made.data.hash}`)
+    const created = await input.api.as<{ key: string; data: Key }>("manager", "POST", "/keys", body)
+    print(input, created, `${created.key}\n\nThe key is not shown again. Its hash is ${created.data.hash}`)
   },
 }
 

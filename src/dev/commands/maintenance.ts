@@ -26,8 +26,8 @@ After it, delete MASTER_KEY_PREVIOUS. Needs BOOTSTRAP_MANAGEMENT_KEY.`,
     }
     const { rewrapped, remaining, unreadable } = total
     const lost = unreadable > 0 ? ` ${unreadable} are wrapped by neither of the two keys and cannot be unwrapped.` : ""
-    const left = remaining > 0 ? ` ${remaining} remain and cannot be unwrapped.` : ""
-    print(input, total, `${rewrapped} data keys were wrapped with the current master key.${left}${lost}`)
+    const note = remaining > 0 ? ` ${remaining} remain and cannot be unwrapped.` : ""
+    print(input, total, `${rewrapped} data keys were wrapped with the current master key.${note}${lost}`)
     return remaining + unreadable > 0 ? 1 : 0
   },
 }
@@ -54,16 +54,16 @@ export const exportCalls: Command = {
     })
     const workspace = text(input, "workspace")
     const query = workspace === undefined ? "" : `?workspace_id=${encodeURIComponent(workspace)}`
-    const made = await input.api.as<{ id: string; size_bytes: number }>("manager", "POST", "/exports", body)
+    const created = await input.api.as<{ id: string; size_bytes: number }>("manager", "POST", "/exports", body)
     const bytes = Readable.fromWeb(
-      (await input.api.bytes("manager", `/files/${made.id}/content${query}`)) as NodeStream,
+      (await input.api.bytes("manager", `/files/${created.id}/content${query}`)) as NodeStream,
     )
     const file = text(input, "out")
     if (file === undefined) return await pipeline(bytes, process.stdout, { end: false }).catch(ignoreClosedPipe)
     await pipeline(bytes, createWriteStream(file, { mode: 0o600 })).catch((cause: NodeJS.ErrnoException) => {
       throw new Failure(`${file} cannot be written: ${cause.code ?? cause.message}.`, 2)
     })
-    print(input, made, `${file} has ${made.size_bytes} bytes.`)
+    print(input, created, `${file} has ${created.size_bytes} bytes.`)
   },
 }
 

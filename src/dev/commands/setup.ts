@@ -72,9 +72,13 @@ export const catalogueUpdate: Command = {
     const answer = await input.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
     const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = answer.data
     const date = /"date":"([\d-]{10})"/.exec(body.slice(0, 200))?.[1]
-    const gone = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints.` : ""
+    const removed = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints.` : ""
     const shipped = date === undefined ? "" : ` of ${date}`
-    print(input, answer, `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${gone}`)
+    print(
+      input,
+      answer,
+      `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${removed}`,
+    )
   },
 }
 

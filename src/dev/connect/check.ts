@@ -40,14 +40,14 @@ export async function checkKey(api: Api, streamModel: string | undefined): Promi
   const found = await attempt(() => api.with<Key>(key, "GET", "/key"))
   if (found instanceof Failure)
     return [broken("key", `${found.message} Create one: npm run gateway -- keys create NAME`)]
-  const { label, limit_remaining: left } = found.data
+  const { label, limit_remaining: remaining } = found.data
   const models = await attempt(() => modelsOf(api, key))
   const count = models instanceof Failure ? 0 : models.length
   const advice = "Set a provider's key, or check the guardrails of this key"
   return [
-    left !== null && left <= 0
+    remaining !== null && remaining <= 0
       ? broken("key", `${label} has reached its limit. Raise it, or wait for its reset.`)
-      : good("key", `${label}${left === null ? "" : `, ${left} USD left`}`),
+      : good("key", `${label}${remaining === null ? "" : `, ${remaining} USD left`}`),
     count > 0 ? good("models", `${count} for this key`) : broken("models", `none for this key. ${advice}.`),
     ...(streamModel === undefined ? [] : [await checkStream(api.url, key, streamModel)]),
   ]

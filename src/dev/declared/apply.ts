@@ -110,10 +110,10 @@ class Writer {
     if (!this.#keysOut) throw new Failure("A new key needs --keys-out.")
     const { disabled, ...rest } = declared
     const body = { ...rest, name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
-    const made = await this.#send<{ data: Json; key: string }>("POST", "/keys", body)
-    const hash = String(made.data["hash"])
+    const created = await this.#send<{ data: Json; key: string }>("POST", "/keys", body)
+    const hash = String(created.data["hash"])
     try {
-      this.#keysOut.add({ workspace, name, hash, key: made.key })
+      this.#keysOut.add({ workspace, name, hash, key: created.key })
     } catch {
       // A key whose secret could not be saved is useless.
       await this.#send("DELETE", `/keys/${hash}`)
@@ -199,8 +199,8 @@ class Writer {
 
 /** Includes the secrets, which a URL with another host needs again. */
 function changedBody({ fields, declared, secrets }: Change): Json {
-  const kept = Object.entries(declared).filter(([field]) => field in secrets)
-  return toBody({ ...Object.fromEntries(kept), ...changed(fields) }, secrets)
+  const declaredSecrets = Object.entries(declared).filter(([field]) => field in secrets)
+  return toBody({ ...Object.fromEntries(declaredSecrets), ...changed(fields) }, secrets)
 }
 
 function changed(fields: Change["fields"]): Json {

@@ -106,11 +106,11 @@ function rejectFixedFields(kind: Kind, address: string, fields: readonly FieldCh
 }
 
 function liveByAddress(live: readonly LiveResource[], declared: readonly Resource[]): Map<string, LiveResource> {
-  const wanted = new Set(declared.map(addressOf))
+  const addresses = new Set(declared.map(addressOf))
   const found = new Map<string, LiveResource>()
   for (const resource of live) {
     const address = addressOf(resource)
-    if (found.has(address) && wanted.has(address)) {
+    if (found.has(address) && addresses.has(address)) {
       throw new Failure(`${address}: the gateway has more than one with this name. Rename or delete the others first.`)
     }
     found.set(address, resource)

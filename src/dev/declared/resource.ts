@@ -104,8 +104,8 @@ function normalizeDetector(value: unknown): unknown {
 function withoutNulls(value: unknown): unknown {
   if (isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value
-  const given = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null)
-  return Object.fromEntries(given.map(([name, inner]) => [name, withoutNulls(inner)]))
+  const defined = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null)
+  return Object.fromEntries(defined.map(([name, inner]) => [name, withoutNulls(inner)]))
 }
 
 /** JSON with sorted names, so that equal values have equal texts. */

@@ -25,8 +25,8 @@ export async function runApply(input: CommandInput): Promise<number> {
   const prepared = await prepare(input)
   const { declaration, live, stateFile, state, organizationId } = prepared
   const { changes } = prepared.plan
-  const shown = printable([...prepared.notes, describePlan(prepared.plan)].join("\n"))
-  refuse(input, prepared.plan, shown)
+  const summary = printable([...prepared.notes, describePlan(prepared.plan)].join("\n"))
+  refuse(input, prepared.plan, summary)
   const file = text(input, "keys-out")
   const keysOut = file !== undefined && createsKeys(prepared.plan) ? new KeysOut(file) : null
   const outcome = await applyChanges(input.api, live, changes, keysOut).finally(() => keysOut?.close())
@@ -39,7 +39,7 @@ export async function runApply(input: CommandInput): Promise<number> {
     failed: failed && { address: failed.change.address, message: failed.message },
     pending: outcome.pending.map(({ address }) => address),
   }
-  print(input, result, [shown, printable(describeOutcome(outcome))].filter((part) => part !== "").join("\n"))
+  print(input, result, [summary, printable(describeOutcome(outcome))].filter((part) => part !== "").join("\n"))
   await record({ declaration, stateFile, state, organizationId }, input, pending)
   return failed ? 1 : 0
 }
@@ -73,15 +73,15 @@ async function prepare(input: CommandInput): Promise<Prepared> {
 }
 
 /** Called before anything is changed. */
-function refuse(input: CommandInput, planned: Plan, shown: string): void {
+function refuse(input: CommandInput, planned: Plan, summary: string): void {
   const drifted = planned.changes.filter(({ drift }) => drift).map(({ address }) => address)
   if (drifted.length > 0 && input.values["force"] !== true) {
     throw new Failure(
-      `${shown}\nNothing was changed: ${drifted.join(", ")} changed since the last apply. Put the change into the file, or add --force to undo it.`,
+      `${summary}\nNothing was changed: ${drifted.join(", ")} changed since the last apply. Put the change into the file, or add --force to undo it.`,
     )
   }
   if (createsKeys(planned) && text(input, "keys-out") === undefined) {
-    throw new Failure(`${shown}\nNothing was changed: new keys need --keys-out FILE for their secrets.`)
+    throw new Failure(`${summary}\nNothing was changed: new keys need --keys-out FILE for their secrets.`)
   }
 }
 

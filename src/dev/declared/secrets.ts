@@ -26,9 +26,9 @@ export function toConfigured({ identity, declared, schema, isSecret, mask }: Con
   const parsed = z.object({ config: schema }).safeParse({ config: resolveReferences(`${address}.config`, config, env) })
   if (!parsed.success) throw new Failure(`${address}.${explain(parsed.error)}`)
   const { config: read } = parsed.data
-  const given = Object.entries(isObject(read) ? read : {}).filter(([field]) => field in config)
-  const secrets = given.filter(([field]) => isSecret(field))
-  const open = given.filter(([field]) => !isSecret(field))
+  const configured = Object.entries(isObject(read) ? read : {}).filter(([field]) => field in config)
+  const secrets = configured.filter(([field]) => isSecret(field))
+  const open = configured.filter(([field]) => !isSecret(field))
   return {
     ...identity,
     fields: normalizeFields({

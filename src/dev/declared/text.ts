@@ -6,7 +6,7 @@ const SIGNS = { create: "+", update: "~", remove: "-" } as const
 
 export function describePlan({ changes, extra }: Plan): string {
   const blocks = changes.map(describeChange)
-  const kept = extra.map((address) => `  ${address}`)
+  const undeclared = extra.map((address) => `  ${address}`)
   const count = (action: Change["action"]) => changes.filter((change) => change.action === action).length
   const drifted = changes.filter(({ drift }) => drift).length
   const summary =
@@ -15,7 +15,7 @@ export function describePlan({ changes, extra }: Plan): string {
       : `${count("create")} to create, ${count("update")} to change, ${count("remove")} to remove.`
   return [
     ...blocks,
-    ...(kept.length > 0 ? [`Not in the file, kept (--prune removes them):\n${kept.join("\n")}`] : []),
+    ...(undeclared.length > 0 ? [`Not in the file, kept (--prune removes them):\n${undeclared.join("\n")}`] : []),
     summary + (drifted > 0 ? ` ${drifted} changed elsewhere since the last apply.` : ""),
   ].join("\n")
 }

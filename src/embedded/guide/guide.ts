@@ -82,14 +82,14 @@ function nothingFound(): GuideAnswer {
 /** Cut at a blank line outside of code, so that no table, list or code block is broken. */
 function shorten(body: string): string {
   if (body.length <= MAX_LENGTH) return body
-  const kept: string[] = []
+  const lines: string[] = []
   let length = 0
   let isCode = false
   for (const block of body.split("\n\n")) {
-    if (!isCode && length > 0 && length + block.length > MAX_LENGTH) return `${kept.join("\n\n")}\n\n…`
-    kept.push(block)
+    if (!isCode && length > 0 && length + block.length > MAX_LENGTH) return `${lines.join("\n\n")}\n\n…`
+    lines.push(block)
     length += block.length
     isCode = (block.match(/^\s*```/gm)?.length ?? 0) % 2 === 1 ? !isCode : isCode
   }
-  return kept.join("\n\n")
+  return lines.join("\n\n")
 }

@@ -10,14 +10,14 @@ export type CallDelta = { index: number | null; id: string | null; name: string 
 
 export function readCallDelta(delta: unknown): CallDelta {
   const call = isObject(delta) ? delta : {}
-  const called = isObject(call["function"]) ? call["function"] : {}
+  const fn = isObject(call["function"]) ? call["function"] : {}
   const content = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
   // Some providers send the arguments as an object instead of a JSON string.
-  const encoded = isObject(called["arguments"]) ? JSON.stringify(called["arguments"]) : called["arguments"]
+  const encoded = isObject(fn["arguments"]) ? JSON.stringify(fn["arguments"]) : fn["arguments"]
   return {
     index: isInteger(call["index"]) ? call["index"] : null,
     id: content(call["id"]),
-    name: content(called["name"]),
+    name: content(fn["name"]),
     arguments: content(encoded) ?? "",
   }
 }

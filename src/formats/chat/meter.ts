@@ -114,10 +114,10 @@ function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
     for (const [at, call] of calls.entries()) keepToolCall(meter.transcript, call, choice, at)
     if (isObject(text["function_call"])) appendToolCall(meter.transcript, `${choice}:function`, text["function_call"])
   }
-  const called = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
+  const functions = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
-  for (const one of texts) units += unitsOf(one)
-  for (const one of called) if (isObject(one)) units += unitsOf(one["name"]) + unitsOf(one["arguments"])
+  for (const part of texts) units += unitsOf(part)
+  for (const fn of functions) if (isObject(fn)) units += unitsOf(fn["name"]) + unitsOf(fn["arguments"])
   if (units === 0) return
   meter.units += units
   meter.pieces += 1
@@ -128,17 +128,17 @@ function reasoningIn(text: Json): unknown {
 }
 
 export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): void {
-  for (const one of candidates) if (typeof one === "string" && one !== "") meter.signature = one
+  for (const candidate of candidates) if (typeof candidate === "string" && candidate !== "") meter.signature = candidate
 }
 
 function keepToolCall(phrase: Transcript, call: unknown, ...[choice, at]: [choice: number, at: number]): void {
   if (!isObject(call)) return
   const { id, index = at } = call
-  const called = [call["function"], call["custom"]].find(isObject) ?? {}
+  const fn = [call["function"], call["custom"]].find(isObject) ?? {}
   appendToolCall(phrase, `${choice}:${String(index)}`, {
     id,
-    name: called["name"],
-    arguments: called["arguments"] ?? called["input"],
+    name: fn["name"],
+    arguments: fn["arguments"] ?? fn["input"],
   })
 }
 
@@ -188,8 +188,8 @@ const MAX_TOKENS = 1_000_000_000
 /** Some providers report counts as strings or fractions. Fractions are rounded up. */
 function count(value: unknown): number | undefined {
   const reported = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value
-  const whole = typeof reported === "number" ? Math.ceil(reported) : undefined
-  return isCount(whole) && whole <= MAX_TOKENS ? whole : undefined
+  const integer = typeof reported === "number" ? Math.ceil(reported) : undefined
+  return isCount(integer) && integer <= MAX_TOKENS ? integer : undefined
 }
 
 const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/

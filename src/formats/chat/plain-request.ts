@@ -12,17 +12,17 @@ const isText: Check = (value) => typeof value === "string"
 const isFlag: Check = (value) => typeof value === "boolean"
 const isAbsent: Check = (value) => value === undefined
 const isShort =
-  (most: number): Check =>
+  (max: number): Check =>
   (value) =>
-    typeof value === "string" && value.length <= most
+    typeof value === "string" && value.length <= max
 const isBetween =
-  (least: number, most: number): Check =>
+  (min: number, max: number): Check =>
   (value) =>
-    typeof value === "number" && value >= least && value <= most
+    typeof value === "number" && value >= min && value <= max
 const isInteger =
-  (least: number, most: number): Check =>
+  (min: number, max: number): Check =>
   (value) =>
-    Number.isSafeInteger(value) && isBetween(least, most)(value)
+    Number.isSafeInteger(value) && isBetween(min, max)(value)
 const isListOf =
   (check: Check): Check =>
   (value) =>

@@ -102,11 +102,11 @@ function toCall(known: unknown, reported: Json, grown: PartialCall): Json {
   const { index: _, function: piece, ...rest } = reported
   const before = isObject(known) ? known : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
-  const called = { ...(isObject(before["function"]) && before["function"]), ...(isObject(piece) && piece) }
+  const fn = { ...(isObject(before["function"]) && before["function"]), ...(isObject(piece) && piece) }
   return {
     ...before,
     ...further,
     id: grown.upstreamId ?? "",
-    function: { ...called, name: grown.name, arguments: grown.arguments },
+    function: { ...fn, name: grown.name, arguments: grown.arguments },
   }
 }

@@ -108,8 +108,8 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
         return details.push(toServerDetail({ id, name, input, result: resultOf(content, id, name) }))
       }
       case "tool_use": {
-        const called = { name: block.name, arguments: JSON.stringify(block.input) }
-        return calls.push({ id: block.id, type: "function", function: called })
+        const fn = { name: block.name, arguments: JSON.stringify(block.input) }
+        return calls.push({ id: block.id, type: "function", function: fn })
       }
       case "text":
         return parts.push(toTextPart(block.text, block.cache_control))

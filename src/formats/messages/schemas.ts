@@ -12,7 +12,7 @@ const flag = z.boolean({ error: "must be true or false" })
 const elsewhere = (phrase: string) =>
   z.null({ error: `is a field of /chat/completions; here it is ${phrase}` }).optional()
 const missing = (phrase: string) => z.null({ error: `is not available on this gateway: ${phrase}` }).optional()
-const integer = (phrase: string, least: number) => z.int({ error: phrase }).min(least, phrase)
+const integer = (message: string, min: number) => z.int({ error: message }).min(min, message)
 const atLeastOne = "must be an integer of at least 1"
 const unit = (phrase = "must be a number from 0 to 1") => z.number({ error: phrase }).min(0, phrase).max(1, phrase)
 const oneOf = <const T extends readonly string[]>(values: T) =>

@@ -68,8 +68,8 @@ export function isCustomTool(tool: Tool): tool is CustomTool {
 function toTool(tool: Tool): Json {
   if (!isCustomTool(tool)) return tool
   const { name, description, input_schema: parameters, strict, cache_control: mark } = tool
-  const called = withoutNulls({ name, description, parameters, strict })
-  return { type: "function", function: called, ...withoutNulls({ cache_control: mark }) }
+  const fn = withoutNulls({ name, description, parameters, strict })
+  return { type: "function", function: fn, ...withoutNulls({ cache_control: mark }) }
 }
 
 function toToolChoice(choice: MessagesRequest["tool_choice"]): unknown {

@@ -65,8 +65,8 @@ function readUsage(meter: ResponseMeter, usage: unknown): void {
   const before = meter.tokens
   const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
   const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0
-  const kept = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
-  const cacheWrite1h = count(kept["ephemeral_1h_input_tokens"]) ?? before?.cacheWrite1h ?? 0
+  const cacheCreation = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
+  const cacheWrite1h = count(cacheCreation["ephemeral_1h_input_tokens"]) ?? before?.cacheWrite1h ?? 0
   const fresh = count(usage["input_tokens"]) ?? (before ? before.prompt - before.cached - before.cacheWrite : undefined)
   const completion = count(usage["output_tokens"]) ?? before?.completion
   if (fresh === undefined && completion === undefined) return

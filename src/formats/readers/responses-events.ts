@@ -11,9 +11,9 @@ export function toEvents(response: Json): StreamHead | null {
   const { status, output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
   const items = objectsOf(output).map(withId)
-  const whole = { ...response, output: items }
+  const complete = { ...response, output: items }
   const begun = {
-    ...whole,
+    ...complete,
     status: "in_progress",
     output: [],
     usage: null,
@@ -24,7 +24,7 @@ export function toEvents(response: Json): StreamHead | null {
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
     ...items.flatMap(emitItem),
-    { type: `response.${status}`, response: whole },
+    { type: `response.${status}`, response: complete },
   ]
   const frames = events.map((event, number) => toEventFrame({ ...event, sequence_number: number }))
   return { ok: true, items: frames, rest: new Uint8Array(0), body: null }

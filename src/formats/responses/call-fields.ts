@@ -12,8 +12,8 @@ export const CALL_FIELDS = "gateway.call_fields"
 /** The nonstandard fields of a call or a call delta; null if there are none. */
 export function fieldsOf(call: unknown): Json | null {
   if (!isObject(call)) return null
-  const { index: _, id: __, type: ___, function: called, ...rest } = call
-  const { name: ____, arguments: _____, ...inside } = isObject(called) ? called : {}
+  const { index: _, id: __, type: ___, function: fn, ...rest } = call
+  const { name: ____, arguments: _____, ...inside } = isObject(fn) ? fn : {}
   const inner = withoutNulls(inside)
   const fields = { ...withoutNulls(rest), ...(Object.keys(inner).length > 0 && { function: inner }) }
   return Object.keys(fields).length > 0 ? fields : null
@@ -27,6 +27,6 @@ export function toFieldsDetail(callId: string, fields: Json): ReasoningDetail {
 export function addFields(call: Json, fields: unknown): void {
   if (!isObject(fields)) return
   const { function: inner, ...rest } = fields
-  const called = isObject(call["function"]) ? call["function"] : {}
-  Object.assign(call, { ...rest, ...call, function: { ...(isObject(inner) && inner), ...called } })
+  const fn = isObject(call["function"]) ? call["function"] : {}
+  Object.assign(call, { ...rest, ...call, function: { ...(isObject(inner) && inner), ...fn } })
 }

@@ -109,8 +109,8 @@ function takeMessage(conversation: Conversation, item: InputMessage): void {
 
 function takeCall(conversation: Conversation, item: FunctionCallItem): void {
   const message = conversation.assistant ?? newAssistant(conversation)
-  const named = { name: chatNameOf(item.name, item.namespace), arguments: item.arguments }
-  const call = { id: item.call_id, type: "function", function: named }
+  const fn = { name: chatNameOf(item.name, item.namespace), arguments: item.arguments }
+  const call = { id: item.call_id, type: "function", function: fn }
   message.tool_calls = [...(message.tool_calls ?? []), call]
   conversation.calls.set(item.call_id, call)
   attachDetails(conversation, message)

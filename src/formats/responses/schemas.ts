@@ -11,8 +11,8 @@ const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })
 const only = (value: false, content: string) => z.literal(value, { error: content }).nullish()
 const nothing = (content: string) => z.null({ error: content }).optional()
-const integer = (content: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z.int({ error: content }).min(least, content).max(most, content)
+const integer = (message: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.int({ error: message }).min(min, message).max(max, message)
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `accepts ${values.join(", ")} or null` }).nullish()
 

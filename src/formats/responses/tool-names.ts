@@ -16,13 +16,13 @@ export function chatNameOf(name: string, namespace?: string | null): string {
 
 /** Responses tools by the name of their chat function. */
 export function toolNames(tools: readonly Json[] | null | undefined): ReadonlyMap<string, NamedTool> {
-  const named = (tools ?? []).flatMap((tool): NamedTool[] => {
+  const entries = (tools ?? []).flatMap((tool): NamedTool[] => {
     if (tool["type"] === "custom") return [toNamed(tool, undefined)]
     if (tool["type"] !== "namespace") return []
     const members = objectsOf(tool["tools"])
     return members.map((member) => toNamed(member, String(tool["name"])))
   })
-  return new Map(named.map((tool) => [chatNameOf(tool.name, tool.namespace), tool]))
+  return new Map(entries.map((tool) => [chatNameOf(tool.name, tool.namespace), tool]))
 }
 
 function toNamed({ type, name }: Json, namespace: string | undefined): NamedTool {

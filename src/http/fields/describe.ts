@@ -24,7 +24,7 @@ export function describeFields(node: unknown, schema = ""): void {
   for (const name of NESTED) describeFields(node[name], schema)
   for (const name of ALTERNATIVES) {
     const alternatives = node[name]
-    if (isArray(alternatives)) for (const one of alternatives) describeFields(one, schema)
+    if (isArray(alternatives)) for (const alternative of alternatives) describeFields(alternative, schema)
   }
 }
 

@@ -31,8 +31,8 @@ export function toolCharger(
       meta,
       caller,
     )
-    const wanted = { leastNano: tool.priceNano, mostNano: tool.priceNano }
-    await hold({ draft, wanted, estimateNano: tool.priceNano, caller, takesMaxTokens: false }, deps)
+    const cost = { leastNano: tool.priceNano, mostNano: tool.priceNano }
+    await hold({ draft, wanted: cost, estimateNano: tool.priceNano, caller, takesMaxTokens: false }, deps)
     const settle = (costNano: number, isDone: boolean) =>
       deps.ledger.settle(toGeneration(draft, tool, costNano, isDone))
     try {

@@ -36,10 +36,10 @@ export function renumber(details: unknown, offset: number): unknown {
 }
 
 /** The index after the highest of these details. */
-export function nextIndex(details: unknown, least: number): number {
-  if (!isArray(details)) return least
+export function nextIndex(details: unknown, minIndex: number): number {
+  if (!isArray(details)) return minIndex
   return details.reduce<number>((next, detail) => {
     const index = isObject(detail) ? detail["index"] : undefined
     return typeof index === "number" ? Math.max(next, index + 1) : next
-  }, least)
+  }, minIndex)
 }

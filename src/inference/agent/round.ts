@@ -86,8 +86,8 @@ function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[
   const result = isObject(choice["delta"]) ? choice["delta"] : {}
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
   const { message, places } = grown
-  const whole = listOf(message["tool_calls"])
-  const calls = isArray(deltas) ? listener.callFilter.take(deltas, places, whole, false) : []
+  const toolCalls = listOf(message["tool_calls"])
+  const calls = isArray(deltas) ? listener.callFilter.take(deltas, places, toolCalls, false) : []
   const delta: Json = {
     ...rest,
     ...(content !== undefined && !listener.holdsContent && { content }),
@@ -95,8 +95,8 @@ function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   if (Object.keys(delta).length === 0 && choice["logprobs"] == null) return
-  const { finish_reason: _, native_finish_reason: __, ...kept } = choice
-  listener.onChunk({ ...headOf(chunk), choices: [{ ...kept, index: 0, delta, finish_reason: null }] })
+  const { finish_reason: _, native_finish_reason: __, ...choiceRest } = choice
+  listener.onChunk({ ...headOf(chunk), choices: [{ ...choiceRest, index: 0, delta, finish_reason: null }] })
 }
 
 async function* dataIn(response: Response, { onSilence, signal }: Listener): AsyncGenerator<string> {

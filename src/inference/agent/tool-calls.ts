@@ -7,12 +7,12 @@ export type ToolCall = Json & { id: string; function: Json & { name: string; arg
 export function callsOf(message: Json): ToolCall[] {
   const calls = listOf(message["tool_calls"])
   return calls.flatMap((call, index) => {
-    const called = isObject(call) && isObject(call["function"]) ? call["function"] : undefined
-    if (!isObject(call) || typeof called?.["name"] !== "string" || called["name"] === "") return []
-    const result = called["arguments"] === "" ? {} : (called["arguments"] ?? {})
+    const fn = isObject(call) && isObject(call["function"]) ? call["function"] : undefined
+    if (!isObject(call) || typeof fn?.["name"] !== "string" || fn["name"] === "") return []
+    const result = fn["arguments"] === "" ? {} : (fn["arguments"] ?? {})
     const args = typeof result === "string" ? result : JSON.stringify(result)
     const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `call_${index}`
-    return [{ ...call, id, type: "function", function: { ...called, name: called["name"], arguments: args } }]
+    return [{ ...call, id, type: "function", function: { ...fn, name: fn["name"], arguments: args } }]
   })
 }
 
@@ -37,8 +37,8 @@ export class ToolCallFilter {
     return this.#next
   }
 
-  /** Returns the deltas to emit. `places`: index of the call of each delta. `whole`: the accumulated calls. */
-  take(deltas: readonly unknown[], places: readonly number[], whole: readonly unknown[], isLast: boolean): Json[] {
+  /** Returns the deltas to emit. `places`: index of the call of each delta. `calls`: the accumulated calls. */
+  take(deltas: readonly unknown[], places: readonly number[], calls: readonly unknown[], isLast: boolean): Json[] {
     // These calls are emitted with all that was accumulated, so their deltas in this chunk add nothing.
     const begun = new Set<number>()
     return deltas.flatMap((delta, position) => {
@@ -46,10 +46,10 @@ export class ToolCallFilter {
       if (!isObject(delta) || scope === -1 || begun.has(scope)) return []
       const passedAs = this.#passed.get(scope)
       if (passedAs !== undefined) return [{ ...delta, index: passedAs }]
-      const call = whole[scope]
-      const called = isObject(call) && isObject(call["function"]) ? call["function"] : {}
-      const name = typeof called["name"] === "string" ? called["name"] : ""
-      const isNamed = name !== "" && (isLast || called["arguments"] !== "" || !this.#mayBeOwn(name))
+      const call = calls[scope]
+      const fn = isObject(call) && isObject(call["function"]) ? call["function"] : {}
+      const name = typeof fn["name"] === "string" ? fn["name"] : ""
+      const isNamed = name !== "" && (isLast || fn["arguments"] !== "" || !this.#mayBeOwn(name))
       if (!isNamed || this.#isOwn(name)) return []
       begun.add(scope)
       this.#passed.set(scope, this.#next)
@@ -58,12 +58,12 @@ export class ToolCallFilter {
   }
 
   /** Calls that received no arguments and therefore were not emitted yet. */
-  rest(whole: readonly unknown[]): Json[] {
-    const pending = [...whole.keys()].filter((scope) => !this.#passed.has(scope))
+  rest(calls: readonly unknown[]): Json[] {
+    const pending = [...calls.keys()].filter((scope) => !this.#passed.has(scope))
     return this.take(
       pending.map(() => ({})),
       pending,
-      whole,
+      calls,
       true,
     )
   }

@@ -14,9 +14,9 @@ export function addUsage(total: Json | undefined, usage: Json | undefined): Json
 }
 
 /** Costs are decimal fractions: added in nano-USD, their sum is exact. */
-function add(one: number, other: number): number {
-  if (Number.isInteger(one) && Number.isInteger(other)) return one + other
-  return (Math.round(one * 1e9) + Math.round(other * 1e9)) / 1e9
+function add(a: number, b: number): number {
+  if (Number.isInteger(a) && Number.isInteger(b)) return a + b
+  return (Math.round(a * 1e9) + Math.round(b * 1e9)) / 1e9
 }
 
 export function costNanoOf(usage: Json | undefined): number {

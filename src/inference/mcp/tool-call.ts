@@ -51,10 +51,10 @@ export async function holdToolCall(
   const { model, priceNano, sessionId } = call
   const about = { apiType: "completions", requestedModel: model, streamed: false, promptEstimate: 0 } as const
   const draft = newDraft({ ...about, sessionId, hasMessages: true, isToolRun: true }, meta, caller)
-  const wanted = { leastNano: priceNano, mostNano: priceNano }
+  const cost = { leastNano: priceNano, mostNano: priceNano }
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 ? { limits, tokens: 0 } : undefined
-  await hold({ draft, wanted, estimateNano: priceNano, caller, takesMaxTokens: false, rates }, deps)
+  await hold({ draft, wanted: cost, estimateNano: priceNano, caller, takesMaxTokens: false, rates }, deps)
   const { holdTtlMs: ttlMs } = deps.timers
   const stopTracking = deps.ledger.track(draft.id, { estimate: () => priceNano, ttlMs, heldAt: Date.now() })
   let isEnded = false

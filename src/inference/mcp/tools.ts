@@ -24,7 +24,7 @@ export async function openMcpTools(
   incoming: IncomingCall,
   deps: Deps,
   choices: readonly McpServerChoice[],
-  taken: Set<string>,
+  takenNames: Set<string>,
 ): Promise<OpenMcpTools> {
   const sessions = await Promise.all(choices.map((choice) => openSession(incoming, deps, choice)))
   const close = () => {
@@ -34,7 +34,9 @@ export async function openMcpTools(
       deps.waitUntil(withTimeout(connection.server.timeoutMs, end).catch(() => undefined))
     }
   }
-  const tools = sessions.flatMap(({ connection, listed }) => listed.map((tool) => toRequested(tool, connection, taken)))
+  const tools = sessions.flatMap(({ connection, listed }) =>
+    listed.map((tool) => toRequested(tool, connection, takenNames)),
+  )
   if (tools.length <= MAX_TOOLS) return { tools, close }
   close()
   throw new GatewayError(
@@ -102,7 +104,7 @@ async function listTools(connection: Connection, signal: AbortSignal): Promise<L
 function toRequested(
   { name, description, parameters }: Listed,
   connection: Connection,
-  taken: Set<string>,
+  takenNames: Set<string>,
 ): RequestedTool {
   const { server } = connection
   const about = { server_label: server.slug, name }
@@ -111,7 +113,7 @@ function toRequested(
     type: "mcp",
     itemType: "mcp_call",
     failedStatus: "failed",
-    definition: { name: newFunctionName(`${server.slug}__${name}`, taken), description, parameters },
+    definition: { name: newFunctionName(`${server.slug}__${name}`, takenNames), description, parameters },
     maxUses: undefined,
     refusedItem: (message) => ({ ...about, arguments: "{}", output: null, error: message }),
     run: async (args, { signal }) => {
@@ -132,8 +134,8 @@ function toRequested(
 
 function toOutcome({ result, error }: McpMessage, item: Json, priceNano: number): ToolOutcome {
   if (!isObject(result)) {
-    const given = isObject(error) ? error["message"] : undefined
-    const message = typeof given === "string" ? given : "The tool failed."
+    const errorMessage = isObject(error) ? error["message"] : undefined
+    const message = typeof errorMessage === "string" ? errorMessage : "The tool failed."
     return failure(message, { ...item, output: null, error: message })
   }
   const content = textOfResult(result)

@@ -63,8 +63,8 @@ const imageReader = meter(
   },
 )
 
-function isImage(one: Json): boolean {
-  return typeof one["b64_json"] === "string" || typeof one["url"] === "string"
+function isImage(image: Json): boolean {
+  return typeof image["b64_json"] === "string" || typeof image["url"] === "string"
 }
 
 /** Charged per generated image and per counted token. */
@@ -169,7 +169,8 @@ function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
   for (const [key, value] of Object.entries(fields)) {
     const values = isArray(value) ? value : [value]
     const name = isArray(value) ? `${key}[]` : key
-    for (const one of values) form.append(name, typeof one === "string" ? one : JSON.stringify(one))
+    for (const fieldValue of values)
+      form.append(name, typeof fieldValue === "string" ? fieldValue : JSON.stringify(fieldValue))
   }
   form.append("file", new File([bytes], name, { type }))
   return form

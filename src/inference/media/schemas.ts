@@ -9,9 +9,9 @@ import { Trace } from "../../formats/trace.ts"
 
 const text = z.string({ error: "must be a string" })
 const filled = text.min(1, "must not be empty")
-const whole = (least: number, most: number) => {
-  const rule = `must be an integer from ${least} to ${most}`
-  return z.int({ error: rule }).min(least, rule).max(most, rule)
+const integerBetween = (min: number, max: number) => {
+  const rule = `must be an integer from ${min} to ${max}`
+  return z.int({ error: rule }).min(min, rule).max(max, rule)
 }
 
 const shared = {
@@ -36,7 +36,7 @@ export const RerankRequest = z
       .array(document, { error: "must be an array of documents" })
       .min(1, "must have at least 1 document")
       .max(10_000, "must have at most 10000 documents"),
-    top_n: whole(1, 10_000).nullish(),
+    top_n: integerBetween(1, 10_000).nullish(),
   })
   .meta({ id: "RerankRequest" })
 export type RerankRequest = z.infer<typeof RerankRequest>
@@ -58,8 +58,8 @@ export const ImageRequest = z
     ...shared,
     model: shared.model.optional(),
     prompt: filled,
-    n: whole(1, 10).nullish(),
-    output_compression: whole(0, 100).nullish(),
+    n: integerBetween(1, 10).nullish(),
+    output_compression: integerBetween(0, 100).nullish(),
     stream: notStreamed,
   })
   .meta({ id: "ImageRequest" })
@@ -116,10 +116,10 @@ export const VideoRequest = z
   .looseObject({
     ...shared,
     prompt: text.nullish(),
-    duration: whole(1, 3_600).nullish(),
+    duration: integerBetween(1, 3_600).nullish(),
     // Name of the length in the OpenAI API.
     seconds: z
-      .union([whole(1, 3_600), text.regex(/^[1-9]\d{0,3}$/)], { error: "must be an integer from 1 to 3600" })
+      .union([integerBetween(1, 3_600), text.regex(/^[1-9]\d{0,3}$/)], { error: "must be an integer from 1 to 3600" })
       .nullish(),
     callback_url: z.null({ error: "is not supported: poll polling_url" }).optional(),
   })

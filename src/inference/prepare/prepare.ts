@@ -50,21 +50,21 @@ export async function prepare(
   const { defaults, guardrails } = caller
   const requestedModel = namesOf(sent)[0] ?? ""
   const stages: PipelineStage[] = []
-  const { chat: named, isOnline } = withoutVariants(sent, deps)
-  const plugins = readPlugins(pluginsOf(named, isOnline), {
+  const { chat: request, isOnline } = withoutVariants(sent, deps)
+  const plugins = readPlugins(pluginsOf(request, isOnline), {
     search: deps.tools().settings.webSearch,
     moderation: deps.moderation(),
   })
   // The plugins are the same tools, so a disabled tool disables its plugin.
   rejectDisabled([plugins.web && "web_search", plugins.webFetch && "web_fetch"], defaults.disabledTools)
-  const isChosen = namesOf(named).some((name) => isAuto(name, deps.catalogue))
+  const isChosen = namesOf(request).some((name) => isAuto(name, deps.catalogue))
   const chosen = isChosen
-    ? choose(named, plugins.autoRouter ?? {}, deps, { filters: guardrails?.routeFilters() ?? [], region })
+    ? choose(request, plugins.autoRouter ?? {}, deps, { filters: guardrails?.routeFilters() ?? [], region })
     : undefined
-  await requireUnexhaustedLimits(chosen?.chat ?? named, plugins, caller, deps)
-  if (plugins.moderation) stages.push(await judge(named.messages, plugins.moderation, deps))
+  await requireUnexhaustedLimits(chosen?.chat ?? request, plugins, caller, deps)
+  if (plugins.moderation) stages.push(await judge(request.messages, plugins.moderation, deps))
   if (chosen) stages.push(chosen.stage)
-  let chat = chosen?.chat ?? named
+  let chat = chosen?.chat ?? request
 
   const { tools, clientTools, close } = await toolsOf(chat, plugins, deps)
   const names = new Set(tools.map(({ definition }) => definition.name))
@@ -142,15 +142,15 @@ async function judge(
 async function toolsOf({ tools }: ChatRequest, plugins: Plugins, deps: Deps) {
   const { choices, others } = readMcpChoices(tools)
   const { serverTools, clientTools } = readServerTools(others.filter(reachesOut), deps.tools().settings)
-  const taken = new Set(others.map(functionNameOf))
-  for (const { definition } of serverTools) taken.add(definition.name)
-  const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, taken)] : []
-  const mcp = choices.length > 0 ? await openMcp(choices, taken, deps) : undefined
+  const takenNames = new Set(others.map(functionNameOf))
+  for (const { definition } of serverTools) takenNames.add(definition.name)
+  const added = plugins.webFetch ? [requestWebFetch(plugins.webFetch, takenNames)] : []
+  const mcp = choices.length > 0 ? await openMcp(choices, takenNames, deps) : undefined
   return { tools: [...serverTools, ...added, ...(mcp?.tools ?? [])], clientTools, close: mcp?.close }
 }
 
-function openMcp(choices: readonly McpServerChoice[], taken: Set<string>, { openMcp: open }: Deps) {
-  if (open) return open(choices, taken)
+function openMcp(choices: readonly McpServerChoice[], takenNames: Set<string>, { openMcp: open }: Deps) {
+  if (open) return open(choices, takenNames)
   throw new GatewayError(
     "invalid_request",
     "tools: MCP servers are available on chat completions, responses and messages.",
@@ -162,8 +162,8 @@ function reachesOut({ external_web_access: access }: Json): boolean {
   return access !== false
 }
 
-function functionNameOf({ function: called }: Json): string {
-  return isObject(called) && typeof called["name"] === "string" ? called["name"] : ""
+function functionNameOf({ function: fn }: Json): string {
+  return isObject(fn) && typeof fn["name"] === "string" ? fn["name"] : ""
 }
 
 /** The model receives every tool as a function; a choice of a server tool becomes a choice of its function. */
@@ -174,10 +174,10 @@ function toolFields(
 ): Partial<ChatRequest> {
   const functions = tools.map(({ definition }) => ({ type: "function" as const, function: definition }))
   const all = [...clientTools, ...functions]
-  const named = typeof choice === "object" && choice !== null ? toolOfType(tools, choice.type) : undefined
+  const chosenTool = typeof choice === "object" && choice !== null ? toolOfType(tools, choice.type) : undefined
   return {
     tools: all.length > 0 ? all : undefined,
-    ...(named && { tool_choice: { type: "function", function: { name: named.definition.name } } }),
+    ...(chosenTool && { tool_choice: { type: "function", function: { name: chosenTool.definition.name } } }),
   }
 }
 

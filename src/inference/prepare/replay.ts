@@ -52,10 +52,10 @@ function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]
     pushTurn(replayed, turn)
     replayed.push(...runs.map(toResult))
   }
-  const left = typeof content === "string" ? content.slice(start) : content
+  const remaining = typeof content === "string" ? content.slice(start) : content
   const final: Json = {
     ...plain,
-    content: left === "" && awaited ? null : left,
+    content: remaining === "" && awaited ? null : remaining,
     ...(!isThought && reasoning != null && { reasoning }),
     ...toThoughts(sharedRound?.thoughts ?? rest),
     ...(awaited && { tool_calls: [...(sharedRound?.runs.map(({ call }) => call) ?? []), ...awaited] }),

@@ -22,8 +22,8 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
   const { model, models } = body
   const names = [...(model === undefined ? [] : [model]), ...(models ?? [])]
   const found = names.filter((name) => findAlias(aliases, name))
-  const [named] = found
-  if (named === undefined) return call
+  const [alias] = found
+  if (alias === undefined) return call
   const resolve = (name: string) => armOf(name, call)
   return {
     ...call,
@@ -34,7 +34,7 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
     },
     meta: {
       ...call.meta,
-      alias: call.meta.alias ?? named,
+      alias: call.meta.alias ?? alias,
       aliases: {
         names: [...(call.meta.aliases?.names ?? []), ...found],
         standForAll: found.length === names.length,

@@ -18,9 +18,9 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
     const [model = "", slug] = name.split(REFERENCE)
     return { model, slug }
   }
-  const named = namesOf(request).map(split)
+  const references = namesOf(request).map(split)
   const inField = typeof field === "string" ? (split(field).slug ?? field) : undefined
-  const slugs = new Set([inField, ...named.map(({ slug }) => slug)].filter((slug) => slug !== undefined))
+  const slugs = new Set([inField, ...references.map(({ slug }) => slug)].filter((slug) => slug !== undefined))
   const [slug = "", other] = slugs
   if (other !== undefined) {
     throw new GatewayError("invalid_request", `preset: the request names both ${slug} and ${other}; name one preset.`)

@@ -39,19 +39,19 @@ export function prependInstructions(request: MessagesRequest, prompt: string): M
 
 /** A tool that is defined by its type is the same in every format. */
 function toTool(tool: Json): Json {
-  const { type: _, function: called, ...rest } = tool
-  if (!isObject(called)) return tool
-  const { parameters, ...described } = called
+  const { type: _, function: fn, ...rest } = tool
+  if (!isObject(fn)) return tool
+  const { parameters, ...described } = fn
   return { ...rest, ...withoutNulls(described), input_schema: parameters ?? { type: "object" } }
 }
 
 function toChoice({ tool_choice: choice, parallel_tool_calls: parallel, tools }: PresetConfig): Json | undefined {
-  const one = parallel === false && tools?.length ? { disable_parallel_tool_use: true } : undefined
+  const options = parallel === false && tools?.length ? { disable_parallel_tool_use: true } : undefined
   if (choice === "none") return { type: "none" }
-  if (choice === "required") return { type: "any", ...one }
+  if (choice === "required") return { type: "any", ...options }
   if (isObject(choice) && isObject(choice["function"]))
-    return { type: "tool", name: choice["function"]["name"], ...one }
-  return choice === "auto" || one ? { type: "auto", ...one } : undefined
+    return { type: "tool", name: choice["function"]["name"], ...options }
+  return choice === "auto" || options ? { type: "auto", ...options } : undefined
 }
 
 type Reasoning = PresetConfig["reasoning"]

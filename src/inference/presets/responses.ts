@@ -32,8 +32,8 @@ function toText(format: PresetConfig["response_format"]): Json | undefined {
 
 /** Flattens `function` into its tool. */
 function toTool(tool: Json): Json {
-  const { function: called, ...rest } = tool
-  return isObject(called) ? { ...rest, ...called } : rest
+  const { function: fn, ...rest } = tool
+  return isObject(fn) ? { ...rest, ...fn } : rest
 }
 
 function toChoice(choice: PresetConfig["tool_choice"]): unknown {

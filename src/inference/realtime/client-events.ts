@@ -68,15 +68,15 @@ export function requestedTranscription({ session }: RealtimeEvent): string | und
 
 /** Transcription of the input is billed separately, so it is removed if its model has no price. */
 function withTranscription(session: Json, model: string | undefined): Json {
-  const named = (value: unknown) => (isObject(value) && model !== undefined ? { ...value, model } : null)
+  const withModel = (value: unknown) => (isObject(value) && model !== undefined ? { ...value, model } : null)
   const { input_audio_transcription: old, audio } = session
   const input = isObject(audio) && isObject(audio["input"]) ? audio["input"] : undefined
   return {
     ...session,
-    ...("input_audio_transcription" in session && { input_audio_transcription: named(old) }),
+    ...("input_audio_transcription" in session && { input_audio_transcription: withModel(old) }),
     ...(input &&
       "transcription" in input && {
-        audio: { ...(isObject(audio) && audio), input: { ...input, transcription: named(input["transcription"]) } },
+        audio: { ...(isObject(audio) && audio), input: { ...input, transcription: withModel(input["transcription"]) } },
       }),
   }
 }

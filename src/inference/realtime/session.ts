@@ -85,8 +85,8 @@ export class RealtimeSession {
     this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS)
   }
 
-  #receive(data: unknown, most: number, handle: (text: string) => Promise<void>): void {
-    const isClients = most === MAX_CLIENT_FRAME
+  #receive(data: unknown, maxBytes: number, handle: (text: string) => Promise<void>): void {
+    const isClients = maxBytes === MAX_CLIENT_FRAME
     if (typeof data !== "string") {
       const error = {
         type: "invalid_request_error",
@@ -98,11 +98,11 @@ export class RealtimeSession {
         : this.#failed("sent an event that is not text")
       return void this.#end(closing, isClients ? "cancelled" : "cut")
     }
-    if (data.length > most || this.#queued + data.length > MAX_QUEUED) {
+    if (data.length > maxBytes || this.#queued + data.length > MAX_QUEUED) {
       const error = {
         type: "invalid_request_error",
         code: "event_too_large",
-        message: `An event must be at most ${most} bytes.`,
+        message: `An event must be at most ${maxBytes} bytes.`,
       }
       const closing = isClients ? { code: CLOSE.tooLarge, error } : this.#failed("sent an event that is too large")
       return void this.#end(closing, isClients ? "cancelled" : "cut")
@@ -167,8 +167,8 @@ export class RealtimeSession {
     }
   }
 
-  #failed(what: string): Closing {
-    const message = `${this.#deps.opened.target.provider.name} ${what}.`
+  #failed(failure: string): Closing {
+    const message = `${this.#deps.opened.target.provider.name} ${failure}.`
     return { code: CLOSE.providerFailed, error: { type: "server_error", code: "provider_failed", message } }
   }
 

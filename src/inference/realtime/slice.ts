@@ -25,10 +25,10 @@ export function sliceOf(targets: readonly Target[], conversation: Conversation):
     const { pricing } = endpoint
     const context = endpoint.contextLength || UNKNOWN_CONTEXT
     const output = endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT
-    const least = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), pricing)
+    const minCost = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), pricing)
     const { wanted } = slice
-    wanted.leastNano = Math.max(wanted.leastNano, least)
-    wanted.mostNano = Math.max(wanted.mostNano, least, maxCost(context, output, pricing))
+    wanted.leastNano = Math.max(wanted.leastNano, minCost)
+    wanted.mostNano = Math.max(wanted.mostNano, minCost, maxCost(context, output, pricing))
     const tokens = { ...estimate, completion: Math.min(MIN_OUTPUT, output) }
     slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricing))
     slice.estimateTokens = Math.max(slice.estimateTokens, tokens.prompt + tokens.completion)

@@ -20,7 +20,7 @@ export class SessionText {
     else if (event.type === "session.update" && isObject(session)) this.#push("system", session["instructions"])
     else if (event.type === "response.create" && isObject(response)) {
       this.#push("system", response["instructions"])
-      for (const one of objectsOf(response["input"])) this.#addItem(one)
+      for (const inputItem of objectsOf(response["input"])) this.#addItem(inputItem)
     }
   }
 
@@ -31,10 +31,10 @@ export class SessionText {
 
   /** Returns and clears the input since the last response began. */
   take(): Message[] {
-    const taken = this.#messages
+    const messages = this.#messages
     this.#messages = []
     this.#length = 0
-    return taken
+    return messages
   }
 
   #addItem(item: unknown): void {

@@ -99,12 +99,12 @@ async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStrea
 
 function toMessage(spoken: Record<string, unknown>): ModelMessage {
   const calls = Array.isArray(spoken["tool_calls"]) ? (spoken["tool_calls"] as ToolCall[]) : []
-  const named = calls.map((call, index) => {
+  const toolCalls = calls.map((call, index) => {
     const { name, arguments: json } = call.function
     return { id: call.id || `call_${index}`, type: "function", function: { name, arguments: json } }
   })
   const content = typeof spoken["content"] === "string" ? spoken["content"] : null
-  return { role: "assistant", content, ...(named.length > 0 && { tool_calls: named }) }
+  return { role: "assistant", content, ...(toolCalls.length > 0 && { tool_calls: toolCalls }) }
 }
 
 function readUsage(usage: CallUsage, result: Record<string, unknown>): void {

@@ -93,8 +93,8 @@ export class Disk {
   files(): Record<string, { content: Uint8Array; mode: number }> {
     const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk")
     // Earlier releases accepted such paths, which the shell cannot open.
-    const held = [...rows].filter(({ path }) => !path.includes("\0"))
-    return Object.fromEntries(held.map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
+    const files = [...rows].filter(({ path }) => !path.includes("\0"))
+    return Object.fromEntries(files.map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
   /** Saves all files that a command left. Returns error texts for those that could not be saved. */
@@ -114,6 +114,6 @@ export class Disk {
   }
 }
 
-function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
-  return one !== undefined && one.byteLength === other.byteLength && one.every((byte, index) => byte === other[index])
+function isSame(a: Uint8Array | undefined, b: Uint8Array): boolean {
+  return a !== undefined && a.byteLength === b.byteLength && a.every((byte, index) => byte === b[index])
 }

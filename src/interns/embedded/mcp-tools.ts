@@ -61,11 +61,11 @@ export class McpToolbox {
         }
       }),
     )
-    const taken = new Set<string>()
+    const takenNames = new Set<string>()
     const all = lists.flatMap(({ server, tools }) =>
       tools.map(({ name, description, parameters }) => {
-        const named = { name: newFunctionName(`${server}__${name}`, taken), description, parameters }
-        return { server, tool: name, definition: { type: "function", function: named }, name: named.name }
+        const tool = { name: newFunctionName(`${server}__${name}`, takenNames), description, parameters }
+        return { server, tool: name, definition: { type: "function", function: tool }, name: tool.name }
       }),
     )
     if (all.length > MAX_TOOLS) unavailable.push(`Only ${MAX_TOOLS} of ${all.length} tools of MCP servers are offered.`)

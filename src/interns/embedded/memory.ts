@@ -70,9 +70,9 @@ export class Memory {
    * Deletes rules, so that the next call asks again. `operation` null: all of the session. Returns the number deleted.
    */
   deleteRules(session: string, operation: string | null): number {
-    const kept = this.rules(session).filter(([name]) => operation !== null && name !== operation)
-    const count = this.rules(session).length - kept.length
-    const rules = JSON.stringify(Object.fromEntries(kept))
+    const remaining = this.rules(session).filter(([name]) => operation !== null && name !== operation)
+    const count = this.rules(session).length - remaining.length
+    const rules = JSON.stringify(Object.fromEntries(remaining))
     if (count > 0) this.#sql.exec("UPDATE agent_sessions SET rules = ? WHERE id = ?", rules, session)
     return count
   }

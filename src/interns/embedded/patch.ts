@@ -25,8 +25,8 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
   if (parsed.length === 0) throw new GitError("**** Only garbage was found in the patch input.", 2)
   const strip = Number(value("-p") ?? "-1")
   let [stdout, failed] = ["", 0]
-  for (const given of parsed) {
-    const patch = has("-R", "--reverse") ? reversePatch(given) : given
+  for (const forward of parsed) {
+    const patch = has("-R", "--reverse") ? reversePatch(forward) : forward
     const isGone = patch.newFileName === "/dev/null"
     const name = names[0] ?? stripped((isGone ? patch.oldFileName : patch.newFileName) ?? "", strip)
     const path = fs.resolvePath(folder, name)

@@ -10,12 +10,18 @@ export function replayOf(history: readonly ModelMessage[]): Update[] {
     if (role === "tool") return [{ sessionUpdate: "tool_call_update", toolCallId: call, status: "completed" }]
     const kind = role === "user" ? "user_message_chunk" : "agent_message_chunk"
     const message = content === null || content === "" ? [] : [{ sessionUpdate: kind, content: textBlock(content) }]
-    const started = calls.map((made) => {
+    const started = calls.map((toolCall) => {
       const {
         id,
         function: { name },
-      } = made
-      return { sessionUpdate: "tool_call", toolCallId: id, title: name, status: "in_progress", rawInput: inputOf(made) }
+      } = toolCall
+      return {
+        sessionUpdate: "tool_call",
+        toolCallId: id,
+        title: name,
+        status: "in_progress",
+        rawInput: inputOf(toolCall),
+      }
     })
     return [...message, ...started]
   })

@@ -39,11 +39,11 @@ export function withCall(turn: Turn, call: CountedCall): Turn {
   return { ...turn, usage: sum(turn.usage, call.usage), models, rounds: turn.rounds + 1, model: call.model }
 }
 
-function sum(one: Turn["usage"], other: Turn["usage"]): Turn["usage"] {
+function sum(a: Turn["usage"], b: Turn["usage"]): Turn["usage"] {
   return {
-    prompt: one.prompt + other.prompt,
-    cached: one.cached + other.cached,
-    completion: one.completion + other.completion,
-    cost: one.cost + other.cost,
+    prompt: a.prompt + b.prompt,
+    cached: a.cached + b.cached,
+    completion: a.completion + b.completion,
+    cost: a.cost + b.cost,
   }
 }

@@ -54,6 +54,6 @@ export function promptText(blocks: readonly unknown[]): string {
 }
 
 function blockText(block: unknown): string {
-  const { type, text: given, uri, resource } = record(block)
-  return text(given) ?? text(uri) ?? text(record(resource)["uri"]) ?? `[${text(type) ?? "content"}]`
+  const { type, text: blockContent, uri, resource } = record(block)
+  return text(blockContent) ?? text(uri) ?? text(record(resource)["uri"]) ?? `[${text(type) ?? "content"}]`
 }

@@ -191,16 +191,16 @@ export function usageOf(result: Json): TurnUsage | null {
 }
 
 function modelUsageOf(value: unknown): ModelUsage[] {
-  const given = record(value)
-  const [model, calls, cost] = [text(given["model"]), count(given["calls"]), given["cost"]]
+  const usage = record(value)
+  const [model, calls, cost] = [text(usage["model"]), count(usage["calls"]), usage["cost"]]
   if (model === undefined || calls === undefined || typeof cost !== "number") return []
-  const cached = count(given["cached_tokens"]) ?? 0
+  const cached = count(usage["cached_tokens"]) ?? 0
   return [
     {
       model,
       calls,
-      prompt_tokens: count(given["prompt_tokens"]) ?? 0,
-      completion_tokens: count(given["completion_tokens"]) ?? 0,
+      prompt_tokens: count(usage["prompt_tokens"]) ?? 0,
+      completion_tokens: count(usage["completion_tokens"]) ?? 0,
       ...(cached > 0 && { cached_tokens: cached }),
       cost,
     },

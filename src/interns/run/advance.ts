@@ -188,8 +188,8 @@ export function tick(run: Run, now: number): Step {
 }
 
 function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): Step {
-  const made = result["sessionId"]
-  const acp = typeof made === "string" ? made : run.acp
+  const sessionId = result["sessionId"]
+  const acp = typeof sessionId === "string" ? sessionId : run.acp
   if (acp === null) return end(run, turnFailure("The agent opened a session without a name.", null, -32_603))
   return opened({ ...run, acp, isLoading: false }, rpc)
 }

@@ -47,10 +47,10 @@ function readForm({ fields }: Question & { kind: "elicitation" }, content: strin
   if (action !== "accept") {
     throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')
   }
-  const given = record(values)
-  const fault = fieldError(fields, given)
+  const answers = record(values)
+  const fault = fieldError(fields, answers)
   if (fault !== undefined) throw internError("bad_request", fault)
-  return { is: "result", result: { action, content: given } }
+  return { is: "result", result: { action, content: answers } }
 }
 
 function parse(json: string): unknown {

@@ -31,8 +31,8 @@ export function questionChunk(head: Head, { model, question, isFirst, spelling }
 }
 
 export function finishChunk(head: Head, model: string, finish: Finish, isFirst: boolean) {
-  const chosen = [choice(withRole({}, isFirst), finish.reason)]
-  return { ...chunk(head, model, chosen), ...(finish.reason === "error" && { error: toError(finish.error) }) }
+  const choices = [choice(withRole({}, isFirst), finish.reason)]
+  return { ...chunk(head, model, choices), ...(finish.reason === "error" && { error: toError(finish.error) }) }
 }
 
 /** The last chunk. Always sent, with the id of the session. */
@@ -58,8 +58,8 @@ function withRole(delta: object, isFirst: boolean): object {
 }
 
 function toCall(question: Question, { vendor }: Spelling) {
-  const called = { name: `${vendor}.provide_input`, arguments: JSON.stringify(toQuestionText(question)) }
-  return { index: 0, id: question.id, type: "function", function: called }
+  const fn = { name: `${vendor}.provide_input`, arguments: JSON.stringify(toQuestionText(question)) }
+  return { index: 0, id: question.id, type: "function", function: fn }
 }
 
 function toError({ reason, message, status, retryable }: (Finish & { reason: "error" })["error"]) {

@@ -21,10 +21,12 @@ const LIMITS = ["minimum", "maximum", "minLength", "maxLength"] as const
 export function fieldsOf(schema: Json): FieldDescriptor[] {
   const required = list(schema["required"])
   return Object.entries(record(schema["properties"])).map(([name, property]): FieldDescriptor => {
-    const given = record(property)
-    const { type, title, description } = given
-    const options = optionsOf(given)
-    const limits = LIMITS.flatMap((limit) => (typeof given[limit] === "number" ? [[limit, given[limit]] as const] : []))
+    const fieldSchema = record(property)
+    const { type, title, description } = fieldSchema
+    const options = optionsOf(fieldSchema)
+    const limits = LIMITS.flatMap((limit) =>
+      typeof fieldSchema[limit] === "number" ? [[limit, fieldSchema[limit]] as const] : [],
+    )
     return {
       name,
       type: text(type) ?? "string",
@@ -46,14 +48,14 @@ function optionsOf(property: Json): string[] {
 }
 
 /** The error in the answer to a form, with the field and its valid values; undefined if valid. */
-export function fieldError(fields: readonly FieldDescriptor[], given: Json): string | undefined {
+export function fieldError(fields: readonly FieldDescriptor[], answers: Json): string | undefined {
   const names = fields.map(({ name }) => name)
-  const missing = fields.filter(({ name, required }) => required && given[name] === undefined).map(({ name }) => name)
+  const missing = fields.filter(({ name, required }) => required && answers[name] === undefined).map(({ name }) => name)
   if (missing.length > 0) return `content: must have ${missing.join(", ")}.`
-  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  const unknown = Object.keys(answers).find((name) => !names.includes(name))
   if (unknown !== undefined) return `content.${unknown}: is no field of this form. It has ${names.join(", ")}.`
   for (const field of fields) {
-    const value = given[field.name]
+    const value = answers[field.name]
     const fault = value === undefined ? undefined : faultOf(field, value)
     if (fault !== undefined) return `content.${field.name}: must be ${fault}.`
   }

@@ -61,18 +61,18 @@ export function permissionDetails(
 }
 
 /** Keeps both ends, since either may show the effect of a text. The middle has the number of omitted characters. */
-export function cutMiddle(whole: string, limit = MAX_DETAIL_LENGTH): string {
-  if (whole.length <= limit) return whole
+export function cutMiddle(uncut: string, limit = MAX_DETAIL_LENGTH): string {
+  if (uncut.length <= limit) return uncut
   const [head, tail] = [Math.ceil(limit / 2), Math.floor(limit / 2)]
-  const missing = whole.length - head - tail
-  return `${whole.slice(0, head)} … (${missing} of ${whole.length} characters left out) … ${whole.slice(-tail)}`
+  const missing = uncut.length - head - tail
+  return `${uncut.slice(0, head)} … (${missing} of ${uncut.length} characters left out) … ${uncut.slice(-tail)}`
 }
 
 function commandOf(input: Json): string | undefined {
   for (const field of COMMAND_FIELDS) {
-    const given = input[field]
-    if (typeof given === "string") return given
-    const argv = list(given).filter((word) => typeof word === "string")
+    const value = input[field]
+    if (typeof value === "string") return value
+    const argv = list(value).filter((word) => typeof word === "string")
     if (argv.length > 0) return argv.join(" ")
   }
   return undefined
@@ -112,8 +112,8 @@ function editIn(input: Json): Diff[] {
 
 function pathsOf(call: Json, input: Json): string[] {
   const located = list(call["locations"]).map((location) => text(record(location)["path"]))
-  const named = [firstText(input, PATH_FIELDS), ...located].filter((path) => path !== undefined)
-  return [...new Set(named)].slice(0, MAX_PATHS).map((path) => cutMiddle(path))
+  const paths = [firstText(input, PATH_FIELDS), ...located].filter((path) => path !== undefined)
+  return [...new Set(paths)].slice(0, MAX_PATHS).map((path) => cutMiddle(path))
 }
 
 function firstText(input: Json, fields: readonly string[]): string | undefined {

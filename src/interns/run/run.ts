@@ -115,7 +115,11 @@ export const isOpen = ({ state }: Run): boolean => state !== "ended"
 
 /** The next deadline of the run; null for none. */
 export function nextDeadline(run: Run): number | null {
-  const due = [run.state === "paused" ? (run.question?.deadline ?? null) : null, run.turnDeadline, run.graceDeadline]
-  const set = due.filter((at) => at !== null)
+  const deadlines = [
+    run.state === "paused" ? (run.question?.deadline ?? null) : null,
+    run.turnDeadline,
+    run.graceDeadline,
+  ]
+  const set = deadlines.filter((at) => at !== null)
   return set.length === 0 ? null : Math.min(...set)
 }

@@ -41,8 +41,8 @@ export function sessionAnswer(
   optionId: unknown,
 ): { decision: Decision; optionId: string } | undefined {
   if (question.kind !== "permission") return undefined
-  const chosen = question.options.find(({ id }) => id === optionId)
-  const decision = chosen && STANDING[chosen.kind]
+  const option = question.options.find(({ id }) => id === optionId)
+  const decision = option && STANDING[option.kind]
   if (decision === undefined) return undefined
   const once = optionOf(question, ONCE[decision])
   return once === undefined ? undefined : { decision, optionId: once }

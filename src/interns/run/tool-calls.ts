@@ -45,8 +45,8 @@ const EMPTY = (value: unknown) =>
 
 /** Later values win, unless they are empty. The first name is kept: titles change while a call runs. */
 function merge(known: Json, update: Json): Json {
-  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
-  return { ...known, ...given }
+  const defined = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
+  return { ...known, ...defined }
 }
 
 /**
@@ -64,8 +64,8 @@ export class ToolCallChanges {
       title: title ?? text(known?.["title"]) ?? "",
       status: status ?? text(known?.["status"]) ?? "pending",
     }
-    const given = Object.entries({ ...state, ...details })
-    const changed = given.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(known?.[field]))
+    const changes = Object.entries({ ...state, ...details })
+    const changed = changes.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(known?.[field]))
     if (changed.length === 0) return undefined
     this.#known.delete(key)
     if (!ENDED.has(state.status)) this.#known.set(key, { ...known, ...state, ...details })

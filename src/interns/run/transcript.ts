@@ -62,16 +62,16 @@ export function addUsage(sum: TurnUsage | null, turn: TurnUsage | null): TurnUsa
 /** One entry for each model, in the order of their first use. */
 export function addModels(sum: readonly ModelUsage[], more: readonly ModelUsage[]): ModelUsage[] {
   const byName = new Map(sum.map((one) => [one.model, one]))
-  for (const one of more) {
-    const known = byName.get(one.model)
-    const cached = (known?.cached_tokens ?? 0) + (one.cached_tokens ?? 0)
-    byName.set(one.model, {
-      model: one.model,
-      calls: (known?.calls ?? 0) + one.calls,
-      prompt_tokens: (known?.prompt_tokens ?? 0) + one.prompt_tokens,
-      completion_tokens: (known?.completion_tokens ?? 0) + one.completion_tokens,
+  for (const added of more) {
+    const known = byName.get(added.model)
+    const cached = (known?.cached_tokens ?? 0) + (added.cached_tokens ?? 0)
+    byName.set(added.model, {
+      model: added.model,
+      calls: (known?.calls ?? 0) + added.calls,
+      prompt_tokens: (known?.prompt_tokens ?? 0) + added.prompt_tokens,
+      completion_tokens: (known?.completion_tokens ?? 0) + added.completion_tokens,
       ...(cached > 0 && { cached_tokens: cached }),
-      cost: (known?.cost ?? 0) + one.cost,
+      cost: (known?.cost ?? 0) + added.cost,
     })
   }
   return [...byName.values()]

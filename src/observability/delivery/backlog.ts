@@ -85,19 +85,19 @@ async function attempt(
   now: number,
 ): Promise<Outcome | undefined> {
   const ids = callIdsOf(row)
-  const called = await listCalled(env.DB, row.organization_id, ids)
+  const exported = await listCalled(env.DB, row.organization_id, ids)
   const turns = await listTurns(env.DB, row.organization_id, ids.filter(isTurnId))
   const isRead = row.is_sorted === 0 || receiver.privacy_mode === 0
   const content = isRead ? await findCallContentBatch(env.FILES, row.id) : {}
   if (row.is_sorted === 1) {
-    const calls = called.map(({ generation, keyName }) =>
+    const calls = exported.map(({ generation, keyName }) =>
       newEvent(receiver.id, generation, keyName, content[generation.id] ?? null),
     )
     const events = [...calls, ...turns.map((turn) => newTurnEvent(receiver.id, turn, receiver.privacy_mode === 0))]
     // The records are past their retention: there is nothing to deliver.
     return events.length === 0 ? TAKEN : deliver(receiver, { id: row.id, events, env, now })
   }
-  const received = await Promise.all(called.map((call) => receive(call, content[call.generation.id], env)))
+  const received = await Promise.all(exported.map((call) => receive(call, content[call.generation.id], env)))
   if (received.some((call) => mayStillArrive(call, now))) return undefined
   const parts = inParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
   for (const events of parts) {

@@ -44,10 +44,10 @@ export async function distributeCalls(message: Calls, env: Env, now: number): Pr
   const { organizationId, workspaceId, generationIds } = message
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const turnIds = generationIds.filter(isTurnId)
-  const named = generationIds.filter((id) => !isTurnId(id))
-  const unconfirmed = await unconfirmedBroadcasts(env, organizationId, named)
+  const givenCallIds = generationIds.filter((id) => !isTurnId(id))
+  const unconfirmed = await unconfirmedBroadcasts(env, organizationId, givenCallIds)
   // A queue delivers at least once: the content of calls that were sorted before is gone.
-  const callIds = message.isKept ? named.filter((id) => unconfirmed.has(id)) : named
+  const callIds = message.isKept ? givenCallIds.filter((id) => unconfirmed.has(id)) : givenCallIds
   if (callIds.length + turnIds.length === 0) return DONE
   const sorted = await distributeTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
   if (!sorted) return { waitMs: RECHECK_MS }
@@ -84,12 +84,12 @@ async function distributeTo(
     await keepUnsorted(only, sorting)
     return { objects: [] }
   }
-  const called = await listCalled(env.DB, organizationId, callIds)
+  const calls = await listCalled(env.DB, organizationId, callIds)
   const turns = await listTurns(env.DB, organizationId, turnIds)
-  const missing = callIds.length + turnIds.length - called.length - turns.length
+  const missing = callIds.length + turnIds.length - calls.length - turns.length
   if (missing > 0) logWarning("calls are not in the database", { missing, organizationId })
   const settled = (id: string) => parseContent(unconfirmed.get(id))
-  const received = await Promise.all(called.map((call) => receive(call, settled(call.generation.id), env)))
+  const received = await Promise.all(calls.map((call) => receive(call, settled(call.generation.id), env)))
   if (received.some((call) => mayStillArrive(call, now))) return undefined
   await Promise.all(receivers.map((receiver) => broadcast(receiver, { received, turns, env, now })))
   const stored = received.filter(({ generation: { id }, content }) => content !== null && settled(id) === undefined)
@@ -117,10 +117,10 @@ export function mayStillArrive({ generation, content }: ReceivedCall, now: numbe
 type Sorted = { received: readonly ReceivedCall[]; turns: readonly NamedTurn[]; env: Env; now: number }
 
 async function broadcast(receiver: ReceivingDestination, { received, turns, env, now }: Sorted): Promise<void> {
-  const wanted = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
+  const matching = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
   // While a destination fails, only its Durable Object delivers to it.
   let isAway = receiver.failures > 0
-  for (const events of inParts(wanted)) {
+  for (const events of inParts(matching)) {
     const id = idOf(receiver, events)
     const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
@@ -146,10 +146,11 @@ export function turnEventsFor(receiver: ReceivingDestination, turns: readonly Na
   if (receiver.type === "ramp") return []
   const head = toHead(receiver)
   const { filter_rules: rules } = toLists(receiver)
-  return turns.flatMap((named) => {
-    const { id, keyHash, session: sessionId } = named.turn
-    if (!matches(head, { id, keyHash, sessionId, region: "global" }) || !passes(rules, factsOfTurn(named))) return []
-    return [newTurnEvent(receiver.id, named, receiver.privacy_mode === 0)]
+  return turns.flatMap((turnEvent) => {
+    const { id, keyHash, session: sessionId } = turnEvent.turn
+    if (!matches(head, { id, keyHash, sessionId, region: "global" }) || !passes(rules, factsOfTurn(turnEvent)))
+      return []
+    return [newTurnEvent(receiver.id, turnEvent, receiver.privacy_mode === 0)]
   })
 }
 

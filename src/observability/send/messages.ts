@@ -32,8 +32,8 @@ function toPart(part: unknown): object {
 }
 
 function toCallPart(call: unknown): object {
-  const { id, function: called }: Json = isObject(call) ? call : {}
-  const { name, arguments: input }: Json = isObject(called) ? called : {}
+  const { id, function: fn }: Json = isObject(call) ? call : {}
+  const { name, arguments: input }: Json = isObject(fn) ? fn : {}
   return { type: "tool_call", id, name, arguments: toArguments(input) }
 }
 

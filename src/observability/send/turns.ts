@@ -24,7 +24,7 @@ export function turnSpansOf(event: TurnEvent, flags: Flags, more: Attributes = {
   const { turn } = event
   const { traceId, spanId } = traceOfTurn({ id: turn.runId, session: turn.session })
   const { calls, totalTokens, costUsd } = turn.usage ?? { calls: null, totalTokens: null, costUsd: null }
-  const whole: TurnSpan = {
+  const turnSpan: TurnSpan = {
     traceId,
     spanId,
     name: `invoke_agent ${turn.internName}`,
@@ -59,7 +59,7 @@ export function turnSpansOf(event: TurnEvent, flags: Flags, more: Attributes = {
     },
     error: turn.error?.message ?? null,
   }
-  return [whole, ...turn.questions.map((question) => questionSpan(event, question, { traceId, spanId }))]
+  return [turnSpan, ...turn.questions.map((question) => questionSpan(event, question, { traceId, spanId }))]
 }
 
 function questionSpan(

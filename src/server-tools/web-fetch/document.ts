@@ -71,9 +71,10 @@ function refuse(reason: string): Readable {
 
 /** In the encoding of the header or of the first kilobyte; otherwise UTF-8. */
 export function decode(bytes: Uint8Array, contentType: string): string {
-  const named = /charset\s*=\s*["']?([\w-]{1,40})/i
+  const charset = /charset\s*=\s*["']?([\w-]{1,40})/i
   const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1_024))
-  const label = named.exec(contentType)?.[1] ?? (/<meta[^>]*charset/i.test(start) ? named.exec(start)?.[1] : undefined)
+  const label =
+    charset.exec(contentType)?.[1] ?? (/<meta[^>]*charset/i.test(start) ? charset.exec(start)?.[1] : undefined)
   return toDecoder(label).decode(bytes)
 }
 

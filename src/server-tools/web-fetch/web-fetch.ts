@@ -78,9 +78,9 @@ async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally:
 
 /** Credentials in the URL are not repeated in the item. */
 function refuse(url: string, reason: string, status?: number): ToolOutcome {
-  const shown = withoutCredentials(url)
-  return failure(`${shown} was not fetched: ${reason}.`, {
-    url: shown,
+  const safeUrl = withoutCredentials(url)
+  return failure(`${safeUrl} was not fetched: ${reason}.`, {
+    url: safeUrl,
     error: reason,
     ...(status !== undefined && { httpStatus: status }),
   })

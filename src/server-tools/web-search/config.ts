@@ -15,9 +15,9 @@ const CONTEXT_CHARACTERS = { low: 5_000, medium: 15_000, high: 30_000 } as const
 const CHOICES = ["auto", "native", ...engineNames] as const
 const MODES = [...new Set(engineNames.flatMap((name) => engines[name].modes))]
 
-const between = (least: number, most: number) => {
-  const rule = `must be an integer from ${least} to ${most}`
-  return z.int({ error: rule }).min(least, rule).max(most, rule)
+const between = (min: number, max: number) => {
+  const rule = `must be an integer from ${min} to ${max}`
+  return z.int({ error: rule }).min(min, rule).max(max, rule)
 }
 const scope = z.string({ error: "must be a string" }).max(200, "must be at most 200 characters").nullish()
 

@@ -20,12 +20,12 @@ const TIMEOUT_MS = 15_000
 export function configuredSearch(env: Env): SearchSettings | undefined {
   const configured = new Map(engineNames.flatMap((name) => toConfigured(name, env) ?? []))
   const [first] = configured.keys()
-  const wanted = configOf(env).WEB_SEARCH_ENGINE
-  if (wanted !== undefined && !configured.has(wanted as EngineName)) throw unusable(wanted)
+  const engine = configOf(env).WEB_SEARCH_ENGINE
+  if (engine !== undefined && !configured.has(engine as EngineName)) throw unusable(engine)
   if (first === undefined) return undefined
   return {
     engines: configured,
-    preferred: (wanted as EngineName | undefined) ?? first,
+    preferred: (engine as EngineName | undefined) ?? first,
     priceNano: picoToNano(priceToPico(configOf(env).WEB_SEARCH_PRICE)),
     timeoutMs: TIMEOUT_MS,
   }
@@ -51,8 +51,8 @@ function toConfigured(name: EngineName, env: Env) {
   return [[name, { baseUrl: parsed.data, apiKey }] as const]
 }
 
-function unusable(wanted: string): GatewayError {
-  const name = engineNames.find((one) => one === wanted)
+function unusable(engine: string): GatewayError {
+  const name = engineNames.find((one) => one === engine)
   const rule = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
   return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${rule}.`)
 }

@@ -77,8 +77,8 @@ function toResults(engine: EngineName, answer: Json, search: Search): SearchResu
   const raw = list(answer)
   const results: SearchResult[] = []
   const seen = new Set<string>()
-  for (const one of Array.isArray(raw) ? raw : []) {
-    const { title, url, snippet, published } = isObject(one) ? toResult(one) : ({} as ReturnType<typeof toResult>)
+  for (const entry of Array.isArray(raw) ? raw : []) {
+    const { title, url, snippet, published } = isObject(entry) ? toResult(entry) : ({} as ReturnType<typeof toResult>)
     const link = typeof url === "string" && url.length <= MAX_URL_LENGTH ? URL.parse(url) : null
     if (!link || !/^https?:$/.test(link.protocol) || seen.has(link.href)) continue
     if (!isPermitted(link, { allowed: search.allowed, blocked: search.excluded })) continue

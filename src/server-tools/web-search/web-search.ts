@@ -24,8 +24,8 @@ async function run(args: unknown, config: WebSearchConfig, deps: ToolDeps, tally
   const parsed = Arguments.safeParse(args)
   if (!parsed.success) return failure("query must be the text to search for.", toItem("", []))
   const { query } = parsed.data
-  const left = config.maxTotalResults - tally.searchResults
-  if (left <= 0) {
+  const remaining = config.maxTotalResults - tally.searchResults
+  if (remaining <= 0) {
     return failure(
       `This request may use ${config.maxTotalResults} search results, which are used up.`,
       toItem(query, []),
@@ -34,7 +34,7 @@ async function run(args: unknown, config: WebSearchConfig, deps: ToolDeps, tally
   const settings = deps.settings.webSearch
   if (!settings) return failure("No search engine is configured.", toItem(query, []))
   // Counted before the response, so that concurrent calls do not each take the rest.
-  const maxResults = Math.min(config.maxResults, left)
+  const maxResults = Math.min(config.maxResults, remaining)
   tally.searchResults += maxResults
   const search = { ...config, query, maxResults }
   const searched = await searchWeb(config.engine, search, { fetch: deps.fetch, signal: deps.signal, settings })

@@ -72,8 +72,8 @@ export async function openTransaction(
 }
 
 /** A path of this gateway from a URL parameter: never another host, as `//host` and `/\host` would be. */
-export function safePath(given: string | undefined, origin: string): string {
-  const url = given === undefined ? null : URL.parse(given, origin)
-  if (!given?.startsWith("/") || url?.origin !== origin) return "/"
+export function safePath(path: string | undefined, origin: string): string {
+  const url = path === undefined ? null : URL.parse(path, origin)
+  if (!path?.startsWith("/") || url?.origin !== origin) return "/"
   return url.pathname.startsWith("//") ? "/" : `${url.pathname}${url.search}`
 }

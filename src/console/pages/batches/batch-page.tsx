@@ -245,7 +245,7 @@ function Facts({ batch }: { batch: Batch }) {
 
 function CancelDialog({ batch, onClose }: { batch: Batch; onClose: () => void }) {
   const { total, completed, failed } = batch.request_counts
-  const left = Math.max(0, total - completed - failed)
+  const remaining = Math.max(0, total - completed - failed)
   const cancel = async () => {
     const path = inWorkspace(`/batches/${batch.id}/cancel`)
     await attempt(() => api(path, { method: "POST", body: {} }), "No further request of the batch starts.")
@@ -256,7 +256,7 @@ function CancelDialog({ batch, onClose }: { batch: Batch; onClose: () => void })
       <p>
         {total === 0
           ? "Its requests do not start."
-          : `${count(left)} of ${count(total)} ${total === 1 ? "request has" : "requests have"} not ended: those that have not started do not run, and up to ${IN_FLIGHT} in flight end and are charged.`}
+          : `${count(remaining)} of ${count(total)} ${total === 1 ? "request has" : "requests have"} not ended: those that have not started do not run, and up to ${IN_FLIGHT} in flight end and are charged.`}
       </p>
       <p>Completed requests are in the results. A cancelled batch cannot be continued.</p>
     </ConfirmDialog>

@@ -16,10 +16,10 @@ export function CloneDialog({ intern, onClose }: { intern: Intern; onClose: () =
     event.preventDefault()
     setBusy(true)
     try {
-      const made = await api<Intern>("/interns", { method: "POST", body: { name, clone_of: intern.id } })
+      const cloned = await api<Intern>("/interns", { method: "POST", body: { name, clone_of: intern.id } })
       invalidate("/interns")
       onClose()
-      navigate(`/interns/${made.id}?tab=about`)
+      navigate(`/interns/${cloned.id}?tab=about`)
     } catch (thrown) {
       setFault(ApiError.of(thrown).message)
       setBusy(false)

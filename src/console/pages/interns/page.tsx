@@ -148,9 +148,9 @@ function NewIntern({ onClose }: { onClose: () => void }) {
     event.preventDefault()
     setBusy(true)
     try {
-      const given = (await files) ?? []
+      const attached = (await files) ?? []
       const options = {
-        ...(given.length > 0 && { files: given }),
+        ...(attached.length > 0 && { files: attached }),
         ...(model !== "" && { model }),
         ...(instructions !== "" && { instructions }),
       }

@@ -35,13 +35,13 @@ export function QuestionPanel({ pending, onAnswer }: Props) {
 }
 
 function Countdown({ deadline }: { deadline: number }) {
-  const [left, setLeft] = useState(deadline - Date.now())
+  const [remainingMs, setLeft] = useState(deadline - Date.now())
   useEffect(() => {
     const timer = setInterval(() => setLeft(deadline - Date.now()), 1_000)
     setLeft(deadline - Date.now())
     return () => clearInterval(timer)
   }, [deadline])
-  const seconds = Math.max(0, Math.ceil(left / 1_000))
+  const seconds = Math.max(0, Math.ceil(remainingMs / 1_000))
   const text =
     seconds === 0
       ? "Time is up: the run is cancelled"
@@ -49,7 +49,7 @@ function Countdown({ deadline }: { deadline: number }) {
   return (
     <div class="countdown">
       <span class="bar" aria-hidden="true">
-        <i style={{ width: `${Math.min(100, Math.max(0, (left / TOTAL_MS) * 100))}%` }} />
+        <i style={{ width: `${Math.min(100, Math.max(0, (remainingMs / TOTAL_MS) * 100))}%` }} />
       </span>
       <span class="quiet small num">{text}</span>
     </div>

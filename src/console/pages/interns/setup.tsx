@@ -16,8 +16,8 @@ export function Setup({ intern }: { intern: Intern }) {
   const mint = async (replace: boolean) => {
     const work = async () => {
       const path = `/interns/${intern.id}/daemon/token`
-      const made = await api<{ token: string }>(path, { method: "POST", body: { replace } })
-      setToken(made.token)
+      const created = await api<{ token: string }>(path, { method: "POST", body: { replace } })
+      setToken(created.token)
     }
     setTaken(!(await attempt(work, "Join token created")))
   }

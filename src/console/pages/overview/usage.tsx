@@ -170,7 +170,7 @@ function NoCalls() {
 /** Breakdown: the data of the chart as numbers, each with a link to its calls. */
 function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
   const { dimension, metric, name, compared } = view
-  const most = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
+  const largest = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
   // A mean does not depend on the length of the period.
   const scale = metric.isRate === true ? 1 : compared.scale
   const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value) * scale]))
@@ -203,7 +203,7 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
             <span role="cell" class="share">
               <Meter
                 value={numberIn(row, metric.value)}
-                max={most}
+                max={largest}
                 tone="series"
                 label={metric.format(numberIn(row, metric.value))}
               />

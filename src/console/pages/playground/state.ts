@@ -76,11 +76,11 @@ type Question = { text: string; attached: readonly string[]; models: ReadonlyMap
 
 async function ask(column: Column, { text, attached, models, abort }: Question): Promise<void> {
   const model = column.model.value
-  const called = fault.value ?? model
-  const price = priceOf(models.get(called))
+  const calledModel = fault.value ?? model
+  const price = priceOf(models.get(calledModel))
   const run = signal<Run>(newRun(model, fault.value, charactersIn(column, settings.value, text)))
   column.turns.value = [...column.turns.value, { id: newId(), text, images: attached, run }]
-  const body = bodyOf(called, settings.value, messagesOf(settings.value, column.turns.value))
+  const body = bodyOf(calledModel, settings.value, messagesOf(settings.value, column.turns.value))
   await stream({ run, body, price, abort })
 }
 

@@ -59,13 +59,13 @@ const modelColumns: readonly Column<Model>[] = [
 ]
 
 export default function ProviderPage({ params }: PageProps) {
-  const named = params["slug"] ?? ""
+  const pageSlug = params["slug"] ?? ""
   const providers = useGet<List<ProviderListing>>("/providers")
   const [isAdding, setAdding] = useState(false)
   const health = useMeasured("provider")
   useEscape(() => navigate("/providers"), [])
   const listed = providers.data?.data ?? []
-  const { slug, name } = findProvider(named, listed)
+  const { slug, name } = findProvider(pageSlug, listed)
   const listing = listed.find((one) => one.slug === slug)
   return (
     <Page

@@ -160,8 +160,8 @@ export function sampleOf(schema: Schema, document: Document, depth = 0): unknown
   const type = Array.isArray(resolved.type) ? resolved.type[0] : resolved.type
   if (type === "object" || resolved.properties) {
     const required = resolved.required ?? []
-    const shown = Object.entries(resolved.properties ?? {}).filter(([name]) => required.includes(name))
-    return Object.fromEntries(shown.map(([name, each]) => [name, sampleOf(each, document, depth + 1)]))
+    const requiredFields = Object.entries(resolved.properties ?? {}).filter(([name]) => required.includes(name))
+    return Object.fromEntries(requiredFields.map(([name, each]) => [name, sampleOf(each, document, depth + 1)]))
   }
   if (type === "array") return resolved.items ? [sampleOf(resolved.items, document, depth + 1)] : []
   if (type === "integer" || type === "number") return resolved.minimum ?? 0
@@ -172,6 +172,6 @@ export function sampleOf(schema: Schema, document: Document, depth = 0): unknown
 export function bodyExample(operation: Operation, document: Document): unknown {
   const media = operation.requestBody?.content["application/json"]
   if (!media) return undefined
-  const named = Object.values(media.examples ?? {})[0]?.value
-  return media.example ?? named ?? (media.schema ? sampleOf(media.schema, document) : {})
+  const example = Object.values(media.examples ?? {})[0]?.value
+  return media.example ?? example ?? (media.schema ? sampleOf(media.schema, document) : {})
 }

@@ -53,9 +53,9 @@ export function plain(price: number): string {
 function ruleOf(line: string): { methods: string[] | null; path: string; price_usd: number } | undefined {
   const [, methods, path = "", price = "0"] =
     /^(?:([A-Za-z,]+)\s+)?(\/\S*)(?:\s+(\d+(?:\.\d{1,9})?))?$/.exec(line) ?? []
-  const named = methods?.toUpperCase().split(",") ?? null
-  if (path === "" || /[?#%\\]/.test(path) || named?.some((method) => !METHODS.includes(method))) return undefined
-  return { methods: named, path, price_usd: Number(price) }
+  const methodNames = methods?.toUpperCase().split(",") ?? null
+  if (path === "" || /[?#%\\]/.test(path) || methodNames?.some((method) => !METHODS.includes(method))) return undefined
+  return { methods: methodNames, path, price_usd: Number(price) }
 }
 
 /** Undefined for text that is not a list of names with values. */

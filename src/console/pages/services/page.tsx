@@ -101,8 +101,8 @@ function Actions({ service, open }: { service: PassthroughService; open: (doing:
 
 function summaryOf(rules: PassthroughService["rules"]): string {
   const prices = rules.map(({ price_usd: price }) => price)
-  const [least, most] = [Math.min(...prices), Math.max(...prices)]
-  const cost = least === most ? `$${plain(least)}` : `$${plain(least)} to $${plain(most)}`
+  const [lowest, highest] = [Math.min(...prices), Math.max(...prices)]
+  const cost = lowest === highest ? `$${plain(lowest)}` : `$${plain(lowest)} to $${plain(highest)}`
   return rules.length === 1 ? `${rules[0]?.path}, ${cost}` : `${rules.length} rules, ${cost}`
 }
 

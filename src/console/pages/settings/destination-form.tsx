@@ -33,10 +33,10 @@ function configOf(draft: Readonly<Record<string, string>>, headers: string, befo
     const old = typeof before.config[name] === "string" ? before.config[name] : ""
     return value === old || (value === "" && old === "") ? [] : [[name, value === "" ? null : value]]
   })
-  const given = readHeaders(headers)
+  const parsed = readHeaders(headers)
   const known = isObject(before?.config["headers"]) ? before.config["headers"] : {}
-  const differs = JSON.stringify(given) !== JSON.stringify(known)
-  return { ...Object.fromEntries(sent), ...(differs && { headers: given }) }
+  const differs = JSON.stringify(parsed) !== JSON.stringify(known)
+  return { ...Object.fromEntries(sent), ...(differs && { headers: parsed }) }
 }
 
 const isGiven = ({ isOptional, isSecret }: ConfigField, value: string, isKnown: boolean): boolean =>

@@ -23,7 +23,7 @@ type Job = z.infer<typeof ScimSyncJob>
 /** Directories, the mappings of their groups, and the sync in progress. */
 export function Directories() {
   const list = useAll<Directory>("/scim/directories")
-  const [made, setMade] = useState<CreatedDirectory>()
+  const [created, setMade] = useState<CreatedDirectory>()
   const [isMaking, setMaking] = useState(false)
   const [deleted, setDeleted] = useState<Directory>()
   const remove = async ({ id, name }: Directory) => {
@@ -38,14 +38,14 @@ export function Directories() {
           Connect a directory
         </Button>
       </div>
-      {made && (
+      {created && (
         <div class="notice good stack tight">
-          <strong>{made.name} is connected.</strong>
-          {made.token !== null && (
+          <strong>{created.name} is connected.</strong>
+          {created.token !== null && (
             <>
               <span>Enter these in the directory. The token is shown only now.</span>
-              <Code label="SCIM base URL" text={made.base_url ?? ""} />
-              <Code label="Bearer token" text={made.token} />
+              <Code label="SCIM base URL" text={created.base_url ?? ""} />
+              <Code label="Bearer token" text={created.token} />
             </>
           )}
         </div>

@@ -8,7 +8,13 @@ import { TextField } from "../../ui/field.tsx"
 
 type Way = "push" | "pull"
 
-export function NewDirectory({ onMade, onClose }: { onMade: (made: CreatedDirectory) => void; onClose: () => void }) {
+export function NewDirectory({
+  onMade,
+  onClose,
+}: {
+  onMade: (created: CreatedDirectory) => void
+  onClose: () => void
+}) {
   const [name, setName] = useState("")
   const [way, setWay] = useState<Way>("push")
   const [url, setUrl] = useState("")

@@ -40,10 +40,10 @@ function open(turn: Turn, block: Json): OpenBlock {
   if (type === "tool_use") {
     const callIndex = state.calls
     state.calls += 1
-    const called = { name: textIn(block, "name"), arguments: "" }
+    const fn = { name: textIn(block, "name"), arguments: "" }
     // Clients need an id for the tool result, so a call without one gets an id derived from its message.
     const id = textIn(block, "id") || `${state.id ?? "call"}_${callIndex}`
-    pushDelta(turn, { tool_calls: [{ index: callIndex, id, type: "function", function: called }] })
+    pushDelta(turn, { tool_calls: [{ index: callIndex, id, type: "function", function: fn }] })
     return { kind: "tool", callIndex, input: block["input"], hasArguments: false }
   }
   if (type === "server_tool_use") {
@@ -82,9 +82,9 @@ export function stopBlock(turn: Turn, index: number): void {
   const { state } = turn
   const block = state.blocks.get(index)
   if (!block) return
-  const left = new Map(state.blocks)
-  left.delete(index)
-  state.blocks = left
+  const remaining = new Map(state.blocks)
+  remaining.delete(index)
+  state.blocks = remaining
   if (block.kind === "text") emitCitations(turn, block.startsAt, block.citations)
   // The input was complete in the start event, or missing: a chat call needs arguments in any case.
   if (block.kind === "tool" && !block.hasArguments)

@@ -39,8 +39,8 @@ export function toMaxTokens(
 ): number {
   const requested = request.max_completion_tokens ?? request.max_tokens
   const budget = typeof reasoning === "string" ? 0 : (reasoning.budget ?? 0)
-  const wanted = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + OUTPUT_TOKENS : 0)
-  return cap === undefined ? wanted : Math.min(cap, wanted)
+  const wantedTokens = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + OUTPUT_TOKENS : 0)
+  return cap === undefined ? wantedTokens : Math.min(cap, wantedTokens)
 }
 
 export type Thinking = { thinking?: Json; effort?: string }

@@ -49,14 +49,14 @@ function merge(assistant: Json, delta: Json): void {
 
 function mergeCall(assistant: Json, { index, function: piece, ...rest }: Json): void {
   const calls = objectsOf(assistant["tool_calls"])
-  const called = isObject(piece) ? piece : {}
+  const fn = isObject(piece) ? piece : {}
   const at = isInteger(index) ? index : calls.length
   const known = calls[at]
   const before = isObject(known?.["function"]) ? known["function"] : {}
   const grown = {
     ...known,
     ...rest,
-    function: { ...before, ...called, arguments: textOf(before["arguments"]) + textOf(called["arguments"]) },
+    function: { ...before, ...fn, arguments: textOf(before["arguments"]) + textOf(fn["arguments"]) },
   }
   assistant["tool_calls"] = known ? calls.with(at, grown) : [...calls, grown]
 }

@@ -19,9 +19,9 @@ export function toTools(request: ChatRequest): Json {
 }
 
 function toTool(tool: Json, path: string): Json {
-  const { type, function: called } = tool
-  if (isObject(called)) {
-    const { name, description, parameters, strict } = called
+  const { type, function: fn } = tool
+  if (isObject(fn)) {
+    const { name, description, parameters, strict } = fn
     const schema = isObject(parameters) ? parameters : {}
     return {
       ...withoutNulls({ name, description, strict }),
@@ -52,12 +52,12 @@ function toToolChoice(request: ChatRequest, tools: readonly Json[]): Json | unde
   if (choice === "none") return { type: "none" }
   if (choice === "auto") return { type: "auto", ...oneAtATime }
   if (choice === "required") return { type: "any", ...oneAtATime }
-  const named: Json = choice
-  if (named["type"] === "allowed_tools") {
-    const isRequired = isObject(named["allowed_tools"]) && named["allowed_tools"]["mode"] === "required"
+  const toolChoice: Json = choice
+  if (toolChoice["type"] === "allowed_tools") {
+    const isRequired = isObject(toolChoice["allowed_tools"]) && toolChoice["allowed_tools"]["mode"] === "required"
     return { type: isRequired ? "any" : "auto", ...oneAtATime }
   }
-  const name = nameOf(named) ?? tools.find(({ type }) => type === named["type"])?.["name"]
+  const name = nameOf(toolChoice) ?? tools.find(({ type }) => type === toolChoice["type"])?.["name"]
   if (typeof name === "string") return { type: "tool", name, ...oneAtATime }
   throw refuse("tool_choice", "must be none, auto, required or an object that names one of the tools")
 }

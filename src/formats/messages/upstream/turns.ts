@@ -107,14 +107,14 @@ function toInput(encoded: string, path: string): Json {
  * Clients may echo a stream in pieces: text details, then one detail with the signature of all of it.
  */
 function joinFragments(details: readonly ReasoningDetail[]): ReasoningDetail[] {
-  const whole: ReasoningDetail[] = []
+  const joined: ReasoningDetail[] = []
   for (const detail of details) {
-    const last = whole.at(-1)
+    const last = joined.at(-1)
     if (last && continues(last, detail))
-      whole[whole.length - 1] = { ...last, ...detail, text: textOf(last) + textOf(detail) }
-    else whole.push(detail)
+      joined[joined.length - 1] = { ...last, ...detail, text: textOf(last) + textOf(detail) }
+    else joined.push(detail)
   }
-  return whole
+  return joined
 }
 
 function continues(last: ReasoningDetail, detail: ReasoningDetail): boolean {

@@ -80,15 +80,15 @@ export function itemAt({ items, calls, names }: Items, at: number): Json {
   const call = calls[draft.call]
   if (!call) throw new Error(`There is no call ${draft.call}.`)
   const { type, id, status, callId, name } = call
-  const named = names.get(name)
+  const toolName = names.get(name)
   const reported = {
     id,
     status,
     call_id: callId,
-    name: named?.name ?? name,
-    ...(named?.namespace && { namespace: named.namespace }),
+    name: toolName?.name ?? name,
+    ...(toolName?.namespace && { namespace: toolName.namespace }),
   }
-  if (named?.kind !== "custom") return { type, ...reported, arguments: call.arguments }
+  if (toolName?.kind !== "custom") return { type, ...reported, arguments: call.arguments }
   // The text is known only when the arguments are complete.
   return { type: "custom_tool_call", ...reported, input: status === "in_progress" ? "" : inputIn(call.arguments) }
 }

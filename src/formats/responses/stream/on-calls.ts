@@ -65,20 +65,24 @@ export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   if (!call || call.position === null) return
   const scope = { item_id: call.id, output_index: call.position }
   const { name } = call
-  const named = turn.state.names.get(name)
-  let whole = call.arguments
-  if (named?.kind === "custom") {
-    const input = inputIn(whole)
+  const toolName = turn.state.names.get(name)
+  let callArguments = call.arguments
+  if (toolName?.kind === "custom") {
+    const input = inputIn(callArguments)
     emit(turn, "response.custom_tool_call_input.delta", { ...scope, delta: input })
     emit(turn, "response.custom_tool_call_input.done", { ...scope, input })
   } else {
-    if (whole === "" && status === "completed") {
-      whole = NO_ARGUMENTS
-      emitArguments(turn, call, call.position, whole)
+    if (callArguments === "" && status === "completed") {
+      callArguments = NO_ARGUMENTS
+      emitArguments(turn, call, call.position, callArguments)
     }
-    emit(turn, "response.function_call_arguments.done", { ...scope, name: named?.name ?? name, arguments: whole })
+    emit(turn, "response.function_call_arguments.done", {
+      ...scope,
+      name: toolName?.name ?? name,
+      arguments: callArguments,
+    })
   }
-  replaceCall(turn, at, { ...call, status, arguments: whole })
+  replaceCall(turn, at, { ...call, status, arguments: callArguments })
   const item = itemAt(turn.state, call.position)
   emit(turn, "response.output_item.done", { output_index: call.position, item })
 }

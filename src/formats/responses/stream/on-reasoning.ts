@@ -65,8 +65,8 @@ function isOther(index: unknown, other: unknown): boolean {
 /** Whether a detail can become a separate item: of a known type, with an id that no other item has. */
 function canStand({ state }: Turn, detail: ReasoningDetail): boolean {
   const id = stringOf(detail, "id")
-  const taken = state.items.some((draft) => draft.type !== "function_call" && draft.id === id)
-  return KINDS.includes(detail.type) && !taken
+  const isTaken = state.items.some((draft) => draft.type !== "function_call" && draft.id === id)
+  return KINDS.includes(detail.type) && !isTaken
 }
 
 function newReasoning(id: string): ReasoningDraft {
@@ -83,17 +83,17 @@ function grow(turn: Turn, detail: ReasoningDetail): void {
   const draft = at === null ? undefined : turn.state.items[at]
   if (at === null || draft?.type !== "reasoning") return
   const text = textOf(detail)
-  const kept = {
+  const fields = {
     ...draft,
     format: stringOf(detail, "format") ?? draft.format,
     signature: stringOf(detail, "signature") ?? draft.signature,
     encrypted: detail.type === "reasoning.encrypted" ? (stringOf(detail, "data") ?? null) : draft.encrypted,
   }
-  replaceItem(turn, at, kept)
+  replaceItem(turn, at, fields)
   if (text === "") return
   const piece = { at, index: detail["index"], text }
-  if (detail.type === "reasoning.summary") appendSummary(turn, kept, piece)
-  else appendContent(turn, kept, piece)
+  if (detail.type === "reasoning.summary") appendSummary(turn, fields, piece)
+  else appendContent(turn, fields, piece)
 }
 
 /** Text for the item at `at`, in the block with the provider's `index`. */

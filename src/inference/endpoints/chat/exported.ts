@@ -12,7 +12,7 @@ export function exportedRequestOf(request: ChatRequest): ExportedRequest {
 function parametersOf(request: ChatRequest): RequestParameters {
   const { stop, response_format: format, reasoning } = request
   const stops = typeof stop === "string" ? [stop] : (stop ?? [])
-  const given = {
+  const parameters = {
     temperature: request.temperature,
     top_p: request.top_p,
     top_k: request.top_k,
@@ -25,6 +25,6 @@ function parametersOf(request: ChatRequest): RequestParameters {
     stop: stops.length > 0 ? stops.map((text) => text.slice(0, MAX_STOP_LENGTH)) : undefined,
     output: format ? (format.type === "text" ? "text" : "json") : undefined,
   }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  const set = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(set)
 }

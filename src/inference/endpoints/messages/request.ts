@@ -45,8 +45,10 @@ function toUpstream(
   { upstreamId, maxCompletionTokens: cap, pseudonym }: UpstreamFields,
 ): UpstreamRequest {
   const { betas, max_tokens: limit } = request
-  const wanted = Array.isArray(betas) ? (betas as unknown[]) : []
-  const named = wanted.filter((beta): beta is string => typeof beta === "string" && BETA.test(beta)).slice(0, MAX_BETAS)
+  const values = Array.isArray(betas) ? (betas as unknown[]) : []
+  const betaNames = values
+    .filter((beta): beta is string => typeof beta === "string" && BETA.test(beta))
+    .slice(0, MAX_BETAS)
   const fields = Object.entries(request).filter(
     ([key, value]) => (!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
   )
@@ -60,6 +62,6 @@ function toUpstream(
     // The client's user id is not sent upstream.
     ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
   }
-  const headers = { ...ANTHROPIC_HEADERS, ...(named.length > 0 && { "anthropic-beta": named.join(",") }) }
+  const headers = { ...ANTHROPIC_HEADERS, ...(betaNames.length > 0 && { "anthropic-beta": betaNames.join(",") }) }
   return { reader: messagesReader, path: MESSAGES_PATH, headers, body }
 }

@@ -43,8 +43,8 @@ export function parseArguments(
   return {
     names,
     paths: split === -1 ? [] : args.slice(split + 1),
-    has: (...wanted) => wanted.some((flag) => found.has(flag)),
-    value: (...wanted) => wanted.map((flag) => found.get(flag)).find((value) => value !== undefined),
+    has: (...names) => names.some((flag) => found.has(flag)),
+    value: (...names) => names.map((flag) => found.get(flag)).find((value) => value !== undefined),
   }
 }
 

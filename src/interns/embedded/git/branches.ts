@@ -33,8 +33,8 @@ export async function branch(repository: Repository, args: readonly string[]): P
 export async function checkout(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, paths, has, value } = parseArguments(args, ["-f", "--force", "-q"], ["-b", "-B"])
   const { fs, dir } = repository
-  const made = value("-b", "-B")
-  if (made !== undefined) return startBranch(repository, made, names[0])
+  const newBranch = value("-b", "-B")
+  if (newBranch !== undefined) return startBranch(repository, newBranch, names[0])
   const [name] = names
   if (paths.length > 0 || name === ".") {
     const filepaths = (paths.length > 0 ? paths : ["."]).map((path) => inRepository(repository, path))
@@ -54,8 +54,8 @@ export async function checkout(repository: Repository, args: readonly string[]):
 
 export async function switchTo(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, value } = parseArguments(args, ["-q"], ["-c", "--create"])
-  const made = value("-c", "--create")
-  if (made !== undefined) return startBranch(repository, made, names[0])
+  const newBranch = value("-c", "--create")
+  if (newBranch !== undefined) return startBranch(repository, newBranch, names[0])
   return checkout(repository, names)
 }
 
@@ -72,8 +72,8 @@ async function startBranch(repository: Repository, name: string, start: string |
 }
 
 /** `git checkout -- paths`: restores paths from the index. */
-async function restoreFromIndex({ fs, dir }: Repository, wanted: readonly string[]): Promise<void> {
-  const isWanted = (path: string) => wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`))
+async function restoreFromIndex({ fs, dir }: Repository, paths: readonly string[]): Promise<void> {
+  const isWanted = (path: string) => paths.some((one) => one === "." || path === one || path.startsWith(`${one}/`))
   const map = async (
     path: string,
     [entry]: Awaited<Parameters<NonNullable<Parameters<typeof git.walk>[0]["map"]>>[1]>,
@@ -87,11 +87,11 @@ async function restoreFromIndex({ fs, dir }: Repository, wanted: readonly string
 
 export async function restore(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, paths, has } = parseArguments(args, ["--staged", "--worktree"])
-  const given = [...names, ...paths]
-  if (has("--staged")) return reset(repository, given)
+  const targets = [...names, ...paths]
+  if (has("--staged")) return reset(repository, targets)
   await restoreFromIndex(
     repository,
-    given.map((path) => inRepository(repository, path)),
+    targets.map((path) => inRepository(repository, path)),
   )
   return ""
 }
@@ -114,12 +114,12 @@ export async function reset(repository: Repository, args: readonly string[]): Pr
     if (has("--hard")) await git.checkout({ fs, dir, ref: current ?? oid, force: true })
     if (has("--hard", "--soft")) return has("--hard") && !has("-q") ? `HEAD is now at ${oid.slice(0, 7)}\n` : ""
   }
-  const given = [...(target === undefined ? names : names.slice(1)), ...paths].map((path) =>
+  const targets = [...(target === undefined ? names : names.slice(1)), ...paths].map((path) =>
     inRepository(repository, path),
   )
   const files = await git.listFiles({ fs, dir })
   const isWanted = (file: string) =>
-    given.length === 0 || given.some((one) => one === "." || file === one || file.startsWith(`${one}/`))
+    targets.length === 0 || targets.some((one) => one === "." || file === one || file.startsWith(`${one}/`))
   for (const filepath of files.filter(isWanted)) await git.resetIndex({ fs, dir, filepath })
   return ""
 }

@@ -12,14 +12,15 @@ export async function diffCommand(repository: Repository, args: readonly string[
   const revisions = found.revisions
     .flatMap((name) => name.split(/\.\.\.?/))
     .map((name) => (name === "" ? "HEAD" : name))
-  const wanted = [...found.paths, ...paths].map((path) => inRepository(repository, path))
-  const [one, two] = await Promise.all(revisions.map((name) => resolve(repository, name)))
+  const wantedPaths = [...found.paths, ...paths].map((path) => inRepository(repository, path))
+  const [fromTree, toTree] = await Promise.all(revisions.map((name) => resolve(repository, name)))
   const isStaged = has("--cached", "--staged")
-  const head = one ?? (isStaged ? await resolve(repository, "HEAD").catch(() => undefined) : undefined)
-  const before = one === undefined && !isStaged ? git.STAGE() : head === undefined ? undefined : git.TREE({ ref: head })
-  const after = two === undefined ? (isStaged ? git.STAGE() : git.WORKDIR()) : git.TREE({ ref: two })
-  const isOfFolder = two === undefined && !isStaged
-  const changes = await changesBetween(repository, { before, after, wanted, isOfFolder })
+  const head = fromTree ?? (isStaged ? await resolve(repository, "HEAD").catch(() => undefined) : undefined)
+  const before =
+    fromTree === undefined && !isStaged ? git.STAGE() : head === undefined ? undefined : git.TREE({ ref: head })
+  const after = toTree === undefined ? (isStaged ? git.STAGE() : git.WORKDIR()) : git.TREE({ ref: toTree })
+  const isOfFolder = toTree === undefined && !isStaged
+  const changes = await changesBetween(repository, { before, after, wanted: wantedPaths, isOfFolder })
   if (has("--name-only", "--stat")) return changes.map(({ path }) => `${path}\n`).join("")
   if (has("--name-status")) return changes.map((change) => `${letterOf(change)}\t${change.path}\n`).join("")
   return changes.map(toPatch).join("")
@@ -71,8 +72,8 @@ async function changesBetween(
     const [a, b] = before === undefined ? [null, entries[0] ?? null] : [entries[0] ?? null, entries[1] ?? null]
     if (path === "." || !isWanted(path)) return undefined
     if (tracked && !a && !tracked.has(path)) return undefined
-    const [one, two] = [await sideOf(a), await sideOf(b)]
-    return one?.oid === two?.oid ? undefined : { path, before: one, after: two }
+    const [oldSide, newSide] = [await sideOf(a), await sideOf(b)]
+    return oldSide?.oid === newSide?.oid ? undefined : { path, before: oldSide, after: newSide }
   }
   const trees = before === undefined ? [after] : [before, after]
   const walked: unknown = await git.walk({ fs, dir, trees, map })

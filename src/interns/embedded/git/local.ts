@@ -61,17 +61,17 @@ export async function status(repository: Repository, args: readonly string[]): P
 export async function add(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, paths, has } = parseArguments(args, ["-A", "--all", "-u", "--update", "-f"])
   const { fs, dir } = repository
-  const given = [...names, ...paths].map((path) => inRepository(repository, path))
-  const rows = await changesOf(repository, given.length === 0 ? undefined : given)
+  const targets = [...names, ...paths].map((path) => inRepository(repository, path))
+  const rows = await changesOf(repository, targets.length === 0 ? undefined : targets)
   const known = new Set(await git.listFiles({ fs, dir }))
   const isMissing = (path: string) =>
     path !== "." && !known.has(path) && !rows.some((row) => row.path === path || row.path.startsWith(`${path}/`))
-  for (const path of given) {
+  for (const path of targets) {
     if (isMissing(path) && !(await fs.promises.lstat(`${dir}/${path}`).catch(() => undefined))) {
       throw new GitError(`fatal: pathspec '${path}' did not match any files`, 128)
     }
   }
-  if (given.length === 0 && !has("-A", "--all", "-u", "--update"))
+  if (targets.length === 0 && !has("-A", "--all", "-u", "--update"))
     throw new GitError("Nothing specified, nothing added.")
   for (const { path, isGone, isUntracked } of rows) {
     if (isUntracked && has("-u", "--update")) continue
@@ -85,17 +85,17 @@ export async function remove(repository: Repository, args: readonly string[]): P
   const { names, paths, has } = parseArguments(args, ["-r", "-f", "--cached"])
   const { fs, dir } = repository
   const files = await git.listFiles({ fs, dir })
-  const gone: string[] = []
+  const deleted: string[] = []
   for (const path of [...names, ...paths].map((name) => inRepository(repository, name))) {
     const found = files.filter((file) => file === path || (has("-r") && file.startsWith(`${path}/`)))
     if (found.length === 0) throw new GitError(`fatal: pathspec '${path}' did not match any files`, 128)
-    gone.push(...found)
+    deleted.push(...found)
   }
-  for (const filepath of gone) {
+  for (const filepath of deleted) {
     await git.remove({ fs, dir, filepath })
     if (!has("--cached")) await fs.promises.unlink(`${dir}/${filepath}`).catch(() => undefined)
   }
-  return gone.map((path) => `rm '${path}'\n`).join("")
+  return deleted.map((path) => `rm '${path}'\n`).join("")
 }
 
 export async function commit(repository: Repository, args: readonly string[]): Promise<string> {
@@ -111,9 +111,9 @@ export async function commit(repository: Repository, args: readonly string[]): P
   const text = message === undefined ? {} : { message }
   const oid = await git.commit({ fs, dir, author, committer, ...text, amend: has("--amend") })
   if (has("-q")) return ""
-  const { commit: made } = await git.readCommit({ fs, dir, oid })
+  const { commit: created } = await git.readCommit({ fs, dir, oid })
   const branch = (await currentBranch(repository)) ?? "detached HEAD"
-  return `[${branch} ${oid.slice(0, 7)}] ${made.message.split("\n")[0]}\n ${staged.length} files changed\n`
+  return `[${branch} ${oid.slice(0, 7)}] ${created.message.split("\n")[0]}\n ${staged.length} files changed\n`
 }
 
 export async function log(repository: Repository, args: readonly string[]): Promise<string> {

@@ -36,8 +36,8 @@ export function inRepository({ cwd, dir }: Repository, path: string): string {
 
 export async function authorOf({ fs, dir, env }: Repository, role: "AUTHOR" | "COMMITTER") {
   const read = async (name: string, fallback: string): Promise<string> => {
-    const given = env.get(`GIT_${role}_${name.toUpperCase()}`)
-    if (given !== undefined && given !== "") return given
+    const fromEnv = env.get(`GIT_${role}_${name.toUpperCase()}`)
+    if (fromEnv !== undefined && fromEnv !== "") return fromEnv
     const configured: unknown = await git.getConfig({ fs, dir, path: `user.${name}` })
     return typeof configured === "string" ? configured : fallback
   }

@@ -33,9 +33,9 @@ export function runProgram(module: WebAssembly.Module, { source, budget, ...file
     return exports
   }
   const charge = (steps: number) => {
-    const left = running().steps
-    left.value -= Math.ceil(steps)
-    if (left.value < 0) throw new Halt("")
+    const remaining = running().steps
+    remaining.value -= Math.ceil(steps)
+    if (remaining.value < 0) throw new Halt("")
   }
   const program: ProgramState = { ...files, charge, memory: () => running().memory }
   const system = new System(program)
@@ -53,8 +53,8 @@ export function runProgram(module: WebAssembly.Module, { source, budget, ...file
   }
 }
 
-function reasonOf(thrown: unknown, left: number | undefined, all: number): string {
-  if (left !== undefined && left < 0) return `stopped after ${all} steps. It is a limit of this shell.`
+function reasonOf(thrown: unknown, remaining: number | undefined, all: number): string {
+  if (remaining !== undefined && remaining < 0) return `stopped after ${all} steps. It is a limit of this shell.`
   if (thrown instanceof Halt) return `${thrown.message}.`
   if (thrown instanceof RangeError && thrown.message.includes("call stack"))
     return "RecursionError: maximum recursion depth exceeded"
@@ -140,8 +140,8 @@ function invoke(running: () => Exports): Import {
 }
 
 function grown(memory: WebAssembly.Memory, bytes: number): number {
-  const [pages, wanted] = [memory.buffer.byteLength / PAGE_BYTES, Math.ceil(bytes / PAGE_BYTES)]
-  if (wanted > MAX_PAGES) return 0
-  memory.grow(Math.max(0, wanted - pages))
+  const [pages, neededPages] = [memory.buffer.byteLength / PAGE_BYTES, Math.ceil(bytes / PAGE_BYTES)]
+  if (neededPages > MAX_PAGES) return 0
+  memory.grow(Math.max(0, neededPages - pages))
   return 1
 }

@@ -218,17 +218,17 @@ export class System {
 
   #read(fd: number, part: Uint8Array): number {
     if (fd === 0) {
-      const taken = this.#program.stdin.subarray(this.#stdinAt, this.#stdinAt + part.length)
-      part.set(taken)
-      this.#stdinAt += taken.length
-      return taken.length
+      const chunk = this.#program.stdin.subarray(this.#stdinAt, this.#stdinAt + part.length)
+      part.set(chunk)
+      this.#stdinAt += chunk.length
+      return chunk.length
     }
     const descriptor = this.#descriptor(fd)
     const node = fileOf(descriptor)
-    const taken = node.body.subarray(descriptor.at, Math.min(node.size, descriptor.at + part.length))
-    part.set(taken)
-    descriptor.at += taken.length
-    return taken.length
+    const chunk = node.body.subarray(descriptor.at, Math.min(node.size, descriptor.at + part.length))
+    part.set(chunk)
+    descriptor.at += chunk.length
+    return chunk.length
   }
 
   #write(fd: number, part: Uint8Array): number {

@@ -69,8 +69,8 @@ export class Tree {
 
   async writeBack(fs: ShellFiles): Promise<void> {
     const now = (path: string) => this.#links.get(path) ?? this.#nodes.get(path)
-    const gone = [...this.#before.keys()].filter((path) => now(path) !== this.#before.get(path))
-    for (const path of gone.toSorted().toReversed()) await fs.rm(path, { recursive: true, force: true })
+    const changed = [...this.#before.keys()].filter((path) => now(path) !== this.#before.get(path))
+    for (const path of changed.toSorted().toReversed()) await fs.rm(path, { recursive: true, force: true })
     for (const [path, node] of [...this.#nodes].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const isNew = this.#before.get(path) !== node
       if (node.is === "folder") {

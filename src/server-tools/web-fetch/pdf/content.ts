@@ -19,7 +19,7 @@ export type Content = {
 const OPERATOR_WORK = 8
 
 export function readContent(source: string): Content {
-  const kept: string[] = []
+  const operations: string[] = []
   const draws = new Map<string, number>()
   const fonts = new Set<string>()
   let work = 0
@@ -41,14 +41,14 @@ export function readContent(source: string): Content {
     // Excess `Q` and `q` operators only cost work.
     if (operator === "q" && ++depth > MAX_NESTED) continue
     if (KEPT.has(operator)) {
-      kept.push(source.slice(operands === -1 ? start : operands, at))
+      operations.push(source.slice(operands === -1 ? start : operands, at))
       work += at - (operands === -1 ? start : operands) + OPERATOR_WORK
       if (operator === "Do") draws.set(name, (draws.get(name) ?? 0) + 1)
       if (operator === "Tf") fonts.add(name)
     }
     operands = -1
   }
-  return { text: kept.join("\n"), work, draws, fonts }
+  return { text: operations.join("\n"), work, draws, fonts }
 }
 
 /** `(`, `<`, `[`, `/`, a digit, a sign or a point. */

@@ -61,8 +61,8 @@ function countOf(widths: readonly Value[], objects: PdfObjects): number {
 /** Rewrites the character map: a few bytes of the original can expand to millions of characters. */
 async function copyTable(font: Dict, copy: Dict, objects: PdfObjects, add: Add): Promise<void> {
   const value = font.get("ToUnicode")
-  const named = objects.get(value)
-  if (typeof named === "string") copy.set("ToUnicode", named)
+  const resolved = objects.get(value)
+  if (typeof resolved === "string") copy.set("ToUnicode", resolved)
   const text = await objects.stream(value)
   const clean = text === undefined ? undefined : cleanTable(text)
   if (clean !== undefined) copy.set("ToUnicode", add(new Map(), clean))
@@ -109,7 +109,7 @@ function plain(value: Value, objects: PdfObjects, counted = { items: 0 }, depth 
   const found = objects.get(value) ?? "null"
   if (Array.isArray(found)) return found.map((one) => plain(one, objects, counted, depth + 1))
   if (found instanceof Map) {
-    return new Map([...found].map(([key, one]) => [key, plain(one, objects, counted, depth + 1)]))
+    return new Map([...found].map(([key, inner]) => [key, plain(inner, objects, counted, depth + 1)]))
   }
   return found
 }

@@ -156,8 +156,8 @@ export class PdfObjects {
       return undefined
     }
     let bytes = raw
-    for (const one of filters) {
-      const decoder = typeof one === "string" ? DECODERS[one] : undefined
+    for (const filterName of filters) {
+      const decoder = typeof filterName === "string" ? DECODERS[filterName] : undefined
       if (!decoder) return undefined
       bytes = await decoder(bytes, MAX_DECODED_BYTES - this.decodedBytes)
     }

@@ -53,14 +53,14 @@ class Rebuilder {
     let work = 0
     let overhead = this.#overhead
     for (const page of pages) {
-      const made = await this.#page(page, tree)
+      const rebuilt = await this.#page(page, tree)
       overhead = this.#overhead
-      if (overhead + work + made.work > this.#maxWork) {
+      if (overhead + work + rebuilt.work > this.#maxWork) {
         if (kids.length === 0) throw new PdfError("too large")
         break
       }
-      work += made.work
-      kids.push(this.#add(made.dict))
+      work += rebuilt.work
+      kids.push(this.#add(rebuilt.dict))
     }
     this.#set(
       catalog,
@@ -146,17 +146,17 @@ class Rebuilder {
       parts.push(text)
     }
     const content = readContent(parts.join("\n"))
-    const made = { content, ref: this.#add(new Map(), content.text) }
-    this.#contents.set(key, made)
-    return made
+    const stream = { content, ref: this.#add(new Map(), content.text) }
+    this.#contents.set(key, stream)
+    return stream
   }
 
   async #resourcesOf(value: Value | undefined, { draws, fonts }: Content, depth: number): Promise<Resources> {
     const resources = this.#objects.dict(value)
-    const given = this.#objects.dict(resources?.get("Font"))
+    const fontDict = this.#objects.dict(resources?.get("Font"))
     const written: Dict = new Map()
     for (const name of fonts) {
-      const font = given?.get(name)
+      const font = fontDict?.get(name)
       const copy = font === undefined ? undefined : await this.#fontOf(font)
       if (copy) written.set(name, copy)
     }
@@ -196,9 +196,9 @@ class Rebuilder {
       ["Resources", written],
     ])
     this.#copyNumbers(form, ["BBox", "Matrix"], dict)
-    const made = { ref: this.#add(dict, content.text), work: content.work + drawn(content, draw) }
-    this.#forms.set(value.id, made)
-    return made
+    const formObject = { ref: this.#add(dict, content.text), work: content.work + drawn(content, draw) }
+    this.#forms.set(value.id, formObject)
+    return formObject
   }
 
   #copyNumbers(from: Dict, keys: readonly string[], to: Dict): void {

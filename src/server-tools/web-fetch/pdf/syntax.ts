@@ -146,7 +146,7 @@ export function write(value: Value): string {
   if (typeof value === "string") return value
   if (value instanceof Ref) return `${value.id} 0 R`
   if (Array.isArray(value)) return `[${value.map(write).join(" ")}]`
-  return `<<${[...value].map(([key, one]) => `/${key} ${write(one)}`).join(" ")}>>`
+  return `<<${[...value].map(([key, inner]) => `/${key} ${write(inner)}`).join(" ")}>>`
 }
 
 /** Bytes as text with one character per byte. */
