@@ -19,15 +19,15 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   const { env } = deps
   const row = await readBatch(env.DB, id)
   if (!row || isFinal(row.status)) return null
-  const current = row.status === "validating" ? await validate(row, deps) : row
-  if (isFinal(current.status)) return null
-  const { provider } = current.origin
-  if (provider !== undefined && current.status !== "finalizing") {
-    const next = await advanceAtProvider({ ...deps, row: current, provider, parts: deps.parts() })
-    return typeof next === "number" ? next : finishBatch(next, { row: current, lines: deps.lines, env })
+  const validated = row.status === "validating" ? await validate(row, deps) : row
+  if (isFinal(validated.status)) return null
+  const { provider } = validated.origin
+  if (provider !== undefined && validated.status !== "finalizing") {
+    const next = await advanceAtProvider({ ...deps, row: validated, provider, parts: deps.parts() })
+    return typeof next === "number" ? next : finishBatch(next, { row: validated, lines: deps.lines, env })
   }
-  if (current.status === "in_progress") return run(current, deps)
-  return finish(current, deps)
+  if (validated.status === "in_progress") return run(validated, deps)
+  return finish(validated, deps)
 }
 
 async function validate(row: BatchRow, { env, lines }: AdvanceDeps): Promise<BatchRow> {

@@ -58,8 +58,8 @@ export class PartStore {
     this.#sql = storage.sql
     this.#sql.exec(SCHEMA)
     for (const [table, column] of ADDED_COLUMNS) {
-      const known = this.#sql.exec("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column).toArray()
-      if (known.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
+      const existing = this.#sql.exec("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column).toArray()
+      if (existing.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
     }
   }
 

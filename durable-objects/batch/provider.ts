@@ -142,8 +142,8 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
     createdAt: row.createdAt,
     taken: () => parts.idsBeside(part),
   }
-  const known = part.state === "submitting" ? await findCreated(source, batches) : undefined
-  if (known) return submitted(part, known, parts)
+  const created = part.state === "submitting" ? await findCreated(source, batches) : undefined
+  if (created) return submitted(part, created, parts)
   if (row.status === "cancelling") return parts.change(part, { state: "ended", status: "cancelled" })
   const fileId = part.file_id ?? (await batches.upload(`${row.id}-${part.part}.jsonl`, parts.content(part)))
   const submitting = parts.change(part, { state: "submitting", file_id: fileId })

@@ -12,8 +12,8 @@ const AFTER_A_BUG_MS = 30_000
  */
 export class Delivery extends DurableObject<Env> implements Omit<DeliveryRpc, keyof Rpc.DurableObjectBranded> {
   async wake(destination: DeliveryIdentity, at: number): Promise<void> {
-    const known = await this.ctx.storage.get<DeliveryIdentity>("destination")
-    if (!known) await this.ctx.storage.put("destination", destination)
+    const stored = await this.ctx.storage.get<DeliveryIdentity>("destination")
+    if (!stored) await this.ctx.storage.put("destination", destination)
     await this.#wakeBy(at)
   }
 

@@ -42,9 +42,9 @@ export class ClientSessionAccess {
   /** A session that the gateway does not know may exist at the agent. */
   toLoad({ sessionId: name }: Params): Rejection | LoadableSession {
     if (!isSessionId(name)) return invalid("sessionId: must be the id of a session.")
-    const known = this.#runs.find(name)
-    const acp = known?.acp ?? name
-    return this.#conflict(known?.id ?? name, acp) ?? { acp, name }
+    const session = this.#runs.find(name)
+    const acp = session?.acp ?? name
+    return this.#conflict(session?.id ?? name, acp) ?? { acp, name }
   }
 
   toPrompt(client: string, { sessionId: name, prompt }: Params) {

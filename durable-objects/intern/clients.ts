@@ -204,18 +204,18 @@ export class InternClients {
   }
 
   /** Forwards a request to the agent with an id of the gateway. The host sets folder and servers of the session. */
-  #open({ id: client }: Client, { id, method }: Request, known: Rejection | LoadableSession | null): void {
-    if (known && "code" in known) return this.#refuse(client, id, known)
+  #open({ id: client }: Client, { id, method }: Request, loadable: Rejection | LoadableSession | null): void {
+    if (loadable && "code" in loadable) return this.#refuse(client, id, loadable)
     const refusal = this.#admission()
     if (refusal) return this.#refuse(client, id, refusal)
     const rpc = this.#runs.nextRpc()
-    if (known) {
+    if (loadable) {
       // The agent replays the session before it responds to session/load, so the owner is set first.
-      this.#store.setOwner(known.acp, { client, name: known.name })
-      this.#silentLoads.add(known.acp)
+      this.#store.setOwner(loadable.acp, { client, name: loadable.name })
+      this.#silentLoads.add(loadable.acp)
     }
-    this.#store.ask({ rpc, client, id, method, acp: known?.acp ?? null })
-    this.#send({ id: rpc, method, params: known ? { sessionId: known.acp } : {} })
+    this.#store.ask({ rpc, client, id, method, acp: loadable?.acp ?? null })
+    this.#send({ id: rpc, method, params: loadable ? { sessionId: loadable.acp } : {} })
   }
 
   #admission(): Rejection | undefined {

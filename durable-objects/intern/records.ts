@@ -119,9 +119,9 @@ export abstract class InternRecords extends DurableObject<Env> {
     const notice = this.#notices.add("turn.ended", { ...common, usage, error }, { isHeld })
     const exported = identity && this.#turnExports.add(identity, turnRecordOf(run, error, this.log, this.now()))
     if (isCounted) exported?.(usage)
-    return (counted) => {
-      if (notice !== undefined) this.#notices.release(notice, { ...common, usage: counted, error })
-      exported?.(counted)
+    return (charged) => {
+      if (notice !== undefined) this.#notices.release(notice, { ...common, usage: charged, error })
+      exported?.(charged)
       this.schedule()
     }
   }

@@ -158,8 +158,8 @@ export class RunStore {
   /** A session by its id or by the agent's id. */
   find(name: string): { id: string; acp: string; epoch: string } | undefined {
     // Tries the id first, which is the primary key; the agent's id has no index.
-    const known = this.session(name)
-    if (known) return { id: name, ...known }
+    const session = this.session(name)
+    if (session) return { id: name, ...session }
     const [row] = this.#sql.exec<{ id: string; acp: string; epoch: string }>(
       "SELECT id, acp, epoch FROM sessions WHERE acp = ? ORDER BY used_at DESC LIMIT 1",
       name,

@@ -87,10 +87,10 @@ export class Schedules {
     const now = this.#deps.now()
     const session = rule === "same" ? `schedule-${id}` : `schedule-${id}-${new Date(now).toISOString()}`
     const error = await this.#start(schedule, session, text)
-    const current = this.get(id)
-    const after = { ...(current ?? schedule), lastAt: now, lastError: error ?? null }
+    const existing = this.get(id)
+    const after = { ...(existing ?? schedule), lastAt: now, lastError: error ?? null }
     const stored = error === undefined ? { ...after, lastSession: session } : after
-    if (current) this.#save(stored)
+    if (existing) this.#save(stored)
     return stored
   }
 

@@ -54,11 +54,11 @@ export class SessionLog {
   }
 
   prompt(session: string, text: string, origin: SessionOrigin): void {
-    const known = this.get(session)
+    const record = this.get(session)
     const title = text.replaceAll(/\s+/g, " ").trim().slice(0, TITLE_LENGTH)
-    const body: SessionBody = known ? bodyOf(known) : { title, origin, turns: 0, usage: null, lastEnd: null }
-    this.#save(session, { ...body, turns: body.turns + 1, lastEnd: null }, known?.createdAt ?? this.#now())
-    if (!known) this.#pruneSessions()
+    const body: SessionBody = record ? bodyOf(record) : { title, origin, turns: 0, usage: null, lastEnd: null }
+    this.#save(session, { ...body, turns: body.turns + 1, lastEnd: null }, record?.createdAt ?? this.#now())
+    if (!record) this.#pruneSessions()
     this.add(session, { kind: "prompt", text: text.slice(0, MAX_PROMPT_LENGTH) })
   }
 
@@ -86,28 +86,28 @@ export class SessionLog {
   end(session: string, end: TurnEnd, usage: TurnUsage | null): number {
     this.#flush(session)
     const entry = this.#insert(session, { kind: "end", ...end })
-    const known = this.get(session)
-    if (!known) return entry
-    this.#addUsage(known, usage, { lastEnd: end })
+    const record = this.get(session)
+    if (!record) return entry
+    this.#addUsage(record, usage, { lastEnd: end })
     return entry
   }
 
   /** Sets the usage of an ended turn in its end entry, and adds it to that of the session. */
   count(session: string, entry: number, usage: TurnUsage | null): void {
-    const known = this.get(session)
-    if (!known || !usage) return
+    const record = this.get(session)
+    if (!record || !usage) return
     this.#sql.exec(
       "UPDATE transcript SET body = json_set(body, '$.usage', json(?)) WHERE n = ?",
       JSON.stringify(usage),
       entry,
     )
-    this.#addUsage(known, usage, {})
+    this.#addUsage(record, usage, {})
   }
 
-  #addUsage(known: SessionRecord, turn: TurnUsage | null, more: Partial<SessionBody>): void {
-    const body = bodyOf(known)
+  #addUsage(record: SessionRecord, turn: TurnUsage | null, more: Partial<SessionBody>): void {
+    const body = bodyOf(record)
     const day = addToDay(body.day, turn, this.#now())
-    this.#save(known.id, { ...body, usage: addUsage(body.usage, turn), day, ...more }, known.createdAt)
+    this.#save(record.id, { ...body, usage: addUsage(body.usage, turn), day, ...more }, record.createdAt)
   }
 
   get(session: string): SessionRecord | undefined {

@@ -21,13 +21,13 @@ export function findPending(
   now: number,
   late: (run: Run) => void,
 ): { run: Run; reply: Reply } {
-  const requested = runs.question(id)
-  if (!requested || requested.session !== session) {
+  const question = runs.question(id)
+  if (!question || question.session !== session) {
     throw internError("interaction_unknown", "No question of this session has this tool_call_id.")
   }
-  const run = requested.run
+  const run = question.run
   if (!run || run.state === "cancelling") throw internError("interaction_not_pending", "The run that asked has ended.")
-  if (!requested.isPending || run.question?.id !== id) {
+  if (!question.isPending || run.question?.id !== id) {
     throw internError("interaction_unknown", "This question was answered before.")
   }
   if (run.question.deadline <= now) {

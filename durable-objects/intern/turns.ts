@@ -162,8 +162,8 @@ export class InternTurns {
   async chat(call: ChatCall, signal: AbortSignal): Promise<Response> {
     const { runs, log, clients, lifecycle } = this.#deps
     if (call.is === "prompt") await this.#waitForHost()
-    const known = call.session === null ? undefined : runs.find(call.session)
-    const session = known?.id ?? call.session
+    const existing = call.session === null ? undefined : runs.find(call.session)
+    const session = existing?.id ?? call.session
     if (call.is === "answer") return this.#answer({ ...call, session }, signal)
     const open = session === null ? undefined : runs.ofSession(session)
     lifecycle.requireRunning()
@@ -176,15 +176,15 @@ export class InternTurns {
       this.#apply(machine.steer(open, call.text, runs.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
-    if (known && clients.isLoading(known.acp)) throw guards.loadingError()
+    if (existing && clients.isLoading(existing.acp)) throw guards.loadingError()
     this.admit()
-    if (known) clients.release(known.acp)
-    return this.#start({ ...call, session: session ?? crypto.randomUUID() }, known, signal)
+    if (existing) clients.release(existing.acp)
+    return this.#start({ ...call, session: session ?? crypto.randomUUID() }, existing, signal)
   }
 
   #start(
     call: ChatCall & { is: "prompt"; session: string },
-    known: KnownRow | undefined,
+    existing: KnownRow | undefined,
     signal: AbortSignal,
   ): Response {
     const { log, host, now } = this.#deps
@@ -193,9 +193,9 @@ export class InternTurns {
     const { session, mode, text: prompt, isBackground = false, origin = "chat", schedule } = call
     const opening = { id, session, mode, prompt, isBackground, ...(schedule && { schedule }) }
     const stream = isBackground ? undefined : this.#attach(id, signal)
-    const isLive = known?.epoch === host().epoch
+    const isLive = existing?.epoch === host().epoch
     log.prompt(session, prompt, origin)
-    this.#apply(machine.startRun(opening, known && { ...known, isLive }, now(), rpc))
+    this.#apply(machine.startRun(opening, existing && { ...existing, isLive }, now(), rpc))
     return stream?.response ?? Response.json({ session_id: session, status: "started" }, { status: 202 })
   }
 

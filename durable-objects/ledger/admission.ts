@@ -88,12 +88,12 @@ export class Admission {
     const isNewer = holds.isNewer(id, sequence)
     const amount = (lease?.amount ?? 0) + nano
     const estimate = Math.min(isNewer || !lease ? estimateNano : lease.estimate, amount)
-    const counted = request.rates && share && rates.countShare(request.rates, share, now)
-    const fresh = { ...toHold(request, { id, amount: nano, limits, rates: counted?.held, now }), estimate }
+    const shareCounted = request.rates && share && rates.countShare(request.rates, share, now)
+    const fresh = { ...toHold(request, { id, amount: nano, limits, rates: shareCounted?.held, now }), estimate }
     if (lease) {
       holds.changeLease(id, { amount, estimate, expires_at: fresh.expires_at })
-      holds.changeSlots(id, counted?.held.slots ?? 0)
+      holds.changeSlots(id, shareCounted?.held.slots ?? 0)
     } else holds.add(fresh)
-    return counted?.slice
+    return shareCounted?.slice
   }
 }

@@ -103,9 +103,9 @@ export class RateCounts {
       const rows = this.#sql.exec<RateCount>("SELECT minute, requests, tokens FROM rates WHERE scope = ?", scope)
       count = rows.toArray()[0]
     }
-    const current = currentCount(count, now)
-    this.#known.set(scope, current)
-    return current
+    const rolled = currentCount(count, now)
+    this.#known.set(scope, rolled)
+    return rolled
   }
 }
 

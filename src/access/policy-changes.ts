@@ -61,11 +61,11 @@ export class PolicyChanges {
 
   /** Reads the changes since the last read. `now`: epoch milliseconds. */
   async read(db: D1Database, now: number): Promise<void> {
-    const known = this.#revision
-    if (known === undefined) return
+    const revision = this.#revision
+    if (revision === undefined) return
     this.#readingSince = now
-    const rows = await readChangesFrom(db, known, MAX_CHANGES)
-    if (rows.length === 0 && known > 0) return this.#startAgain(now)
+    const rows = await readChangesFrom(db, revision, MAX_CHANGES)
+    if (rows.length === 0 && revision > 0) return this.#startAgain(now)
     for (const { organizationId, revision } of rows) this.#add(organizationId, revision)
     const isLast = rows.length < MAX_CHANGES
     if (!isLast || this.#byOrganization.size > MAX_ORGANIZATIONS) this.#drop()

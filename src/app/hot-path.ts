@@ -86,8 +86,8 @@ const addresses = new WeakMap<Env, Map<string, ChatAddress>>()
 /** Undefined for any other URL, and if the configuration is invalid. */
 function chatAddress(request: Request, env: Env): ChatAddress | undefined {
   const { url } = request
-  const known = addresses.get(env)?.get(url)
-  if (known) return known
+  const cached = addresses.get(env)?.get(url)
+  if (cached) return cached
   if (pathOf(url) !== CHAT_PATH || configError(env) !== undefined || isSite(request, env)) return undefined
   const address = { region: regionOf(request, env) }
   const others = addresses.get(env)

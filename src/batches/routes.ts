@@ -130,16 +130,16 @@ export const batches = newRouter()
     return c.json(toBatchRecord(row), 200)
   })
   .openapi(list, async (c) => {
-    const { limit, after, status, workspace_id: requested, include_cost: withCost } = c.req.valid("query")
-    const rows = await listBatches(c.env.DB, await scopeOf(c, requested), { after, status, limit })
+    const { limit, after, status, workspace_id: workspaceFilter, include_cost: withCost } = c.req.valid("query")
+    const rows = await listBatches(c.env.DB, await scopeOf(c, workspaceFilter), { after, status, limit })
     const data = await recordsOf(c, rows.slice(0, limit), withCost)
     const page = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: rows.length > limit }
     return c.json({ object: "list" as const, data, ...page }, 200)
   })
   .openapi(retrieve, async (c) => {
     const { batch_id: id } = c.req.valid("param")
-    const { workspace_id: requested, include_cost: withCost } = c.req.valid("query")
-    const row = await find(c, await scopeOf(c, requested), id)
+    const { workspace_id: workspaceFilter, include_cost: withCost } = c.req.valid("query")
+    const row = await find(c, await scopeOf(c, workspaceFilter), id)
     const [record = toBatchRecord(row)] = await recordsOf(c, [row], withCost)
     return c.json(record, 200)
   })
@@ -159,18 +159,18 @@ export const batches = newRouter()
 /** Checks the gateway's providers, and those that a credential of the workspace gives this key access to. */
 function requireBatches(env: Env, caller: Caller, slug: string): void {
   const credentialed = new Set(usableCredentials(caller).map(({ provider }) => provider))
-  const opened = [...reachableProviders(env).values()].filter((provider) => credentialed.has(provider.slug))
-  const all = new Set([...configuredProviders(env).values(), ...opened])
+  const available = [...reachableProviders(env).values()].filter((provider) => credentialed.has(provider.slug))
+  const all = new Set([...configuredProviders(env).values(), ...available])
   const providers = [...all].filter(({ batches: found }) => found)
   if (providers.some((provider) => provider.slug === slug)) return
-  const known = providers.map((provider) => provider.slug).join(", ")
-  const text = known === "" ? "No configured provider has batches." : `Providers with batches: ${known}.`
+  const slugs = providers.map((provider) => provider.slug).join(", ")
+  const text = slugs === "" ? "No configured provider has batches." : `Providers with batches: ${slugs}.`
   throw new GatewayError("invalid_request", `provider: ${slug} has no batches here. ${text}`)
 }
 
-async function scopeOf(c: Context<App>, requested: string | undefined): Promise<BatchScope> {
+async function scopeOf(c: Context<App>, workspaceFilter: string | undefined): Promise<BatchScope> {
   const { organizationId, internId } = c.var.principal
-  return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, requested), internId }
+  return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, workspaceFilter), internId }
 }
 
 async function recordsOf(c: Context<App>, rows: readonly BatchRow[], withCost: string | undefined) {

@@ -74,9 +74,9 @@ export const providerBudgetRoutes = newRouter()
     const limitNano = usdToNano(input.limit_usd)
     requireAscendingLimits(interval, limitNano, found)
     const now = Date.now()
-    const known = found.find((budget) => budget.interval === interval)
-    const includeByok = input.include_byok ?? known?.includeByok ?? false
-    const createdAt = known?.createdAt ?? now
+    const budget = found.find((budget) => budget.interval === interval)
+    const includeByok = input.include_byok ?? budget?.includeByok ?? false
+    const createdAt = budget?.createdAt ?? now
     const row = { organizationId, provider, interval, limitNano, includeByok, createdAt, updatedAt: now }
     const changed = changesOf(input, ["limit_usd", "include_byok"])
     const resourceId = `${provider}/${interval}`
@@ -107,8 +107,8 @@ async function budgetsAt(db: D1Database, organizationId: string, provider: strin
 function requireProvider(env: Env, provider: string): void {
   const providers = reachableProviders(env)
   if (providers.has(provider)) return
-  const known = [...providers.keys()].toSorted().join(", ")
-  throw new GatewayError("not_found", `There is no provider ${provider}. This gateway reaches ${known}.`)
+  const slugs = [...providers.keys()].toSorted().join(", ")
+  throw new GatewayError("not_found", `There is no provider ${provider}. This gateway reaches ${slugs}.`)
 }
 
 /** Adds what the ledger counts for each. */

@@ -80,9 +80,9 @@ export const budgets = newRouter()
     requireAscendingLimits(interval, limitNano, found.budgets)
     const now = Date.now()
     const { workspaceId } = found
-    const known = found.budgets.find((budget) => budget.interval === interval)
+    const budget = found.budgets.find((budget) => budget.interval === interval)
     const row = {
-      id: known?.id ?? newId(),
+      id: budget?.id ?? newId(),
       workspaceId,
       interval,
       limitNano,
@@ -97,7 +97,7 @@ export const budgets = newRouter()
       throw new GatewayError("conflict", "Another budget of the workspace was changed concurrently. Retry.")
     }
     invalidateWorkspace(workspaceId)
-    const data = toBudget({ ...row, createdAt: known?.createdAt ?? now })
+    const data = toBudget({ ...row, createdAt: budget?.createdAt ?? now })
     return c.json({ data, include_byok_in_budgets: includeByok ?? found.includeByok }, 200)
   })
   .openapi(remove, async (c) => {

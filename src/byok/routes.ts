@@ -184,8 +184,8 @@ async function toSealed(
 
 function requireProvider(slug: string, env: Env): void {
   if (PROVIDER_SLUGS.includes(slug) || reachableProviders(env).has(slug)) return
-  const known = [...reachableProviders(env).keys()].toSorted().join(", ")
-  throw new GatewayError("invalid_request", `provider: there is no provider ${slug}. This gateway reaches ${known}.`)
+  const slugs = [...reachableProviders(env).keys()].toSorted().join(", ")
+  throw new GatewayError("invalid_request", `provider: there is no provider ${slug}. This gateway reaches ${slugs}.`)
 }
 
 function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokChange, "is_byok_only" | "is_fallback">) {
@@ -198,8 +198,8 @@ function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokCh
 
 async function requireKeysOfOrganization(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
-  const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
-  const foreign = hashes.find((hash) => !known.has(hash))
+  const existing = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
+  const foreign = hashes.find((hash) => !existing.has(hash))
   if (foreign === undefined) return
   throw new GatewayError("invalid_request", `allowed_api_key_hashes: this organization has no key ${foreign}.`)
 }

@@ -95,6 +95,6 @@ export function tokensByKind({ tokens }: Generation): Record<string, number> {
     pictures: "image_output",
     seconds: "seconds",
   }
-  const counted = Object.entries(tokens).filter(([, count]) => count > 0)
-  return Object.fromEntries(counted.map(([name, count]) => [names[name] ?? name, count]))
+  const nonZero = Object.entries(tokens).filter(([, count]) => count > 0)
+  return Object.fromEntries(nonZero.map(([name, count]) => [names[name] ?? name, count]))
 }

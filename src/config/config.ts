@@ -5,8 +5,8 @@ const parsed = new WeakMap<object, ParsedConfig>()
 
 /** The variables of a deployment, parsed once for each `env`. */
 export function parseConfig(env: Env): ParsedConfig {
-  const known = parsed.get(env)
-  if (known) return known
+  const cached = parsed.get(env)
+  if (cached) return cached
   const outcome = parseVariables(env)
   parsed.set(env, outcome)
   return outcome

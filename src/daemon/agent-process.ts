@@ -130,11 +130,11 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
   }
   const take = (message: AnyMessage) => {
     if ("method" in message) return onMessage(message)
-    const requested = waiting.get(message.id)
+    const pending = waiting.get(message.id)
     waiting.delete(message.id)
-    if (!requested) return
-    if ("error" in message) requested.reject(new RpcFailure(message.error))
-    else requested.resolve(isObject(message.result) ? message.result : {})
+    if (!pending) return
+    if ("error" in message) pending.reject(new RpcFailure(message.error))
+    else pending.resolve(isObject(message.result) ? message.result : {})
   }
 
   child.once("error", (error) => finish(null, startFailure(file, error, name)))

@@ -26,8 +26,8 @@ type Where = { home: string }
 const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
 
 export function setupOf(agent: readonly string[], config: DaemonConfig, where: Where): AgentSetup {
-  const known = agent.length === 1 ? KNOWN[agent[0] ?? ""] : undefined
-  return known ? known(config, where) : custom(agent, config)
+  const knownSetup = agent.length === 1 ? KNOWN[agent[0] ?? ""] : undefined
+  return knownSetup ? knownSetup(config, where) : custom(agent, config)
 }
 
 /** Permissions of opencode: asks before every tool except those that only read local data. The last match wins. */

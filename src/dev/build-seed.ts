@@ -289,9 +289,9 @@ function describe({ context_window: context }: Meta, inputs: readonly string[], 
 
 /** The date at the end of a name such as `gpt-4o-2024-08-06`, otherwise the known date of the model. */
 function datedFacts(id: string): { created: number; knowledge_cutoff: string | null } {
-  const known = datesOf(id, dates)
+  const modelDates = datesOf(id, dates)
   const day = /-(\d{4}-\d{2}-\d{2})$/.exec(id)?.[1]
-  return day === undefined ? known : { ...known, created: Date.parse(day) / 1_000 }
+  return day === undefined ? modelDates : { ...modelDates, created: Date.parse(day) / 1_000 }
 }
 
 function toTokenizer(id: string): string {

@@ -30,12 +30,12 @@ async function prepare(): Promise<void> {
 /** The same two keys for the Worker, which creates them, and for clients. */
 function ensureKeys(secrets: NodeJS.Dict<string>, devVars: string): void {
   const envFile = path.join(root, ".dev.env")
-  const known = readEnvFile(envFile)
+  const stored = readEnvFile(envFile)
   const newKey = () => `sk-gw-v1-${randomBytes(32).toString("base64url")}`
   const values = {
-    GATEWAY_URL: known["GATEWAY_URL"] ?? "http://127.0.0.1:8787/api/v1",
-    GATEWAY_MANAGEMENT_KEY: known["GATEWAY_MANAGEMENT_KEY"] ?? newKey(),
-    GATEWAY_API_KEY: known["GATEWAY_API_KEY"] ?? newKey(),
+    GATEWAY_URL: stored["GATEWAY_URL"] ?? "http://127.0.0.1:8787/api/v1",
+    GATEWAY_MANAGEMENT_KEY: stored["GATEWAY_MANAGEMENT_KEY"] ?? newKey(),
+    GATEWAY_API_KEY: stored["GATEWAY_API_KEY"] ?? newKey(),
   }
   const variables = {
     DEVELOPMENT_MANAGEMENT_KEY: values.GATEWAY_MANAGEMENT_KEY,

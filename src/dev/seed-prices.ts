@@ -60,9 +60,9 @@ export function basePricing(
   listed: ListPrices | readonly DatedPrice[],
   today: string,
 ): { prompt?: string; completion?: string } {
-  const current = pricesAt(listed, today).at(-1)
+  const todayPrices = pricesAt(listed, today).at(-1)
   const base = (price: ListPrice | undefined) => (typeof price === "object" ? price.base : price)
-  const [prompt, completion] = [base(current?.input_mtok), base(current?.output_mtok)]
+  const [prompt, completion] = [base(todayPrices?.input_mtok), base(todayPrices?.output_mtok)]
   return {
     ...(prompt !== undefined && { prompt: shift(prompt, 6) }),
     ...(completion !== undefined && { completion: shift(completion, 6) }),

@@ -115,8 +115,8 @@ function toMessage(parts: readonly Part[]): unknown {
     ...(reasoning && { reasoning, reasoning_details: toReasoningDetails(reasoning) }),
     ...(calls.length > 0 && {
       tool_calls: calls.map(({ call, id, name }) => {
-        const written = parts.filter((part) => part.type === "arguments" && part.call === call)
-        return { id, type: "function", function: { name, arguments: textOf(written, "arguments") } }
+        const pieces = parts.filter((part) => part.type === "arguments" && part.call === call)
+        return { id, type: "function", function: { name, arguments: textOf(pieces, "arguments") } }
       }),
     }),
   }

@@ -44,8 +44,8 @@ const bound = new WeakMap<Env, Env>()
 
 /** One object for each `env`, by which the gateway caches parsed values. */
 function withEmbedded(env: Env): Env {
-  const known = bound.get(env)
-  if (known) return known
+  const cached = bound.get(env)
+  if (cached) return cached
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => embedded.fetch(new Request(input, init))
   const extended = { ...env, EMBEDDED: { fetch } as Fetcher }
   bound.set(env, extended)

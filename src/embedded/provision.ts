@@ -33,8 +33,8 @@ async function provision(env: DevelopmentEnv, send: Send): Promise<void> {
   const { DEVELOPMENT_API_KEY: apiKey, DEVELOPMENT_MANAGEMENT_KEY: managementKey, BOOTSTRAP_MANAGEMENT_KEY } = env
   const bootstrapKey = BOOTSTRAP_MANAGEMENT_KEY ?? ""
   if (apiKey === undefined || managementKey === undefined) return
-  const known = await call(send, { method: "GET", resource: "/key", key: apiKey })
-  if (known.status !== 401) return
+  const currentKey = await call(send, { method: "GET", resource: "/key", key: apiKey })
+  if (currentKey.status !== 401) return
   await call(send, { method: "PUT", resource: "/catalogue", key: bootstrapKey, body: seed })
   const home = await call(send, {
     method: "GET",

@@ -36,8 +36,9 @@ export const exports = newRouter().openapi(create, async (c) => {
   const { format } = input
   const [from, to] = [Date.parse(input.from), input.to === undefined ? Date.now() : Date.parse(input.to)]
   if (to <= from) throw new GatewayError("invalid_request", "to: must be after from.")
-  const requested = input.workspace_id
-  const workspaceId = requested === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, requested)
+  const workspaceFilter = input.workspace_id
+  const workspaceId =
+    workspaceFilter === undefined ? null : await requestedWorkspace(c.env.DB, organizationId, workspaceFilter)
   const range = { organizationId, workspaceId, from, to }
   // Pending charges of this isolate are sent to the ledger first.
   await openLedger(c.env, organizationId).balance()

@@ -35,8 +35,8 @@ const OFFICE: readonly (readonly [string, string])[] = [
 /** The type of a file by its first bytes; "text" if all bytes are needed, undefined if it is not supported. */
 export function kindOf(head: Uint8Array): string | undefined {
   const start = toBinary(head.subarray(0, HEAD_BYTES))
-  const known = MAGIC.find(([pattern]) => pattern.test(start))
-  if (known) return known[1]
+  const match = MAGIC.find(([pattern]) => pattern.test(start))
+  if (match) return match[1]
   if (start.startsWith("PK\x03\x04")) {
     // Entry names in a zip are not compressed.
     return OFFICE.find(([folder]) => new RegExp(`PK\\x03\\x04[^]{26}${folder}`).test(start))?.[1]

@@ -32,12 +32,17 @@ export async function storeFile(
   const quota = quotaBytes(env)
   if ((await usedBytes(db, row.organizationId)) >= quota) throw overQuota(quota)
   if (!(await insertFile(db, row))) throw workspaceNotFound()
-  const written = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
+  const sizeBytes = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
     await abandonFile(db, row, Date.now())
     throw thrown
   })
-  const complete = { ...row, sizeBytes: written, mimeType: mimeType() }
-  const values = { filename: complete.filename, size_bytes: written, mime_type: complete.mimeType, source: row.source }
+  const complete = { ...row, sizeBytes, mimeType: mimeType() }
+  const values = {
+    filename: complete.filename,
+    size_bytes: sizeBytes,
+    mime_type: complete.mimeType,
+    source: row.source,
+  }
   const changed = { fields: Object.keys(values), values }
   const event = { resourceId: row.id, workspaceId: row.workspaceId, changed }
   const stored = await completeFile(db, complete, quota, newEntry(actor, { action: "file.create", ...event }))

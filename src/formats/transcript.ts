@@ -25,15 +25,15 @@ function lengthOf({ content, reasoning, refusal = "", toolCalls = [] }: Transcri
   )
 }
 
-export function appendText(phrase: Transcript, kind: TranscriptText, text: string): void {
-  const room = MAX_TRANSCRIPT - lengthOf(phrase)
-  if (room > 0) phrase[kind] = (phrase[kind] ?? "") + text.slice(0, room)
+export function appendText(transcript: Transcript, kind: TranscriptText, text: string): void {
+  const room = MAX_TRANSCRIPT - lengthOf(transcript)
+  if (room > 0) transcript[kind] = (transcript[kind] ?? "") + text.slice(0, room)
 }
 
 /** Adds a part of a tool call. Parts of one call have the same key. */
-export function appendToolCall(phrase: Transcript, key: string, part: Record<string, unknown>): void {
-  const calls = (phrase.toolCalls ??= [])
-  let call = calls.find((known) => known.key === key)
+export function appendToolCall(transcript: Transcript, key: string, part: Record<string, unknown>): void {
+  const calls = (transcript.toolCalls ??= [])
+  let call = calls.find((entry) => entry.key === key)
   if (!call) {
     if (calls.length >= MAX_TOOL_CALLS) return
     call = { key, id: "", name: "", arguments: "" }
@@ -42,5 +42,5 @@ export function appendToolCall(phrase: Transcript, key: string, part: Record<str
   const { id, name, arguments: input } = part
   if (typeof id === "string" && call.id === "") call.id = id.slice(0, MAX_NAME)
   if (typeof name === "string" && call.name === "") call.name = name.slice(0, MAX_NAME)
-  if (typeof input === "string") call.arguments += input.slice(0, Math.max(0, MAX_TRANSCRIPT - lengthOf(phrase)))
+  if (typeof input === "string") call.arguments += input.slice(0, Math.max(0, MAX_TRANSCRIPT - lengthOf(transcript)))
 }

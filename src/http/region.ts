@@ -18,8 +18,8 @@ const remembered = new WeakMap<Env, ReadonlyMap<string, string>>()
 
 /** The regions of this deployment's hostnames. */
 export function regionalHosts(env: Env): ReadonlyMap<string, string> {
-  const known = remembered.get(env)
-  if (known) return known
+  const cached = remembered.get(env)
+  if (cached) return cached
   const parsed = RegionalHosts.safeParse(parseJson(configOf(env).REGIONAL_HOSTS))
   if (!parsed.success) throw new GatewayError("misconfigured", `${RULE}.`)
   const hosts = new Map(Object.entries(parsed.data).map(([host, region]) => [host.toLowerCase(), region]))

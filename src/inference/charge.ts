@@ -31,13 +31,18 @@ export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
 function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, isComplete }: ChargeInput): Charge {
   // Units reported in the response replace the requested units.
   const units = { ...bounds.pieces, ...meter.generated }
-  const counted = meter.tokens && { ...meter.tokens, ...units }
+  const countedUnits = meter.tokens && { ...meter.tokens, ...units }
   const delivered = estimateDelivered(meter)
   // A count sent before the end does not include the tokens after it.
-  if (counted && (isComplete || counted.completion >= delivered)) {
-    return { tokens: counted, tokensFrom: "upstream", ...cappedCharge(costOf(counted, pricing), heldNano), byok: null }
+  if (countedUnits && (isComplete || countedUnits.completion >= delivered)) {
+    return {
+      tokens: countedUnits,
+      tokensFrom: "upstream",
+      ...cappedCharge(costOf(countedUnits, pricing), heldNano),
+      byok: null,
+    }
   }
-  const before = counted ?? { ...NO_TOKENS, ...units }
+  const before = countedUnits ?? { ...NO_TOKENS, ...units }
   const tokens = { ...before, prompt: before.prompt || bounds.promptEstimate, completion: delivered }
   return {
     tokens,

@@ -108,8 +108,8 @@ type Deployment = Pick<Deps, "providers" | "timers"> & Pick<Config, "LOG_CALLS">
 const deployments = new WeakMap<Env, Deployment>()
 
 function deploymentOf(env: Env): Deployment {
-  const known = deployments.get(env)
-  if (known) return known
+  const cached = deployments.get(env)
+  if (cached) return cached
   const { LOG_CALLS } = configOf(env)
   const deployment = { providers: configuredProviders(env), timers: timersOf(env), LOG_CALLS }
   deployments.set(env, deployment)
@@ -129,14 +129,14 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const deferral = deferralOf(executionCtx)
   const received = deferral && "response" in deferral ? deferral : undefined
   const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
-  const current = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
+  const byokRoutes = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
     // The hold of a deferred call outlives this isolate. A call of an intern's schedule needs a separate hold because
     // leases would use up the limit of the schedule.
     ledger: openLedger(env, caller.organizationId, deferral || caller.runLimits.length > 0 ? undefined : later),
-    catalogue: await (current ? loadReachableCatalogue(env) : loadCatalogue(env)),
+    catalogue: await (byokRoutes ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
-    byok: current,
+    byok: byokRoutes,
     openKey: (key) => openByokCredential(key, env),
     // The response of a batch says nothing about the current health of its endpoint.
     health: deferral ? new EndpointHealth() : health,

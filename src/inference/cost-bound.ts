@@ -45,7 +45,7 @@ export type CostBounds = {
 /** `bodyBytes`: size of the request as received. */
 export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBounds {
   const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
-  const requested = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
+  const requestedMax = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
     promptBound,
     pieces: { images: countImages(request) },
@@ -54,12 +54,14 @@ export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBound
       estimatePromptTokens(request.messages) +
       (request.tools ? Math.ceil(JSON.stringify(request.tools).length / 4) : 0),
     completionBound: ({ endpoint }) => {
-      const known = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
-      return Math.min(requested, known)
+      const limit = endpoint.maxCompletionTokens ?? (endpoint.contextLength || UNKNOWN_MAX_COMPLETION)
+      return Math.min(requestedMax, limit)
     },
     choices: request.n ?? 1,
     isAssumed: ({ endpoint }) =>
-      requested === Number.POSITIVE_INFINITY && endpoint.maxCompletionTokens === null && endpoint.contextLength === 0,
+      requestedMax === Number.POSITIVE_INFINITY &&
+      endpoint.maxCompletionTokens === null &&
+      endpoint.contextLength === 0,
   }
 }
 

@@ -193,13 +193,13 @@ async function sendTo(
   const init = upstreamInit(request, streamed, provider, signal)
   const url = provider.baseUrl + request.path
   if (!provider.cloud) return sendWithOneResend(() => sendRequest(url, init, provider), signal)
-  const requested = {
+  const upstreamRequest = {
     method: "POST" as const,
     path: request.path,
     ...(typeof init.body === "string" && { body: init.body }),
   }
   const deps = { fetch: (...one: Parameters<typeof fetch>) => fetch(...one), now: Date.now, waitUntil }
-  const access = await cloudAccess(provider, requested, deps)
+  const access = await cloudAccess(provider, upstreamRequest, deps)
   const sent = { ...init, headers: { ...init.headers, ...access.headers } }
   return sendWithOneResend(() => sendRequest(access.url, sent, provider), signal)
 }

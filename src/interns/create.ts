@@ -38,11 +38,11 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   if (input.workspace_id !== undefined && input.workspace_id !== principal.workspaceId) {
     throw internError("not_found", "workspace_id: must be the workspace of this key.")
   }
-  const { workspace_id: _, ...requested } = input
-  const bodyHash = sha256Hex(JSON.stringify(requested))
+  const { workspace_id: _, ...fields } = input
+  const bodyHash = sha256Hex(JSON.stringify(fields))
   const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
-  const known = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
-  if (known) return { row: orConflict(known, bodyHash), isNew: false }
+  const existing = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
+  if (existing) return { row: orConflict(existing, bodyHash), isNew: false }
   if (input.vault_id !== undefined) {
     const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")

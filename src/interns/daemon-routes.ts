@@ -82,16 +82,21 @@ export const internDaemons = newRouter()
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
     }
-    const requested = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
+    const body = c.req.valid("json") as z.infer<typeof JoinTokenRequest> | undefined
     const intern = openIntern(c.env, row.id)
-    if (requested?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
+    if (body?.replace !== true && (await intern.isDaemonAttached(identityOf(c, row)))) {
       const rule = 'A daemon is attached with the current token. Send {"replace":true} to disconnect it.'
       throw internError("daemon_attached", rule)
     }
     const { secret, hash } = newJoinToken()
     const entry = entryOf(c, { action: "intern.join_token", resourceId: row.id, workspaceId: row.workspaceId })
-    const current = { ...c.var.principal, id: row.id }
-    await changeIntern(c.env.DB, current, { columns: { joinTokenHash: hash }, from: [], now: Date.now(), entry })
+    const internPrincipal = { ...c.var.principal, id: row.id }
+    await changeIntern(c.env.DB, internPrincipal, {
+      columns: { joinTokenHash: hash },
+      from: [],
+      now: Date.now(),
+      entry,
+    })
     await intern.revoke(identityOf(c, row))
     const url = `${new URL(c.req.url).origin}/api/v1/interns/${row.id}/daemon/attach`
     return c.json({ token: secret, url }, 201, { "cache-control": "no-store" })

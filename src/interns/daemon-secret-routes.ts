@@ -83,8 +83,8 @@ export const daemonSecrets = newRouter()
   })
   .openapi(egress, async (c) => {
     const { intern, secrets } = await activeIntern(c, c.req.valid("param").internId)
-    const requested = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
-    if (!requested)
+    const egressRequest = decodeRequest(c.req.header(EGRESS_REQUEST_HEADER) ?? "")
+    if (!egressRequest)
       throw internError("invalid_body", `${EGRESS_REQUEST_HEADER}: must be a request as JSON in base64url.`)
     const { body, signal } = c.req.raw
     const deps = egressDepsOf(c.env, {
@@ -100,7 +100,7 @@ export const daemonSecrets = newRouter()
       signal,
       waitUntil: (work) => c.executionCtx.waitUntil(work),
     })
-    const { hasBody, ...request } = requested
+    const { hasBody, ...request } = egressRequest
     return toResponse(await egressToBound({ ...request, ...(hasBody && { body: body ?? "" }) }, deps))
   })
 

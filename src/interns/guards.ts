@@ -26,10 +26,10 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   return async function addErrorReasons(c, next) {
     await next()
     if (c.error === undefined) return
-    const { code: known, headers, metadata } = asGatewayError(c.error)
+    const { code: errorCode, headers, metadata } = asGatewayError(c.error)
     if (metadata?.reason !== undefined) return
     // A body that is not JSON is an error of Hono's.
-    const code = known === "internal" && c.res.status === 400 ? "invalid_request" : known
+    const code = errorCode === "internal" && c.res.status === 400 ? "invalid_request" : errorCode
     const reason = code === "invalid_request" ? invalid : SHARED[code]
     if (reason === undefined) return
     const status = code === "unavailable" ? errors[codeOf(reason)].status : c.res.status

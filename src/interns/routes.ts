@@ -178,8 +178,8 @@ export const interns = newRouter()
   })
   .openapi(remove, async (c) => {
     const row = await changeableIntern(c, c.req.valid("param").internId)
-    const requested = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
-    const isAcknowledged = requested?.acknowledge_workspace_loss ?? false
+    const deletion = c.req.valid("json") as z.infer<typeof InternDeletion> | undefined
+    const isAcknowledged = deletion?.acknowledge_workspace_loss ?? false
     const next = { status: "destroying", progress: null } as const
     const going = await change(c, { row, columns: next, from: DELETABLE, event: { action: "intern.delete" } })
     await openIntern(c.env, row.id).destroy(identityOf(c, going), isAcknowledged)
@@ -225,8 +225,8 @@ export async function startProvisioning(c: Context<App>, found: InternRow): Prom
 
 /** The key that made an intern, if its rights bind the intern. */
 async function creatorKeyOf(c: Context<App>, { keyHash }: InternRow) {
-  const current = await principalByHash(keyHash, c.env, Date.now())
-  return current?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
+  const creatorKey = await principalByHash(keyHash, c.env, Date.now())
+  return creatorKey?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
 }
 
 type Doing = Pick<AuditEvent, "action" | "changed">

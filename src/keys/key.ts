@@ -94,10 +94,10 @@ export function requireWithin(creator: Cap, created: Cap): void {
     throw new GatewayError("forbidden", `limit: this key may set a limit of at most ${maxUsd} USD.`)
   }
   if (RESETS.indexOf(created.limitReset) < RESETS.indexOf(creator.limitReset)) {
-    const current = creator.limitReset ?? "null"
+    const creatorReset = creator.limitReset ?? "null"
     throw new GatewayError(
       "forbidden",
-      `limit_reset: this key's own limit resets less often: set ${current} or a longer interval.`,
+      `limit_reset: this key's own limit resets less often: set ${creatorReset} or a longer interval.`,
     )
   }
   if (creator.includeByokInLimit && !created.includeByokInLimit) {

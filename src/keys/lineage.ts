@@ -69,8 +69,8 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
 
 /** The earliest of these instants; null if all are null. */
 export function earliest(instants: readonly (number | null)[]): number | null {
-  const known = instants.filter((at) => at !== null)
-  return known.length === 0 ? null : Math.min(...known)
+  const defined = instants.filter((at) => at !== null)
+  return defined.length === 0 ? null : Math.min(...defined)
 }
 
 /** The ancestors of a key, nearest first. */

@@ -139,10 +139,11 @@ export const mcpServerRoutes = newRouter()
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)
     const before = await find(c, scope, c.req.valid("param").slug)
     if (input.url !== undefined) requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
-    const opened = await openHeaders(before, c.env)
+    const openedHeaders = await openHeaders(before, c.env)
     const isMoved = input.url !== undefined && !isSameOrigin(input.url, before.row.url)
-    if (isMoved && headers === undefined && Object.keys(opened ?? {}).length > 0) throw needsHeadersAgain()
-    const after = headers === undefined ? opened : mergeHeaders((isMoved ? undefined : opened) ?? {}, headers ?? {})
+    if (isMoved && headers === undefined && Object.keys(openedHeaders ?? {}).length > 0) throw needsHeadersAgain()
+    const after =
+      headers === undefined ? openedHeaders : mergeHeaders((isMoved ? undefined : openedHeaders) ?? {}, headers ?? {})
     const isOther = headers !== undefined || (input.url !== undefined && input.url !== before.row.url)
     const sealed = isOther && after ? await toSealed(c, before.row, after) : {}
     const change = { ...toColumns(input), ...sealed, updatedAt: Date.now() }

@@ -90,18 +90,18 @@ async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessag
 
 /** Opens the session of a client. A server without sessions gets its requests one by one. */
 async function initialize(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
-  const opened = await sendRequest(request, upstream).catch((thrown: unknown) => {
+  const session = await sendRequest(request, upstream).catch((thrown: unknown) => {
     if (thrown instanceof ServerFailure && isRefusal(thrown)) return thrown
     throw thrown
   })
-  const response = opened instanceof ServerFailure ? undefined : await lastOf(opened.messages)
-  if (!(opened instanceof ServerFailure) && response && !isObject(response["error"])) {
-    return { ...opened, messages: single(response) }
+  const response = session instanceof ServerFailure ? undefined : await lastOf(session.messages)
+  if (!(session instanceof ServerFailure) && response && !isObject(response["error"])) {
+    return { ...session, messages: single(response) }
   }
   const discovery = await discover(server, upstream).catch(() => undefined)
   if (!discovery) {
-    if (opened instanceof ServerFailure) throw opened
-    return { ...opened, messages: response ? single(response) : opened.messages }
+    if (session instanceof ServerFailure) throw session
+    return { ...session, messages: response ? single(response) : session.messages }
   }
   const { protocolVersion } = paramsOf(request)
   const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION

@@ -143,8 +143,8 @@ export const catalogueAdmin = newRouter()
 catalogueAdmin.openapi(switchProvider, async (c) => {
   const { provider, disabled: isDisabled } = c.req.valid("json")
   if (isDisabled && !reachableProviders(c.env).has(provider)) {
-    const known = [...reachableProviders(c.env).keys()].toSorted().join(", ")
-    throw new GatewayError("invalid_request", `provider: there is no provider ${provider}. Known providers: ${known}.`)
+    const slugs = [...reachableProviders(c.env).keys()].toSorted().join(", ")
+    throw new GatewayError("invalid_request", `provider: there is no provider ${provider}. Known providers: ${slugs}.`)
   }
   const changed = changesOf({ disabled: isDisabled }, ["disabled"])
   const entry = entryOf(c, { action: "provider.switch", resourceId: provider, workspaceId: null, changed })
@@ -156,8 +156,8 @@ catalogueAdmin.openapi(switchProvider, async (c) => {
 
 catalogueAdmin.openapi(discoverRoute, async (c) => {
   const { providers } = c.req.valid("json")
-  const known = configuredProviders(c.env)
-  const unknown = providers?.filter((slug) => !known.has(slug)) ?? []
+  const configured = configuredProviders(c.env)
+  const unknown = providers?.filter((slug) => !configured.has(slug)) ?? []
   if (unknown.length > 0) {
     throw new GatewayError("invalid_request", `providers: ${unknown.join(", ")} is not configured. ${SET_A_KEY}`)
   }

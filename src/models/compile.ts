@@ -39,8 +39,8 @@ export async function loadCatalogue(env: Env, now: number = Date.now()): Promise
     return copy.compiled
   })
   // A newer copy was published concurrently.
-  const current = copies.get(env)
-  if (current && current !== copy) return current.catalogue
+  const copyOfEnv = copies.get(env)
+  if (copyOfEnv && copyOfEnv !== copy) return copyOfEnv.catalogue
   // Most refreshes find no change: comparing the text is cheaper than parsing it.
   if (compiled !== copy.compiled) return keep(env, compiled, now)
   copy.until = now + CATALOGUE_CACHE_MS
@@ -69,10 +69,10 @@ async function keep(env: Env, compiled: string, now: number): Promise<Catalogue>
   return catalogue
 }
 
-/** The value in KV or, if that is unusable, the rows compiled again. `known`: the value read before. */
-async function readCompiled(env: Env, known?: string): Promise<string> {
+/** The value in KV or, if that is unusable, the rows compiled again. `knownVersion`: the value read before. */
+async function readCompiled(env: Env, knownVersion?: string): Promise<string> {
   const stored = await env.CATALOG.get(CATALOGUE_KEY)
-  if (stored !== null && (stored === known || isCompiled(parseJson(stored)))) return stored
+  if (stored !== null && (stored === knownVersion || isCompiled(parseJson(stored)))) return stored
   if (stored !== null) warn("compiled catalogue in KV is not valid; compiling it again", stored)
   const rows = await compileRows(env.DB)
   const compiled = JSON.stringify(rows)
@@ -146,8 +146,8 @@ const embedded = new WeakMap<Env, readonly Model[]>()
 /** The models that the embedded upstream serves; none if it is not bound. */
 async function embeddedModels(env: Env): Promise<readonly Model[]> {
   if (!env.EMBEDDED) return []
-  const known = embedded.get(env)
-  if (known) return known
+  const cached = embedded.get(env)
+  if (cached) return cached
   const models = await (await env.EMBEDDED.fetch("https://embedded.invalid/catalogue")).json<Model[]>()
   embedded.set(env, models)
   return models
@@ -157,12 +157,12 @@ async function embeddedModels(env: Env): Promise<readonly Model[]> {
 export function offer(models: readonly Model[], providers: ReadonlySet<string>): Catalogue {
   const offered = new Map<string, Model>()
   for (const model of models) {
-    const known = offered.get(model.id)
+    const existing = offered.get(model.id)
     // Stored endpoints take precedence over configured ones of the same provider.
-    const takenProviders = new Set(known?.endpoints.map(({ provider }) => provider))
+    const takenProviders = new Set(existing?.endpoints.map(({ provider }) => provider))
     const added = model.endpoints.filter(({ provider }) => providers.has(provider) && !takenProviders.has(provider))
-    const endpoints = [...(known?.endpoints ?? []), ...added].sort(byPrice)
-    if (endpoints.length > 0) offered.set(model.id, { ...(known ?? model), endpoints })
+    const endpoints = [...(existing?.endpoints ?? []), ...added].sort(byPrice)
+    if (endpoints.length > 0) offered.set(model.id, { ...(existing ?? model), endpoints })
   }
   const unconfigured = new Map<string, string[]>()
   for (const { id, endpoints } of models) {

@@ -27,9 +27,9 @@ export function namesAnything(input: Lists): boolean {
  * The lists in the spelling of the catalogue. A mistyped name would allow nothing or exclude nothing, so it is rejected
  * with the nearest names.
  */
-export function withKnownNames<T extends Lists>(input: T, known: KnownNames): T {
-  const models = modelReader(known)
-  const providers = providerReader(known)
+export function withKnownNames<T extends Lists>(input: T, knownNames: KnownNames): T {
+  const models = modelReader(knownNames)
+  const providers = providerReader(knownNames)
   const read = (fields: readonly (keyof Lists)[], { spell, all, what: noun }: Reader) =>
     fields.flatMap((field) => {
       const names = input[field]

@@ -94,15 +94,15 @@ export function toPublicEndpoint(
 }
 
 export function toProviderListing(provider: Provider, isDisabled: boolean): schemas.ProviderListing {
-  const known = findBuiltInProvider(provider.slug)
+  const builtIn = findBuiltInProvider(provider.slug)
   return {
     name: provider.name,
     slug: provider.slug,
-    headquarters: known?.headquarters ?? null,
+    headquarters: builtIn?.headquarters ?? null,
     datacenters: null,
-    privacy_policy_url: known?.privacyPolicyUrl ?? null,
-    terms_of_service_url: known?.termsOfServiceUrl ?? null,
-    status_page_url: known?.statusPageUrl ?? null,
+    privacy_policy_url: builtIn?.privacyPolicyUrl ?? null,
+    terms_of_service_url: builtIn?.termsOfServiceUrl ?? null,
+    status_page_url: builtIn?.statusPageUrl ?? null,
     disabled: isDisabled,
     ...(provider.batches && { batch_price_percent: provider.batches.pricePercent }),
   }

@@ -32,7 +32,7 @@ export async function withKnownDefaults<T extends Input & Defaults>(
   })
   if (input.allow_unknown === true || namedModels.length === 0) return checked
   const names = namedModels.map(({ name }) => name)
-  const known = { catalogue: await loadReachableCatalogue(env), aliases }
-  const spelled = spellModels(names, (index) => namedModels[index]?.field ?? "", known)
+  const knownNames = { catalogue: await loadReachableCatalogue(env), aliases }
+  const spelled = spellModels(names, (index) => namedModels[index]?.field ?? "", knownNames)
   return { ...checked, ...Object.fromEntries(namedModels.map(({ field }, index) => [field, spelled[index]])) }
 }

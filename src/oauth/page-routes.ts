@@ -36,33 +36,33 @@ const acceptForm: MiddlewareHandler<App> = async function acceptForm(c, next) {
 export const authPage = new Hono<App>()
 
 authPage.get("/", validate("query", AuthQuery), async (c) => {
-  const requested = { request: c.req.valid("query"), query: queryOf(c) }
+  const appRequest = { request: c.req.valid("query"), query: queryOf(c) }
   const session = (await sessionOf(c)) ?? newSession(null, Date.now())
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
   const fault = principal && approverError(principal)
   return principal && fault === undefined
-    ? showConsent(c, requested, session, principal)
-    : showSignIn(c, requested, session, fault)
+    ? showConsent(c, appRequest, session, principal)
+    : showSignIn(c, appRequest, session, fault)
 })
 
 const validForm = validate("form", AuthForm, invalidForm)
 
 authPage.post("/", validate("query", AuthQuery), acceptForm, validForm, async (c) => {
-  const requested = { request: c.req.valid("query"), query: queryOf(c) }
+  const appRequest = { request: c.req.valid("query"), query: queryOf(c) }
   const form = c.req.valid("form")
   const session = await sessionOf(c)
   const purpose = form.action === "sign_in" ? "sign_in" : "decide"
-  const isValid = session && (await isFormToken(form.token, { session, purpose, query: requested.query }, masterOf(c)))
+  const isValid = session && (await isFormToken(form.token, { session, purpose, query: appRequest.query }, masterOf(c)))
   if (!isValid) {
     throw new GatewayError("forbidden", "This page has expired or was not opened here. Go back to the app.")
   }
-  if (form.action === "sign_in") return signIn(c, requested, session, form.api_key)
-  if (form.action === "sign_out") return redirect(c, `/auth?${requested.query}`, newSession(null, Date.now()))
-  const { callback_url: callbackUrl } = requested.request
+  if (form.action === "sign_in") return signIn(c, appRequest, session, form.api_key)
+  if (form.action === "sign_out") return redirect(c, `/auth?${appRequest.query}`, newSession(null, Date.now()))
+  const { callback_url: callbackUrl } = appRequest.request
   if (form.action === "deny") return redirect(c, withParameters(callbackUrl, { error: "access_denied" }), session)
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
-  if (!principal) return showSignIn(c, requested, newSession(null, Date.now()), "Sign in again.")
-  const { code } = await approve(c, requested.request, principal)
+  if (!principal) return showSignIn(c, appRequest, newSession(null, Date.now()), "Sign in again.")
+  const { code } = await approve(c, appRequest.request, principal)
   // The approval ends the session: the next app needs a new sign-in.
   return redirect(c, withParameters(callbackUrl, { code }), newSession(null, Date.now()))
 })
@@ -99,12 +99,12 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
   })
 }
 
-async function signIn(c: Context<App>, requested: AppRequest, session: Session, apiKey: string): Promise<Response> {
+async function signIn(c: Context<App>, appRequest: AppRequest, session: Session, apiKey: string): Promise<Response> {
   const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
   const fault = principal ? approverError(principal) : "This API key is not valid."
-  if (!principal || fault !== undefined) return showSignIn(c, requested, session, fault)
+  if (!principal || fault !== undefined) return showSignIn(c, appRequest, session, fault)
   // A new session id with the new rights, against session fixation.
-  return redirect(c, `/auth?${requested.query}`, newSession(principal.keyHash, Date.now()))
+  return redirect(c, `/auth?${appRequest.query}`, newSession(principal.keyHash, Date.now()))
 }
 
 async function redirect(c: Context<App>, to: string, session: Session): Promise<Response> {

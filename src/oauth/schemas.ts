@@ -53,9 +53,9 @@ export type CodeRequest = z.infer<typeof CodeRequest>
 
 /** The query of the authorization page. Parameters of other flows, which some apps send, are ignored. */
 export const AuthQuery = z.preprocess((query) => {
-  const known = Object.entries(firstValues(query)).filter(([name]) => Object.hasOwn(CodeRequest.shape, name))
+  const parameters = Object.entries(firstValues(query)).filter(([name]) => Object.hasOwn(CodeRequest.shape, name))
   return Object.fromEntries(
-    known.map(([name, value]) => [name, name === "limit" && value !== "" ? Number(value) : value]),
+    parameters.map(([name, value]) => [name, name === "limit" && value !== "" ? Number(value) : value]),
   )
 }, CodeRequest)
 

@@ -57,8 +57,8 @@ const MAX_PROGRAMS = 500
 
 /** RE2 matches in linear time: the pattern is a customer's. */
 function programOf(pattern: string): RE2JS {
-  const known = programs.get(pattern)
-  if (known) return known
+  const cached = programs.get(pattern)
+  if (cached) return cached
   if (programs.size >= MAX_PROGRAMS) programs.clear()
   const program = RE2JS.compile(pattern)
   programs.set(pattern, program)

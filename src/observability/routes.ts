@@ -238,8 +238,8 @@ async function toSealed(
 
 async function requireKeysOfOrganization(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {
   if (!hashes) return
-  const known = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
-  const foreign = hashes.find((hash) => !known.has(hash))
+  const existing = await findKeyHashes(c.env.DB, c.var.principal.organizationId, hashes)
+  const foreign = hashes.find((hash) => !existing.has(hash))
   if (foreign === undefined) return
   throw new GatewayError("invalid_request", `api_key_hashes: this organization has no key ${foreign}.`)
 }

@@ -140,10 +140,10 @@ export const passthroughServices = newRouter()
     const before = await find(c, scope, c.req.valid("param").slug)
     if (input.base_url !== undefined) requireOutboundUrl("base_url", input.base_url, hostsIn(c.env, "PRIVATE_HOSTS"))
     await requireKeys(c, input.allowed_api_key_hashes)
-    const opened = (await openSecrets(before, c.env)) ?? NO_SECRETS
+    const openedSecrets = (await openSecrets(before, c.env)) ?? NO_SECRETS
     const isMoved = input.base_url !== undefined && !isSameOrigin(input.base_url, before.row.baseUrl)
-    if (isMoved) requireSecretsAgain(opened, input)
-    const after = mergeSecrets(isMoved ? NO_SECRETS : opened, input)
+    if (isMoved) requireSecretsAgain(openedSecrets, input)
+    const after = mergeSecrets(isMoved ? NO_SECRETS : openedSecrets, input)
     const isOther = input.headers !== undefined || input.query !== undefined
     const sealed = isOther ? await toSealed(c, before.row, after) : {}
     const change = { ...toColumns(input), ...sealed, updatedAt: Date.now() }

@@ -28,8 +28,8 @@ export function requestOfRun(request: Request, context: RunContext): Request {
  */
 export async function withRunContext(principal: Principal, env: Env, request?: Request): Promise<Principal> {
   if (principal.internId === null) return principal
-  const known = request && contextByRequest.get(request)
-  const context = known ?? (await objectNamed<InternRuns>(env, "INTERN", principal.internId).runContext())
+  const cached = request && contextByRequest.get(request)
+  const context = cached ?? (await objectNamed<InternRuns>(env, "INTERN", principal.internId).runContext())
   const { limits: runLimits, turn } = request ? context : { ...context, turn: null }
   if (runLimits.length === 0 && turn === null) return principal
   return setPolicy({ ...principal }, { ...callerOf(principal), runLimits, turn })

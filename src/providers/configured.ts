@@ -35,8 +35,8 @@ export function customProviders(env: Env): readonly CustomProvider[] {
 }
 
 function configurationOf(env: Env): Configuration {
-  const known = remembered.get(env)
-  if (known) return known
+  const cached = remembered.get(env)
+  if (cached) return cached
   const custom = readCustomProviders(env)
   const all = [
     ...builtInProviders.flatMap((provider) => toConfigured(provider, env) ?? []),
@@ -73,10 +73,10 @@ function embeddedAt(path: string) {
 }
 
 function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined {
-  const written = keysOf(provider, env)
-  const apiKeys = provider.cloud ? cloudKeys(provider, env, written) : written
-  const current = ownBaseUrl(provider, env)
-  if (apiKeys.length === 0 && !(provider.keyless && current !== undefined)) return undefined
+  const keyText = keysOf(provider, env)
+  const apiKeys = provider.cloud ? cloudKeys(provider, env, keyText) : keyText
+  const baseUrl = ownBaseUrl(provider, env)
+  if (apiKeys.length === 0 && !(provider.keyless && baseUrl !== undefined)) return undefined
   const reachable = toReachable(provider, env)
   // A BYOK credential may contain the region, but the key of a variable does not.
   if (!reachable || reachable.baseUrl.includes("*")) {
@@ -89,8 +89,8 @@ function toConfigured(provider: BuiltInProvider, env: Env): Provider | undefined
 
 /** Keys separated by commas or white space, which no vendor's key contains. */
 function keysOf({ secret, aliases }: BuiltInProvider, env: Env): string[] {
-  const written = [secret, ...aliases].map((name) => credential(env, name)).find((one) => one !== undefined)
-  return (written ?? "").split(/[\s,]+/).filter((key) => key !== "")
+  const keyText = [secret, ...aliases].map((name) => credential(env, name)).find((one) => one !== undefined)
+  return (keyText ?? "").split(/[\s,]+/).filter((key) => key !== "")
 }
 
 /** The provider without a key; undefined if its URL is unknown. */
@@ -150,9 +150,9 @@ function regionsOf(env: Env): Record<string, readonly string[]> {
 
 /** Configured servers win over servers that were found on a local port. */
 function readCustomProviders(env: Env): CustomProvider[] {
-  const written = read(env, "CUSTOM_PROVIDERS")
-  const takenSlugs = new Set(written.map(({ slug }) => slug))
-  return [...written, ...read(env, "LOCAL_PROVIDERS").filter(({ slug }) => !takenSlugs.has(slug))]
+  const definitions = read(env, "CUSTOM_PROVIDERS")
+  const takenSlugs = new Set(definitions.map(({ slug }) => slug))
+  return [...definitions, ...read(env, "LOCAL_PROVIDERS").filter(({ slug }) => !takenSlugs.has(slug))]
 }
 
 function read(env: Env, name: "CUSTOM_PROVIDERS" | "LOCAL_PROVIDERS"): readonly CustomProvider[] {

@@ -46,9 +46,9 @@ const text = (rule: string) => z.string({ error: rule }).trim().min(1, { error: 
 const tokens = z.int({ error: "must be a whole number of tokens" }).positive({ error: "must be positive" })
 const flag = z.boolean({ error: "must be true or false" })
 
-function modalities<const T extends readonly [string, ...string[]]>(known: T) {
-  const rule = `must be an array of ${known.join(", ")}`
-  return z.array(z.enum(known, { error: rule }), { error: rule }).min(1, { error: rule })
+function modalities<const T extends readonly [string, ...string[]]>(allowed: T) {
+  const rule = `must be an array of ${allowed.join(", ")}`
+  return z.array(z.enum(allowed, { error: rule }), { error: rule }).min(1, { error: rule })
 }
 
 const CustomModel = z.strictObject(

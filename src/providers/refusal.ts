@@ -100,9 +100,9 @@ type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
 /** A provider's error text without its key and host, cut to the length for clients. */
 export function redacted(message: string, { apiKey, baseUrl }: RejectingProvider): string {
-  const known = redactSecrets(message, apiKey)
+  const withoutKey = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
-  const text = host === undefined || host === "" ? known : known.replaceAll(host, "[redacted]")
+  const text = host === undefined || host === "" ? withoutKey : withoutKey.replaceAll(host, "[redacted]")
   return text.slice(0, MAX_MESSAGE_LENGTH)
 }
 
@@ -118,8 +118,8 @@ export function redactedCode(code: string, apiKey: string | undefined): string {
  */
 function redactSecrets(text: string, apiKey: string | undefined): string {
   const secrets = apiKey === undefined || apiKey === "" ? [] : [apiKey, ...secretsIn(apiKey)]
-  const known = secrets.reduce((found, secret) => found.replaceAll(secret, "[redacted]"), text)
-  return known
+  const withoutSecrets = secrets.reduce((found, secret) => found.replaceAll(secret, "[redacted]"), text)
+  return withoutSecrets
     .replaceAll(/\bya29\.[\w.-]{8,}/g, "[redacted]")
     .replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }

@@ -27,14 +27,14 @@ export function toUpstreamBody(
 
 function setOutputLimit(
   body: Record<string, unknown>,
-  { max_tokens: old, max_completion_tokens: current }: ChatRequest,
+  { max_tokens: old, max_completion_tokens: maxCompletionTokens }: ChatRequest,
   { quirks }: Provider,
   cap: number | undefined,
 ): void {
-  const requested = current ?? old
-  const limit = cap === undefined ? requested : Math.min(cap, requested ?? cap)
+  const requestedMax = maxCompletionTokens ?? old
+  const limit = cap === undefined ? requestedMax : Math.min(cap, requestedMax ?? cap)
   if (limit == null) return
-  body[quirks.maxTokensField ?? (current == null ? "max_tokens" : "max_completion_tokens")] = limit
+  body[quirks.maxTokensField ?? (maxCompletionTokens == null ? "max_tokens" : "max_completion_tokens")] = limit
 }
 
 function setReasoning(body: Record<string, unknown>, request: ChatRequest, { quirks }: Provider): void {
@@ -54,7 +54,7 @@ export function credentialHeader({ apiKey, keyHeader, cloud }: Provider): Record
 
 /** The request to a provider. No header of the client is forwarded. */
 export function upstreamInit(
-  requested: Pick<UpstreamRequest, "headers" | "body" | "form">,
+  request: Pick<UpstreamRequest, "headers" | "body" | "form">,
   isStreamed: boolean,
   provider: Provider,
   signal: AbortSignal,
@@ -64,11 +64,11 @@ export function upstreamInit(
     "accept-encoding": "identity",
     "user-agent": "edge-model-gateway",
     // A form sets its own content type, with the boundary of its parts.
-    ...(!requested.form && { "content-type": "application/json" }),
-    ...requested.headers,
+    ...(!request.form && { "content-type": "application/json" }),
+    ...request.headers,
     ...credentialHeader(provider),
   }
-  const body = requested.form ?? JSON.stringify(requested.body)
+  const body = request.form ?? JSON.stringify(request.body)
   // Do not follow redirects: they would send the key to another host.
   return { method: "POST", headers, body, redirect: "manual", signal }
 }

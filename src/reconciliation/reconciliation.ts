@@ -45,8 +45,8 @@ export function recordedBy(
       recorded.set(scope, windows)
     }
   }
-  const addRow = (counted: string[], row: WindowSums) => {
-    for (const window of WINDOWS) add(counted, window, row[`${window}_spent`], row[`${window}_byok`])
+  const addRow = (scopeNames: string[], row: WindowSums) => {
+    for (const window of WINDOWS) add(scopeNames, window, row[`${window}_spent`], row[`${window}_byok`])
   }
   for (const row of keys) addRow(scopesOf(row.key_hash, row.workspace_id, ancestors), row)
   for (const row of scopes) addRow([row.scope], row)
@@ -55,10 +55,10 @@ export function recordedBy(
   }
   for (const generation of onTheirWay) {
     const { keyHash, workspaceId, settledAt, costNano, byokCostNano } = generation
-    const counted = [...scopesOf(keyHash, workspaceId, ancestors), ...(generation.countedIn ?? [])]
+    const countedScopes = [...scopesOf(keyHash, workspaceId, ancestors), ...(generation.countedIn ?? [])]
     for (const window of WINDOWS) {
       if (window !== "total" && settledAt < windowStart(window, now)) continue
-      add(counted, window, costNano, byokCostNano)
+      add(countedScopes, window, costNano, byokCostNano)
       // A generation without scopes is included in the opening.
       const parts = generation.countedIn ? partsAtProviders(generation) : []
       for (const [scope, { spent, byok }] of parts) add([scope], window, spent, byok)

@@ -70,12 +70,12 @@ export class EndpointHealth {
 
   statisticsOf(endpoint: string, now: number): Statistics {
     const recent = (this.#measured.get(endpoint)?.samples ?? []).filter(({ at }) => now - at < STATISTICS_MS)
-    const known = (key: "latencyMs" | "tokensPerSecond") =>
+    const sortedSamples = (key: "latencyMs" | "tokensPerSecond") =>
       recent.flatMap((sample) => sample[key] ?? []).toSorted((a, b) => a - b)
     const failed = recent.filter(({ isGood }) => !isGood).length
     return {
-      latencyMs: percentilesOf(known("latencyMs")),
-      tokensPerSecond: percentilesOf(known("tokensPerSecond").toReversed()),
+      latencyMs: percentilesOf(sortedSamples("latencyMs")),
+      tokensPerSecond: percentilesOf(sortedSamples("tokensPerSecond").toReversed()),
       failures: recent.length === 0 ? 0 : failed / recent.length,
     }
   }

@@ -73,9 +73,9 @@ export function inOrder(
 
 const sortOrderOf = ({ byok: credential }: Target) => credential?.sortOrder ?? 0
 
-function precedenceOf({ byok: current }: Target): number {
-  if (!current) return 1
-  return current.isFallback ? 2 : 0
+function precedenceOf({ byok }: Target): number {
+  if (!byok) return 1
+  return byok.isFallback ? 2 : 0
 }
 
 export function sortOf({ sort }: ProviderPreferences): Sort | undefined {

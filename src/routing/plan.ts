@@ -59,19 +59,22 @@ export type PlanInput = {
 export function plan(request: Routable, deps: PlanInput): Target[] {
   const preferences = request.provider ?? {}
   const requested = requestedModels(request).map((name) => findModel(name, deps.catalogue))
-  const known = requested.filter((found) => found.model !== undefined)
-  if (known.length === 0) throw unknownModel(requested, deps)
+  const resolved = requested.filter((found) => found.model !== undefined)
+  if (resolved.length === 0) throw unknownModel(requested, deps)
 
   const removed: Removal[] = []
   const filters = [...filtersOf(request, preferences, deps.region ?? null), ...(deps.guardrails ?? [])]
-  const offers = known.map((modelName) => ({ named: modelName, targets: offersOf(modelName, filters, deps, removed) }))
+  const offers = resolved.map((modelName) => ({
+    named: modelName,
+    targets: offersOf(modelName, filters, deps, removed),
+  }))
   const pool = offers.flatMap((offer) => offer.targets)
   const ordered = isOnePool(request)
-    ? inOrder(pool, preferences, known[0]?.sort ?? deps.defaultSort ?? "price", deps)
+    ? inOrder(pool, preferences, resolved[0]?.sort ?? deps.defaultSort ?? "price", deps)
     : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? deps.defaultSort, deps))
   const targets = limited(ordered, preferences)
   if (targets.length > 0) return targets
-  const names = known.map((found) => found.name).join(", ")
+  const names = resolved.map((found) => found.name).join(", ")
   throw refusalFor(names, removed)
 }
 
@@ -204,7 +207,7 @@ type Offer = Pick<Target, "provider" | "byok" | "keyNumber" | "sharesLoad"> & { 
 function offersAt(
   endpoint: Endpoint,
   { id }: Model,
-  { providers, byok: current }: Pick<PlanInput, "providers" | "byok">,
+  { providers, byok }: Pick<PlanInput, "providers" | "byok">,
 ): Offer[] {
   const serving = (from: ReadonlyMap<string, Provider> | undefined) => {
     const provider = from?.get(endpoint.provider)
@@ -212,9 +215,9 @@ function offersAt(
   }
   const shared = serving(providers)
   const offer = shared ? withEachKey(shared).map((route) => ({ endpoint, ...route })) : []
-  const provider = serving(current?.providers)
-  if (!current || !provider) return offer
-  const ways = credentialOrder(endpoint.provider, id, current.keys)
+  const provider = serving(byok?.providers)
+  if (!byok || !provider) return offer
+  const ways = credentialOrder(endpoint.provider, id, byok.keys)
   const owned = (key: ByokCredential): Offer => ({
     endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
     provider,

@@ -101,8 +101,8 @@ export function readDocument(attributes: readonly Attribute[], input: Record<str
   for (const [name, value] of Object.entries(input)) {
     const attribute = findAttribute(attributes, name)
     if (!attribute) continue
-    const known = readValue(attribute, value, `${path}${attribute.name}`)
-    if (known !== undefined) read[attribute.name] = known
+    const parsed = readValue(attribute, value, `${path}${attribute.name}`)
+    if (parsed !== undefined) read[attribute.name] = parsed
   }
   return read
 }

@@ -63,12 +63,12 @@ function toResult({ method, bulkId }: BulkOperation, { status, location, version
 }
 
 async function perform(
-  requested: BulkOperation,
+  operation: BulkOperation,
   request: ScimRequest,
   endpoints: Endpoints,
   created: ReadonlyMap<string, Outcome>,
 ): Promise<Outcome> {
-  const { method, path, data, version } = mapReferences(requested, (bulkId) => {
+  const { method, path, data, version } = mapReferences(operation, (bulkId) => {
     const maker = created.get(bulkId)
     if (!maker) throw invalid("invalidValue", `bulkId: no operation creates ${bulkId.slice(0, 100)}.`)
     if (maker.id === undefined) throw new ScimError(409, `bulkId: ${bulkId.slice(0, 100)} could not be created.`)

@@ -57,8 +57,8 @@ export async function findMembersOf(
     .all<Reference & { group_id: string }>()
   const members = new Map<string, Reference[]>()
   for (const { group_id: id, ...member } of results) {
-    const known = members.get(id)
-    if (known) known.push(member)
+    const groupMembers = members.get(id)
+    if (groupMembers) groupMembers.push(member)
     else members.set(id, [member])
   }
   return members

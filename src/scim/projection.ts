@@ -46,9 +46,9 @@ function namesIn(list: string | null): Named {
   for (const path of (list ?? "").toLowerCase().split(",")) {
     const [name, inner] = split(path.trim())
     if (name === "") continue
-    const known = paths.get(name)
-    if (inner === undefined || known === null) paths.set(name, null)
-    else paths.set(name, new Set([...(known ?? []), inner]))
+    const subPaths = paths.get(name)
+    if (inner === undefined || subPaths === null) paths.set(name, null)
+    else paths.set(name, new Set([...(subPaths ?? []), inner]))
   }
   return paths
 }

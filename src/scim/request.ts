@@ -47,14 +47,14 @@ export function entryOf(
 
 /** The page of a list. `startIndex`: from 1. */
 export function pageOf({ query }: ScimRequest, fields: Fields): { page: ResourcePage; startIndex: number } {
-  const requested = readListQuery(query)
+  const listQuery = readListQuery(query)
   const page = {
-    condition: toCondition(requested.filter, fields),
-    order: toOrder(requested.sortBy, requested.descending, fields),
-    limit: requested.count,
-    offset: requested.startIndex - 1,
+    condition: toCondition(listQuery.filter, fields),
+    order: toOrder(listQuery.sortBy, listQuery.descending, fields),
+    limit: listQuery.count,
+    offset: listQuery.startIndex - 1,
   }
-  return { page, startIndex: requested.startIndex }
+  return { page, startIndex: listQuery.startIndex }
 }
 
 /** The 304 response to a read whose If-None-Match has the current version; undefined otherwise. */

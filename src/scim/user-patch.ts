@@ -127,8 +127,8 @@ function setAll(items: Document[], attribute: Attribute, op: Operation["op"], va
     const removed = new Set(documents.map((item) => item["value"]))
     return items.filter((item) => !removed.has(item["value"]))
   }
-  const known = new Set(items.map((item) => JSON.stringify(sorted(item))))
-  return [...items, ...documents.filter((item) => !known.has(JSON.stringify(sorted(item))))]
+  const existing = new Set(items.map((item) => JSON.stringify(sorted(item))))
+  return [...items, ...documents.filter((item) => !existing.has(JSON.stringify(sorted(item))))]
 }
 
 const sorted = (item: Document) => Object.entries(item).toSorted(([one], [other]) => (one < other ? -1 : 1))

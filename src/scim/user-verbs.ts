@@ -27,11 +27,11 @@ export const users: Verbs = {
     const fields = readUser(await request.body(MAX_BODY_BYTES))
     const directory = directoryOf(request)
     const { email } = fields
-    const known = email === null ? undefined : await findMemberId(request.db, directory.organizationId, email)
+    const existingId = email === null ? undefined : await findMemberId(request.db, directory.organizationId, email)
     const now = Date.now()
     const row: UserRow = {
       organization_id: directory.organizationId,
-      id: known ?? newId(),
+      id: existingId ?? newId(),
       directory_id: directory.id,
       ...fields,
       version: 1,

@@ -35,10 +35,10 @@ const MAX_MASTERS = 4
 
 /** Caches values, not promises: a promise belongs to the request that made it. */
 function derivedOf(master: string): Derived {
-  const known = derived.get(master) ?? { signing: new Map<string, CryptoKey>() }
+  const cached = derived.get(master) ?? { signing: new Map<string, CryptoKey>() }
   if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
-  derived.set(master, known)
-  return known
+  derived.set(master, cached)
+  return cached
 }
 
 /** The key that seals data keys. */
@@ -55,8 +55,8 @@ async function deriveWrappingKey(master: string): Promise<CryptoKey> {
 /** A key for one purpose that signs values which clients return. `purpose`: a constant of the code. */
 export async function signingKey(master: string, purpose: string): Promise<CryptoKey> {
   const { signing } = derivedOf(master)
-  const known = signing.get(purpose)
-  if (known) return known
+  const cached = signing.get(purpose)
+  if (cached) return cached
   const algorithm = { name: "HMAC", hash: "SHA-256", length: 256 }
   const key = await crypto.subtle.deriveKey(purposeOf(purpose), await importMaster(master), algorithm, false, [
     "sign",

@@ -20,8 +20,8 @@ export async function dataKeyOf(
   entry: AuditEntry,
 ): Promise<WrappedKey | undefined> {
   const scope = { organizationId, workspaceId }
-  const known = await findDataKey(db, scope, id)
-  if (known) return known
+  const stored = await findDataKey(db, scope, id)
+  if (stored) return stored
   return insertDataKey(db, { scope, key: await newDataKey({ id, workspaceId }, masters), now: entry.createdAt, entry })
 }
 

@@ -10,8 +10,8 @@ export type Db = ReturnType<typeof open>
 const handles = new WeakMap<D1Database, Db>()
 
 export function openDb(binding: D1Database): Db {
-  const known = handles.get(binding)
-  if (known) return known
+  const cached = handles.get(binding)
+  if (cached) return cached
   const db = open(binding)
   handles.set(binding, db)
   return db
@@ -94,8 +94,8 @@ const readers = new WeakMap<Columns, readonly Reader[]>()
 
 /** Cached for each list of columns: rows are read with every key lookup. */
 function readersOf(columns: Columns): readonly Reader[] {
-  const known = readers.get(columns)
-  if (known) return known
+  const cached = readers.get(columns)
+  if (cached) return cached
   const columnReaders = Object.entries(columns).map(([name, column]) => ({
     name,
     storedName: column.name,

@@ -145,8 +145,8 @@ export function runAnalyticsQuery(
     const date = question.granularity && new Date(bucketStart(question.granularity, row.at)).toISOString()
     const key: AnalyticsRow = { ...(date !== null && { date }), ...dimensions }
     const id = JSON.stringify(key)
-    const known = groups.get(id)
-    if (known) add(known.sums, row)
+    const existing = groups.get(id)
+    if (existing) add(existing.sums, row)
     else groups.set(id, { key, group: JSON.stringify(dimensions), sums: add({ ...NOTHING }, row) })
   }
   const largestGroups = largest([...groups.values()], question)
@@ -198,9 +198,9 @@ export function isDimension(field: string): field is Dimension {
   return Object.hasOwn(DIMENSIONS, field)
 }
 
-function passes(value: Scalar | null, { operator, value: requested, include_unset: includeUnset }: Filter): boolean {
+function passes(value: Scalar | null, { operator, value: expected, include_unset: includeUnset }: Filter): boolean {
   if (value === null) return includeUnset === true
-  const list = Array.isArray(requested) ? requested : [requested]
+  const list = Array.isArray(expected) ? expected : [expected]
   const [first = ""] = list
   const order = typeof value === "number" ? compare(value, Number(first)) : compare(value, String(first))
   const isIn = list.some((item) => String(item) === String(value))

@@ -101,8 +101,8 @@ const keyQuery = createRoute({
 
 export const usage = newRouter()
   .openapi(activity, async (c) => {
-    const requested = c.req.valid("query")
-    return c.json({ data: await activityOf(c.env.DB, c.var.principal.organizationId, requested) }, 200)
+    const analyticsQuery = c.req.valid("query")
+    return c.json({ data: await activityOf(c.env.DB, c.var.principal.organizationId, analyticsQuery) }, 200)
   })
   .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(query, async (c) => {
@@ -111,8 +111,8 @@ export const usage = newRouter()
   })
   .openapi(keyActivity, async (c) => {
     const { organizationId, keyHash } = c.var.principal
-    const requested = { ...c.req.valid("query"), api_key_hash: keyHash }
-    return c.json({ data: await activityOf(c.env.DB, organizationId, requested) }, 200)
+    const analyticsQuery = { ...c.req.valid("query"), api_key_hash: keyHash }
+    return c.json({ data: await activityOf(c.env.DB, organizationId, analyticsQuery) }, 200)
   })
   .openapi(keyMeta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(keyQuery, async (c) => {
@@ -120,19 +120,19 @@ export const usage = newRouter()
     return c.json({ data: await answer(c.env, { organizationId, keyHash }, c.req.valid("json")) }, 200)
   })
 
-async function activityOf(db: D1Database, organizationId: string, requested: ActivityQuery) {
-  const window = activityWindow(requested.date, Date.now())
+async function activityOf(db: D1Database, organizationId: string, analyticsQuery: ActivityQuery) {
+  const window = activityWindow(analyticsQuery.date, Date.now())
   if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
   await sumDays(db, Date.now(), organizationId)
-  const rows = await readActivity(db, organizationId, { ...requested, ...window })
-  return rows.map((row) => toActivityItem(row, requested.group_by === "workspace"))
+  const rows = await readActivity(db, organizationId, { ...analyticsQuery, ...window })
+  return rows.map((row) => toActivityItem(row, analyticsQuery.group_by === "workspace"))
 }
 
-async function answer(env: Env, scope: UsageScope, requested: AnalyticsQuery) {
+async function answer(env: Env, scope: UsageScope, analyticsQuery: AnalyticsQuery) {
   const now = Date.now()
   const retentionDays = generationRetentionDays(env)
-  const question = toQuestion(requested)
-  const range = rangeOf(requested, now, retentionDays)
+  const question = toQuestion(analyticsQuery)
+  const range = rangeOf(analyticsQuery, now, retentionDays)
   const byCall = CALL_DIMENSIONS.find((name) => dimensionsOf(question).has(name))
   if (byCall !== undefined && range.from < now - retentionDays * DAY_MS) {
     throw new GatewayError("invalid_request", `time_range: by ${byCall}, the last ${retentionDays} days at most.`)
@@ -158,11 +158,11 @@ const DEFAULT_DAYS = 30
  * retention.
  */
 function rangeOf(
-  { time_range: range, granularity, ...requested }: AnalyticsQuery,
+  { time_range: range, granularity, ...analyticsQuery }: AnalyticsQuery,
   now: number,
   retentionDays: number,
 ): Range {
-  if (requested.classifier_dimensions || requested.classifier_filters) {
+  if (analyticsQuery.classifier_dimensions || analyticsQuery.classifier_filters) {
     throw new GatewayError(
       "invalid_request",
       "classifier_dimensions, classifier_filters: classifiers are not supported.",
@@ -202,17 +202,17 @@ async function read(
   return readDays(db, query, retention)
 }
 
-function toQuestion(requested: AnalyticsQuery): Question {
+function toQuestion(analyticsQuery: AnalyticsQuery): Question {
   return {
-    metrics: [...new Set(requested.metrics)],
-    dimensions: [...new Set(requested.dimensions)],
-    granularity: requested.granularity ?? null,
-    filters: requested.filters.map(({ include_unset: unset, ...filter }) => ({
+    metrics: [...new Set(analyticsQuery.metrics)],
+    dimensions: [...new Set(analyticsQuery.dimensions)],
+    granularity: analyticsQuery.granularity ?? null,
+    filters: analyticsQuery.filters.map(({ include_unset: unset, ...filter }) => ({
       ...filter,
       ...(unset !== undefined && { include_unset: unset }),
     })),
-    orderBy: requested.order_by ?? null,
-    limit: requested.limit,
-    groupLimit: requested.group_limit ?? null,
+    orderBy: analyticsQuery.order_by ?? null,
+    limit: analyticsQuery.limit,
+    groupLimit: analyticsQuery.group_limit ?? null,
   }
 }

@@ -50,12 +50,12 @@ function versionsOf(rows: readonly SecretRow[]): Pick<SecretRow, "name" | "versi
 }
 
 function inOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRow[] {
-  const known = new Map(rows.map((row) => [row.name, row]))
-  const missing = names.filter((name) => !known.has(name))
+  const rowsByName = new Map(rows.map((row) => [row.name, row]))
+  const missing = names.filter((name) => !rowsByName.has(name))
   if (missing.length > 0) {
     throw new GatewayError("not_found", `The workspace has no secret named ${missing.slice(0, 3).join(", ")}.`)
   }
-  const found = names.flatMap((name) => known.get(name) ?? [])
+  const found = names.flatMap((name) => rowsByName.get(name) ?? [])
   const unbound = found.find(({ hosts }) => hosts === null)
   if (!unbound) return found
   throw new GatewayError(

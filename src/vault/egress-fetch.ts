@@ -65,14 +65,14 @@ export async function egressFetch(
 ): Promise<EgressResult> {
   const secrets = await deps.secrets()
   const released: [string, string][] = []
-  let requested = request
+  let current = request
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const sent = await exchange(requested, secrets, released, deps)
+    const sent = await exchange(current, secrets, released, deps)
     if (!sent.ok) return sent
-    const next = followRedirects ? redirected(requested, sent.response) : undefined
+    const next = followRedirects ? redirected(current, sent.response) : undefined
     if (!next) return sent
     await sent.response.body?.cancel()
-    requested = next
+    current = next
   }
   return refuse(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
@@ -88,21 +88,20 @@ export async function egressToBound(request: EgressRequest, deps: EgressDeps): P
 }
 
 async function exchange(
-  requested: EgressRequest,
+  request: EgressRequest,
   secrets: readonly ReleasedSecret[],
   released: [string, string][],
   deps: EgressDeps,
 ): Promise<EgressResult> {
-  const url = URL.parse(requested.url)
+  const url = URL.parse(request.url)
   if (!url) return refuse("It is not a valid URL.")
   if (url.username !== "" || url.password !== "") {
     return refuse("A URL with a user or password is not sent. Send an Authorization header.")
   }
-  if (REFUSED_METHODS.test(requested.method)) return refuse(`${requested.method.toUpperCase()} is not sent.`)
+  if (REFUSED_METHODS.test(request.method)) return refuse(`${request.method.toUpperCase()} is not sent.`)
   // The runtime's `fetch` rejects it.
-  if (requested.body !== undefined && /^(GET|HEAD)$/.test(requested.method))
-    return refuse("A GET with a body is not sent.")
-  const decided = decideEgress({ url, headers: requested.headers }, secrets)
+  if (request.body !== undefined && /^(GET|HEAD)$/.test(request.method)) return refuse("A GET with a body is not sent.")
+  const decided = decideEgress({ url, headers: request.headers }, secrets)
   if (!decided.ok) return { ...decided, why: decided.misdirected ? "misdirected" : "refused" }
   const host = toBoundHost(url)
   const isBound = boundTo(url, secrets).length > 0
@@ -110,14 +109,14 @@ async function exchange(
   const fault = testOrigin === undefined ? await unresolvable(url, deps, deps.signal) : undefined
   if (fault !== undefined) return refuse(`It is not sent: ${fault}.`)
   for (const [at, [, sent]] of decided.headers.entries()) {
-    const [, current = sent] = requested.headers[at] ?? []
-    if (sent !== current) released.push([sent, current])
+    const [, value = sent] = request.headers[at] ?? []
+    if (sent !== value) released.push([sent, value])
   }
   if (decided.released.length > 0) deps.onRelease(decided.released, host)
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const response = await send(target, { request: requested, headers: sent, isBound, deps })
+  const response = await send(target, { request, headers: sent, isBound, deps })
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -149,13 +148,13 @@ async function send(
   { request: { method, body }, headers, isBound, deps: { fetch: send, signal } }: Sending,
 ): Promise<Response | string> {
   try {
-    const current = new Headers()
+    const upstreamHeaders = new Headers()
     for (const [name, value] of headers)
-      if (!HOP_BY_HOP.test(name) || isStandard(name, isBound)) current.append(name, value)
-    if (isBound) current.set("accept-encoding", "identity")
+      if (!HOP_BY_HOP.test(name) || isStandard(name, isBound)) upstreamHeaders.append(name, value)
+    if (isBound) upstreamHeaders.set("accept-encoding", "identity")
     return await send(url.href, {
       method,
-      headers: current,
+      headers: upstreamHeaders,
       redirect: "manual",
       // A response for one intern must not be served to another.
       cache: "no-store",
@@ -185,17 +184,17 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
 /** From the redacted Location: a host that puts a value into it cannot pass the value on. */
-function redirected(requested: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
+function redirected(request: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
   const location = REDIRECTS.includes(status) ? headers.find(([name]) => name === "location")?.[1] : undefined
   const to = location === undefined ? null : URL.parse(location, url)
   if (!to) return undefined
   const isSameOrigin = to.origin === new URL(url).origin
-  const forwarded = requested.headers.filter(([name]) => {
+  const forwarded = request.headers.filter(([name]) => {
     const lower = name.toLowerCase()
     return lower !== "host" && (isSameOrigin || !OF_AN_ORIGIN.has(lower))
   })
-  const { method } = requested
+  const { method } = request
   const becomesGet = (status === 303 && method !== "GET" && method !== "HEAD") || (status < 303 && method === "POST")
-  if (!becomesGet) return { ...requested, url: to.href, headers: forwarded }
+  if (!becomesGet) return { ...request, url: to.href, headers: forwarded }
   return { method: "GET", url: to.href, headers: forwarded.filter(([name]) => !BODY_HEADERS.test(name)) }
 }

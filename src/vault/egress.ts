@@ -36,8 +36,8 @@ export const MISDIRECTED = "The Host header names another host than the one that
 
 /** Whether the Host header names another host than the URL. */
 export function isMisdirected(url: URL, headers: Outgoing["headers"]): boolean {
-  const requested = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
-  return requested !== undefined && !isHostOf(requested, url)
+  const hostHeader = headers.find(([name]) => name.toLowerCase() === "host")?.[1]
+  return hostHeader !== undefined && !isHostOf(hostHeader, url)
 }
 
 /** The secrets with the host of this URL. */
@@ -53,8 +53,8 @@ function refuse(reason: string): Egress {
 }
 
 function isHostOf(header: string, url: URL): boolean {
-  const requested = URL.parse(`${url.protocol}//${header}`)
-  return requested !== null && toBoundHost(requested) === toBoundHost(url) && requested.port === url.port
+  const hostUrl = URL.parse(`${url.protocol}//${header}`)
+  return hostUrl !== null && toBoundHost(hostUrl) === toBoundHost(url) && hostUrl.port === url.port
 }
 
 function mentions(placeholder: string, url: URL, headers: Outgoing["headers"]): boolean {
@@ -64,15 +64,15 @@ function mentions(placeholder: string, url: URL, headers: Outgoing["headers"]): 
 }
 
 function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egress {
-  const known = new Map(bound.map((secret) => [secret.placeholder, secret]))
+  const byPlaceholder = new Map(bound.map((secret) => [secret.placeholder, secret]))
   // One pass, so that inserted values are not scanned. Placeholders need no escaping in a pattern.
-  const anyOf = known.size === 0 ? undefined : new RegExp([...known.keys()].join("|"), "g")
+  const anyOf = byPlaceholder.size === 0 ? undefined : new RegExp([...byPlaceholder.keys()].join("|"), "g")
   const released = new Set<string>()
   const swap = (text: string, write: (value: string) => string) =>
     anyOf === undefined
       ? text
       : text.replace(anyOf, (placeholder) => {
-          const { name, value } = known.get(placeholder) as ReleasedSecret
+          const { name, value } = byPlaceholder.get(placeholder) as ReleasedSecret
           released.add(name)
           return write(value)
         })

@@ -138,14 +138,14 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "an editor opens a session in which a chat has a turn",
     file: DOOR,
-    from: `return this.#conflict(known?.id ?? name, acp) ?? { acp, name }`,
+    from: `return this.#conflict(session?.id ?? name, acp) ?? { acp, name }`,
     to: `return { acp, name }`,
     test: MODEL,
   },
   {
     name: "an editor keeps a session that a chat has used since",
     file: TURNS,
-    from: `if (known) clients.release(known.acp)`,
+    from: `if (existing) clients.release(existing.acp)`,
     to: "",
     test: MODEL,
   },

@@ -38,7 +38,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "a restored database goes unnoticed",
     file: CHANGES,
-    from: `if (rows.length === 0 && known > 0) return this.#startAgain(now)`,
+    from: `if (rows.length === 0 && revision > 0) return this.#startAgain(now)`,
     to: ``,
     test: TEST,
   },

@@ -27,10 +27,10 @@ const MAX_ENTRIES = 200
 const entries = new Map<string, Entry>()
 
 export function entryOf(key: string, run: Entry["run"]): Entry {
-  const known = entries.get(key)
-  if (known) {
-    known.run = run
-    return known
+  const cached = entries.get(key)
+  if (cached) {
+    cached.run = run
+    return cached
   }
   const entry: Entry = { state: signal(EMPTY), run, users: 0, request: undefined }
   entries.set(key, entry)

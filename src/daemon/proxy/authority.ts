@@ -87,8 +87,8 @@ export function newAuthority(internId: string, now: () => number = Date.now): Au
   })
   const contexts = new ExpiringMap<string, SecureContext>(MAX_HOSTS)
   const contextFor = (host: string): SecureContext => {
-    const known = contexts.get(host, now())
-    if (known) return known.value
+    const cached = contexts.get(host, now())
+    if (cached) return cached.value
     const leaf = newPair()
     const cert = certify(name, pair, leafOf(host, leaf, pair, now()))
     const context = createSecureContext({ key: toPem(leaf), cert: cert + certificate })

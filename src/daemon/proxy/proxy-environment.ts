@@ -16,7 +16,7 @@ export function proxyEnvironment(
   { home }: Folder,
   { proxy, authority: { certificate }, gateway, trusted }: ProxyEnvironment,
 ): { env: Record<string, string>; files: Record<string, string> } {
-  const current = path.join(home, "egress-ca.pem")
+  const bundle = path.join(home, "egress-ca.pem")
   const all = path.join(home, "ca-bundle.pem")
   const href = proxy.href.replace(/\/$/, "")
   const proxied = { HTTPS_PROXY: href, HTTP_PROXY: href }
@@ -29,7 +29,7 @@ export function proxyEnvironment(
       ...direct,
       ...Object.fromEntries(lower),
       // Adds to the default certificates.
-      NODE_EXTRA_CA_CERTS: current,
+      NODE_EXTRA_CA_CERTS: bundle,
       NODE_USE_ENV_PROXY: "1",
       // Replaces the default certificates.
       SSL_CERT_FILE: all,
@@ -37,6 +37,6 @@ export function proxyEnvironment(
       REQUESTS_CA_BUNDLE: all,
       CURL_CA_BUNDLE: all,
     },
-    files: { [current]: certificate + trusted, [all]: [...rootCertificates, certificate + trusted].join("\n") },
+    files: { [bundle]: certificate + trusted, [all]: [...rootCertificates, certificate + trusted].join("\n") },
   }
 }

@@ -35,13 +35,13 @@ function readState(home: string): State {
 export function writeFiles(home: string, client: string, files: readonly FileEdit[]): Written[] {
   const before = writtenFor(home, client)
   const written = files.map(({ path: file, text, settings }) => {
-    const known = before.find((entry) => entry.path === file)
+    const previous = before.find((entry) => entry.path === file)
     const present = readText(file)
-    const backup = known ? known.backup : present === undefined ? null : backUp(file, present)
+    const backup = previous ? previous.backup : present === undefined ? null : backUp(file, present)
     writePrivate(file, text)
     // Edits between two connects are in no backup. With the former hash, which does not match, undo keeps them.
-    const isChanged = known !== undefined && present !== undefined && hashOf(present) !== known.sha256
-    const sha256 = isChanged ? known.sha256 : hashOf(text)
+    const isChanged = previous !== undefined && present !== undefined && hashOf(present) !== previous.sha256
+    const sha256 = isChanged ? previous.sha256 : hashOf(text)
     return { path: file, backup, sha256, settings_sha256: hashOf(settings) }
   })
   saveState(home, { ...readState(home), [client]: written })
@@ -85,7 +85,7 @@ type Changed = { home: string; client: ClientName; text: string; before: string 
 
 function withoutSettings({ home, client, text, before }: Changed, written: Written): string | undefined {
   const { files } = setupOf(client, { home, base: "", key: "", model: "", models: [] })
-  const file = files.find(({ path: known }) => known === written.path)
+  const file = files.find(({ path: entryPath }) => entryPath === written.path)
   try {
     if (file && hashOf(file.settings(text)) === written.settings_sha256) return file.restore(text, before)
   } catch (thrown) {

@@ -51,8 +51,8 @@ export function rejectUnknownEndpoints({ rows }: Stored, declared: readonly Reso
     const found = rows.find(({ id }) => id === model)
     const providers = objectsOf(found?.["endpoints"]).map((endpoint) => String(endpoint["provider"]))
     if (provider !== undefined && providers.includes(provider)) continue
-    const known = found ? `It has ${model} at ${providers.join(", ")}.` : `It has no ${model}.`
-    throw new Failure(`${addressOf(resource)}: the catalogue has no such endpoint. ${known}`)
+    const reason = found ? `It has ${model} at ${providers.join(", ")}.` : `It has no ${model}.`
+    throw new Failure(`${addressOf(resource)}: the catalogue has no such endpoint. ${reason}`)
   }
 }
 

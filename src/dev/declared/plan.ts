@@ -34,14 +34,14 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
   const found = liveByAddress(live, resources)
   const changes = resources.flatMap((resource) => {
     const address = addressOf(resource)
-    const current = found.get(address)
-    const fields = differences(resource.fields, current?.fields ?? {}, current === undefined)
-    if (current && fields.length === 0) return []
-    rejectFixedFields(resource.kind, address, current ? fields : [])
-    const drift = isDrift(recorded?.[address], current)
+    const liveResource = found.get(address)
+    const fields = differences(resource.fields, liveResource?.fields ?? {}, liveResource === undefined)
+    if (liveResource && fields.length === 0) return []
+    rejectFixedFields(resource.kind, address, liveResource ? fields : [])
+    const drift = isDrift(recorded?.[address], liveResource)
     const { kind, workspace, name, fields: declared, secrets = {}, request } = resource
-    const action = current || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
-    const id = current?.id ?? null
+    const action = liveResource || kind === "guardrail_keys" ? ("update" as const) : ("create" as const)
+    const id = liveResource?.id ?? null
     return [{ action, kind, workspace, name, address, id, fields, declared, secrets, request, drift }]
   })
   const extra = live.filter((resource) => isExtra(resource, declaration))
@@ -53,16 +53,16 @@ export function planChanges({ declaration, live, recorded, prune }: Input): Plan
 }
 
 /** Declared fields with another value in the gateway. */
-function differences(declared: Json, current: Json, isNew: boolean): FieldChange[] {
+function differences(declared: Json, liveFields: Json, isNew: boolean): FieldChange[] {
   return Object.entries(declared)
-    .filter(([field, to]) => (isNew ? to !== null : canonicalJson(to) !== canonicalJson(current[field] ?? null)))
-    .map(([field, to]) => ({ field, from: isNew ? null : (current[field] ?? null), to }))
+    .filter(([field, to]) => (isNew ? to !== null : canonicalJson(to) !== canonicalJson(liveFields[field] ?? null)))
+    .map(([field, to]) => ({ field, from: isNew ? null : (liveFields[field] ?? null), to }))
 }
 
 /** For resources that differ from the file: whether they also differ from the result of the last apply. */
-export function isDrift(recorded: Recorded | undefined, current: Pick<Resource, "fields"> | undefined): boolean {
+export function isDrift(recorded: Recorded | undefined, liveResource: Pick<Resource, "fields"> | undefined): boolean {
   if (!recorded) return false
-  return !current || fingerprintOf(current.fields, recorded.fields) !== recorded.sha256
+  return !liveResource || fingerprintOf(liveResource.fields, recorded.fields) !== recorded.sha256
 }
 
 function isExtra(resource: LiveResource, { resources, sections }: Declaration): boolean {

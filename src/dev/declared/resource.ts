@@ -84,8 +84,8 @@ export function addressOf({ kind, workspace, name }: Pick<Resource, "kind" | "wo
 
 /** Normalizes fields for comparison: instants in UTC, lists without fields that the gateway adds. */
 export function normalizeFields(fields: Json): Json {
-  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(known.map(([name, value]) => [name, normalizeField(name, value)]))
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(defined.map(([name, value]) => [name, normalizeField(name, value)]))
 }
 
 function normalizeField(name: string, value: unknown): unknown {

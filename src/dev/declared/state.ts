@@ -57,11 +57,11 @@ export function recordsOf(
   const found = new Map(live.map((resource) => [addressOf(resource), resource]))
   const entries = declared.flatMap((resource): [string, Recorded][] => {
     const address = addressOf(resource)
-    const current = found.get(address)
-    const known = before?.resources[address]
-    if (!current || pending.has(address)) return known ? [[address, known]] : []
+    const liveResource = found.get(address)
+    const record = before?.resources[address]
+    if (!liveResource || pending.has(address)) return record ? [[address, record]] : []
     const fields = Object.keys(resource.fields).toSorted()
-    return [[address, { fields, sha256: fingerprintOf(current.fields, fields) }]]
+    return [[address, { fields, sha256: fingerprintOf(liveResource.fields, fields) }]]
   })
   return Object.fromEntries(entries)
 }

@@ -6,8 +6,8 @@ const DEFAULT_SECONDS = 4
 type Order = Record<string, unknown> & { id: string }
 
 export function newOrder(request: Record<string, unknown>): Order {
-  const requested = Number(request["duration"] ?? request["seconds"])
-  const seconds = Number.isSafeInteger(requested) && requested > 0 ? requested : DEFAULT_SECONDS
+  const duration = Number(request["duration"] ?? request["seconds"])
+  const seconds = Number.isSafeInteger(duration) && duration > 0 ? duration : DEFAULT_SECONDS
   return { id: `video_${crypto.randomUUID()}_${seconds}`, ...common(seconds), status: "queued", progress: 0 }
 }
 

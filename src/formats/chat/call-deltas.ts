@@ -66,8 +66,8 @@ export function appendCallDelta<Call extends PartialCall>(
   // Some providers repeat the name with every delta.
   const more = delta.name !== null && delta.name !== call.name && mayExtendName(call, delta) ? delta.name : ""
   const name = call.name === "" ? (delta.name ?? "") : call.name + more
-  const grown = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: call.arguments + added }
-  return { grown, added }
+  const extended = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: call.arguments + added }
+  return { grown: extended, added }
 }
 
 /** Some providers repeat a complete call with the finish reason. */

@@ -131,11 +131,11 @@ export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): v
   for (const candidate of candidates) if (typeof candidate === "string" && candidate !== "") meter.signature = candidate
 }
 
-function keepToolCall(phrase: Transcript, call: unknown, ...[choice, at]: [choice: number, at: number]): void {
+function keepToolCall(transcript: Transcript, call: unknown, ...[choice, at]: [choice: number, at: number]): void {
   if (!isObject(call)) return
   const { id, index = at } = call
   const fn = [call["function"], call["custom"]].find(isObject) ?? {}
-  appendToolCall(phrase, `${choice}:${String(index)}`, {
+  appendToolCall(transcript, `${choice}:${String(index)}`, {
     id,
     name: fn["name"],
     arguments: fn["arguments"] ?? fn["input"],
@@ -143,13 +143,13 @@ function keepToolCall(phrase: Transcript, call: unknown, ...[choice, at]: [choic
 }
 
 /** Adds text, a string or content parts, to the transcript if there is one. */
-export function keep({ transcript: phrase }: ResponseMeter, kind: TranscriptText, text: unknown): void {
-  if (!phrase) return
-  if (typeof text === "string") return appendText(phrase, kind, text)
+export function keep({ transcript }: ResponseMeter, kind: TranscriptText, text: unknown): void {
+  if (!transcript) return
+  if (typeof text === "string") return appendText(transcript, kind, text)
   for (const part of listOf(text)) {
     if (!isObject(part)) continue
-    if (typeof part["text"] === "string") appendText(phrase, kind, part["text"])
-    if (typeof part["thinking"] === "string") appendText(phrase, "reasoning", part["thinking"])
+    if (typeof part["text"] === "string") appendText(transcript, kind, part["text"])
+    if (typeof part["thinking"] === "string") appendText(transcript, "reasoning", part["thinking"])
   }
 }
 

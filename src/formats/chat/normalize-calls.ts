@@ -56,12 +56,14 @@ function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: nu
   const calls = seen.filter((call) => call.choice === choice)
   // Every client starts a call for a name at a new index, even if it shares its id with another.
   const isApart = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
-  const known = isApart ? undefined : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
-  if (known) {
-    const { name } = known
-    const { grown, added } = appendCallDelta(known, delta)
-    Object.assign(known, grown)
-    return { index: known.position, added: { name: grown.name.slice(name.length), arguments: added } }
+  const openCall = isApart
+    ? undefined
+    : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
+  if (openCall) {
+    const { name } = openCall
+    const { grown, added } = appendCallDelta(openCall, delta)
+    Object.assign(openCall, grown)
+    return { index: openCall.position, added: { name: grown.name.slice(name.length), arguments: added } }
   }
   const { index, id, name, arguments: result } = delta
   const position = calls.length

@@ -50,9 +50,9 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
 function normalizeChoice(choice: unknown, position: number, { calls, begun }: ChunkDefaults): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
-  const known = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
+  const normalized = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
   const isFirst = begun !== undefined && !begun.has(index)
-  const delta = isFirst && !("role" in known) ? { role: "assistant", ...known } : known
+  const delta = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
   const reason = finishReasonOf(
     choice,
     calls.some((call) => call.choice === index),
@@ -75,8 +75,8 @@ function finishReasonOf({ finish_reason: native }: Json, hasCalls: boolean): str
 
 /** The provider's finish reason, if the client receives another. */
 function nativeReasonOf(choice: Json, finishReason: string | null): Json {
-  const { finish_reason: native, native_finish_reason: known } = choice
-  if (finishReason === null || typeof known === "string" || typeof native !== "string") return {}
+  const { finish_reason: native, native_finish_reason: nativeReason } = choice
+  if (finishReason === null || typeof nativeReason === "string" || typeof native !== "string") return {}
   return native === "" || toFinishReason(native) === native ? {} : { native_finish_reason: native }
 }
 

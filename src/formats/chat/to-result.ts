@@ -25,9 +25,9 @@ export function toResult(
     // The content of a malformed event is lost.
     if (chunk === "malformed") return { result: undefined, error: meter.error }
     if (chunk === "empty" || chunk === "comment") continue
-    const { choices: text, usage: counted, object: _, ...rest } = chunk
+    const { choices: text, usage: usageFields, object: _, ...rest } = chunk
     head = { ...rest, ...head }
-    if (isObject(counted)) usage = counted
+    if (isObject(usageFields)) usage = usageFields
     if (isArray(text)) for (const choice of text) if (isObject(choice)) mergeChoice(choices, choice)
   }
   if (meter.error) return { result: undefined, error: meter.error }
@@ -71,8 +71,8 @@ function mergeDelta(growing: PartialChoice, delta: Json): number[] {
 }
 
 /** Concatenates the token lists of consecutive chunks. */
-function mergeLogprobs(known: unknown, text: Json): Json {
-  const merged: Json = isObject(known) ? { ...known } : {}
+function mergeLogprobs(previous: unknown, text: Json): Json {
+  const merged: Json = isObject(previous) ? { ...previous } : {}
   for (const [key, value] of Object.entries(text)) {
     if (isArray(value)) merged[key] = [...listOf(merged[key]), ...value]
     else merged[key] ??= value
@@ -98,9 +98,9 @@ function newCall({ index, id }: CallDelta): PartialCall {
 }
 
 /** Keeps unknown fields of a call: providers may verify them. */
-function toCall(known: unknown, reported: Json, grown: PartialCall): Json {
+function toCall(previous: unknown, reported: Json, grown: PartialCall): Json {
   const { index: _, function: piece, ...rest } = reported
-  const before = isObject(known) ? known : { id: "", type: "function", function: {} }
+  const before = isObject(previous) ? previous : { id: "", type: "function", function: {} }
   const further = Object.fromEntries(Object.entries(rest).filter(([, value]) => Boolean(value)))
   const fn = { ...(isObject(before["function"]) && before["function"]), ...(isObject(piece) && piece) }
   return {

@@ -79,16 +79,16 @@ const KNOWN = [
   serverToolUseBlock,
   toolResultBlock,
 ] as const
-const known = z.discriminatedUnion("type", KNOWN)
+const knownBlock = z.discriminatedUnion("type", KNOWN)
 const KNOWN_TYPES: readonly string[] = KNOWN.map(({ shape }) => shape.type.value)
 
 /** Kept for messages.ts to reject by name. Aborts: otherwise a union would report only this branch. */
 const unknown = z.looseObject({ type: text.refine((name) => !KNOWN_TYPES.includes(name), { abort: true }) })
 
-export const ContentBlock = z.union([known, unknown], { error: "must be a content block with a type" })
+export const ContentBlock = z.union([knownBlock, unknown], { error: "must be a content block with a type" })
 
 export type ContentBlock = z.infer<typeof ContentBlock>
-export type KnownBlock = z.infer<typeof known>
+export type KnownBlock = z.infer<typeof knownBlock>
 export type ResponseBlock = z.infer<typeof result>
 export type ToolResultBlock = z.infer<typeof toolResultBlock>
 
@@ -97,14 +97,14 @@ export function isKnown(block: ContentBlock): block is KnownBlock {
 }
 
 const content = z.union([text, z.array(ContentBlock)], { error: "must be a string or an array of content blocks" })
-const phrase = z.union([text, z.array(TextBlock)], { error: "must be a string or an array of text blocks" })
+const resultContent = z.union([text, z.array(TextBlock)], { error: "must be a string or an array of text blocks" })
 
 export const Message = z.discriminatedUnion(
   "role",
   [
     z.looseObject({ role: z.literal("user"), content }),
     z.looseObject({ role: z.literal("assistant"), content }),
-    z.looseObject({ role: z.literal("system"), content: phrase }),
+    z.looseObject({ role: z.literal("system"), content: resultContent }),
   ],
   { error: "must have a role: user, assistant or system" },
 )

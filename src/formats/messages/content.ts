@@ -32,8 +32,8 @@ export function toParts(block: ResponseBlock): Json[] {
     case "image":
       return [{ ...toImage(block.source), ...mark }]
     case "search_result": {
-      const phrase = block.content.map(({ text }) => text).join("\n")
-      return [toTextPart(`${block.title}\n${block.source}\n\n${phrase}`, block.cache_control)]
+      const text = block.content.map(({ text }) => text).join("\n")
+      return [toTextPart(`${block.title}\n${block.source}\n\n${text}`, block.cache_control)]
     }
     case "document":
       return mark["cache_control"] === undefined ? toDocument(block) : markLast(toDocument(block), mark)

@@ -46,8 +46,8 @@ export function start(state: EventState): Step {
 /** Takes one `chat.completion.chunk`. Upstream JSON is untrusted: every field is checked. */
 export function advance(state: EventState, chunk: Json): Step {
   // Usage of the first chunk goes into `message_start`.
-  const counted = isObject(chunk["usage"]) ? { ...state, usage: chunk["usage"] } : state
-  return step(counted, (turn) => {
+  const withUsage = isObject(chunk["usage"]) ? { ...state, usage: chunk["usage"] } : state
+  return step(withUsage, (turn) => {
     take(turn, chunk)
     emitNext(turn, false)
   })
@@ -104,7 +104,7 @@ function step(state: EventState, work: (turn: Turn) => void): Step {
 
 /** The message of `message_start`. */
 function toMessage({ facts, usage }: EventState): Json {
-  const { cost: _, ...counted } = toMessagesUsage(usage)
+  const { cost: _, ...usageFields } = toMessagesUsage(usage)
   return {
     id: facts.id,
     type: "message",
@@ -113,7 +113,7 @@ function toMessage({ facts, usage }: EventState): Json {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: counted,
+    usage: usageFields,
   }
 }
 

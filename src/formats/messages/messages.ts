@@ -36,12 +36,17 @@ export function toUpstreamTurns(messages: readonly Turn[]): Turn[] {
   let isGap = false
   for (const message of messages) {
     const { role, content } = message
-    const current = Array.isArray(content) ? (content as ContentBlock[]).filter((block) => !isForeign(block)) : content
+    const nativeContent = Array.isArray(content)
+      ? (content as ContentBlock[]).filter((block) => !isForeign(block))
+      : content
     const last = turns.at(-1)
-    if (current.length > 0 && isGap && last?.role === role) {
-      turns[turns.length - 1] = { ...last, content: [...toBlockList(last.content), ...toBlockList(current)] } as Turn
-    } else if (current.length > 0) turns.push({ ...message, content: current } as Turn)
-    isGap = current.length === 0
+    if (nativeContent.length > 0 && isGap && last?.role === role) {
+      turns[turns.length - 1] = {
+        ...last,
+        content: [...toBlockList(last.content), ...toBlockList(nativeContent)],
+      } as Turn
+    } else if (nativeContent.length > 0) turns.push({ ...message, content: nativeContent } as Turn)
+    isGap = nativeContent.length === 0
   }
   if (turns.length > 0) return turns
   throw new GatewayError("invalid_request", "messages: must not be empty.")
@@ -121,10 +126,10 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
     const call = type === CALL_FIELDS ? calls.find((one) => one["id"] === id) : undefined
     if (call) addFields(call, fields)
   }
-  const phrase = parts.every(isPlainText) ? parts.map(({ text }) => text).join("") : parts
+  const joined = parts.every(isPlainText) ? parts.map(({ text }) => text).join("") : parts
   return {
     role: "assistant",
-    content: parts.length > 0 ? phrase : calls.length > 0 ? null : "",
+    content: parts.length > 0 ? joined : calls.length > 0 ? null : "",
     ...toReasoning(details.filter(({ type }) => type !== CALL_FIELDS)),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
@@ -142,6 +147,6 @@ const TAKEN = {
 }
 
 function refuse({ type }: { type: string }, role: keyof typeof TAKEN, at: number, position: number): GatewayError {
-  const phrase = `${type} is not supported here; a message of the ${role} may have ${TAKEN[role]}`
-  return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${phrase}.`)
+  const message = `${type} is not supported here; a message of the ${role} may have ${TAKEN[role]}`
+  return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${message}.`)
 }

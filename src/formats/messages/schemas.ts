@@ -9,12 +9,13 @@ import { CacheControl, Message, TextBlock } from "./block-schemas.ts"
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })
-const elsewhere = (phrase: string) =>
-  z.null({ error: `is a field of /chat/completions; here it is ${phrase}` }).optional()
-const missing = (phrase: string) => z.null({ error: `is not available on this gateway: ${phrase}` }).optional()
+const elsewhere = (alternative: string) =>
+  z.null({ error: `is a field of /chat/completions; here it is ${alternative}` }).optional()
+const missing = (alternative: string) =>
+  z.null({ error: `is not available on this gateway: ${alternative}` }).optional()
 const integer = (message: string, min: number) => z.int({ error: message }).min(min, message)
 const atLeastOne = "must be an integer of at least 1"
-const unit = (phrase = "must be a number from 0 to 1") => z.number({ error: phrase }).min(0, phrase).max(1, phrase)
+const unit = (rule = "must be a number from 0 to 1") => z.number({ error: rule }).min(0, rule).max(1, rule)
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `accepts ${values.join(", ")} or null` }).nullish()
 
@@ -103,8 +104,8 @@ export const MessagesRequest = z
       .nullish(),
   })
   .superRefine(rejectContradictions)
-  .superRefine(({ thinking: requested, max_tokens: limit }, context) => {
-    if (requested?.type !== "enabled" || requested.budget_tokens < limit) return
+  .superRefine(({ thinking: thinkingConfig, max_tokens: limit }, context) => {
+    if (thinkingConfig?.type !== "enabled" || thinkingConfig.budget_tokens < limit) return
     const message = `must be less than max_tokens (${limit}), which includes the thinking`
     context.addIssue({ code: "custom", path: ["thinking", "budget_tokens"], message })
   })

@@ -16,7 +16,7 @@ export function asConverse(
   outgoing: UpstreamFields,
   conversation: Conversation,
 ): UpstreamRequest {
-  let counted: unknown
+  let reportedUsage: unknown
   const created = Math.floor(Date.now() / 1_000)
   const { upstreamId } = outgoing
   const operation = request.stream ? "converse-stream" : "converse"
@@ -24,10 +24,10 @@ export function asConverse(
     reader: chatReader,
     path: `/model/${encodeURIComponent(upstreamId)}/${operation}`,
     body: toConverseBody(request, outgoing, conversation),
-    counted: () => counted,
+    counted: () => reportedUsage,
     decode: { type: EVENT_STREAM_TYPE, body: converseAsSse },
     translate: {
-      stream: () => converseTranslator(upstreamId, { created, onUsage: (usage) => (counted = usage) }),
+      stream: () => converseTranslator(upstreamId, { created, onUsage: (usage) => (reportedUsage = usage) }),
       document: (result) => toChatResult(toMessagesDocument(result, upstreamId), { created }),
     },
   }

@@ -13,16 +13,16 @@ export function asMessages(
   outgoing: UpstreamFields,
   conversation: Conversation,
 ): UpstreamRequest {
-  let counted: unknown
+  let reportedUsage: unknown
   const created = Math.floor(Date.now() / 1_000)
   return {
     reader: chatReader,
     path: MESSAGES_PATH,
     headers: ANTHROPIC_HEADERS,
     body: toMessagesBody(request, outgoing, conversation),
-    counted: () => counted,
+    counted: () => reportedUsage,
     translate: {
-      stream: () => chatTranslator({ created, onUsage: (usage) => (counted = usage) }),
+      stream: () => chatTranslator({ created, onUsage: (usage) => (reportedUsage = usage) }),
       document: (result) => toChatResult(result, { created }),
     },
   }

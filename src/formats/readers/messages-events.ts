@@ -8,13 +8,13 @@ type Event = Json & { type: string }
 export function toEvents(message: Json): StreamHead {
   const { content, stop_reason: reason, stop_sequence: sequence, stop_details: details, usage, ...head } = message
   const blocks = objectsOf(content)
-  const counted = isObject(usage) ? usage : {}
+  const usageFields = isObject(usage) ? usage : {}
   const begun = {
     ...head,
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { ...counted, output_tokens: 0 },
+    usage: { ...usageFields, output_tokens: 0 },
   }
   const ended = {
     stop_reason: reason ?? null,
@@ -24,7 +24,7 @@ export function toEvents(message: Json): StreamHead {
   const events: Event[] = [
     { type: "message_start", message: begun },
     ...blocks.flatMap(emitBlock),
-    { type: "message_delta", delta: ended, usage: counted },
+    { type: "message_delta", delta: ended, usage: usageFields },
     { type: "message_stop" },
   ]
   const frames = events.map(toEventFrame)
@@ -46,14 +46,14 @@ function cut(block: Json): { start: Json; deltas: Json[] } {
   if (type === "text" && typeof text === "string") {
     const cited = listOf(citations)
     const start = { ...block, text: "", ...(cited.length > 0 && { citations: [] }) }
-    const grown = text === "" ? [] : [{ type: "text_delta", text }]
-    return { start, deltas: [...grown, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
+    const deltas = text === "" ? [] : [{ type: "text_delta", text }]
+    return { start, deltas: [...deltas, ...cited.map((citation) => ({ type: "citations_delta", citation }))] }
   }
   if (type === "thinking" && typeof thinking === "string") {
-    const grown = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
+    const deltas = thinking === "" ? [] : [{ type: "thinking_delta", thinking }]
     const isSigned = typeof signature === "string" && signature !== ""
     const start = { ...block, thinking: "", signature: "" }
-    return { start, deltas: [...grown, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
+    return { start, deltas: [...deltas, ...(isSigned ? [{ type: "signature_delta", signature }] : [])] }
   }
   if (typeof type === "string" && type.endsWith("tool_use") && isObject(input)) {
     const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) }

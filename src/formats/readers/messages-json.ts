@@ -31,8 +31,11 @@ export function toMessage(
 
 function endMessage(message: Json, event: Json): Json {
   const { type: _, delta, usage, ...further } = event
-  const counted = { ...(isObject(message["usage"]) && message["usage"]), ...(isObject(usage) && withoutNulls(usage)) }
-  return { ...message, ...further, ...(isObject(delta) && delta), usage: counted }
+  const usageFields = {
+    ...(isObject(message["usage"]) && message["usage"]),
+    ...(isObject(usage) && withoutNulls(usage)),
+  }
+  return { ...message, ...further, ...(isObject(delta) && delta), usage: usageFields }
 }
 
 function withoutNulls(object: Json): Json {
@@ -49,8 +52,8 @@ function appendToBlocks(blocks: Map<unknown, Growing>, { type, index, content_bl
   else for (const [key, value] of Object.entries(text)) growing.block[key] = join(growing.block[key], value)
 }
 
-function join(known: unknown, piece: unknown): unknown {
-  return typeof known === "string" && typeof piece === "string" ? known + piece : piece
+function join(previous: unknown, piece: unknown): unknown {
+  return typeof previous === "string" && typeof piece === "string" ? previous + piece : piece
 }
 
 function toBlock({ block, input }: Growing): Json {

@@ -101,12 +101,12 @@ function readText(meter: ResponseMeter, text: unknown, index: unknown): void {
   meter.pieces += 1
 }
 
-function keepToolUse(phrase: Transcript, block: Json, key: string): void {
+function keepToolUse(transcript: Transcript, block: Json, key: string): void {
   const { type, id, name, input, partial_json: part } = block
   const isStart = type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use"
   const isWhole = isObject(input) && Object.keys(input).length > 0
-  if (isStart) appendToolCall(phrase, key, { id, name, arguments: isWhole ? JSON.stringify(input) : "" })
-  else if (typeof part === "string") appendToolCall(phrase, key, { arguments: part })
+  if (isStart) appendToolCall(transcript, key, { id, name, arguments: isWhole ? JSON.stringify(input) : "" })
+  else if (typeof part === "string") appendToolCall(transcript, key, { arguments: part })
 }
 
 /** The start of a block is not content, except for a block that arrives complete. */

@@ -51,8 +51,8 @@ function cut(item: Json): { start: Json; grown: Event[] } {
   if (type === "message") return { start: { content: [] }, grown: emitParts(item["content"]) }
   if (type === "reasoning") {
     const content = Array.isArray(item["content"]) ? { content: [] } : {}
-    const grown = [...emitSummary(item["summary"]), ...emitParts(item["content"])]
-    return { start: { ...content, summary: [] }, grown }
+    const deltas = [...emitSummary(item["summary"]), ...emitParts(item["content"])]
+    return { start: { ...content, summary: [] }, grown: deltas }
   }
   if (type === "function_call" && typeof encoded === "string") {
     const done = { type: "response.function_call_arguments.done", name, arguments: encoded }

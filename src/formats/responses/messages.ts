@@ -72,11 +72,11 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
 const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:service|openrouter):)/
 
 function refusal(type: string, at: number): GatewayError {
-  const phrase =
+  const errorText =
     type === "item_reference"
       ? "item_reference refers to a stored item, and this gateway stores none: send the item itself"
       : `${type} is not supported; use message, function_call, custom_tool_call, their outputs or reasoning`
-  return new GatewayError("invalid_request", `input[${at}].type: ${phrase}.`)
+  return new GatewayError("invalid_request", `input[${at}].type: ${errorText}.`)
 }
 
 function takeReasoning(conversation: Conversation, item: ReasoningItem): void {
@@ -130,9 +130,9 @@ function newAssistant(conversation: Conversation): AssistantMessage {
 
 function attachDetails(conversation: Conversation, message: AssistantMessage): void {
   if (conversation.details.length === 0) return
-  const known = message.reasoning_details ?? []
-  const added = conversation.details.map((detail, at) => ({ index: known.length + at, ...detail }))
-  message.reasoning_details = [...known, ...added]
+  const existing = message.reasoning_details ?? []
+  const added = conversation.details.map((detail, at) => ({ index: existing.length + at, ...detail }))
+  message.reasoning_details = [...existing, ...added]
   conversation.details = []
   const text = message.reasoning_details.map(textOf).join("")
   if (text !== "") message.reasoning = text

@@ -30,8 +30,8 @@ const FunctionTool = z.looseObject({
   strict: flag.nullish(),
 })
 /** Aborts: otherwise a union would report only this branch. */
-const typeOtherThan = (...known: string[]) =>
-  z.looseObject({ type: text.refine((type) => !known.includes(type), { abort: true }) })
+const typeOtherThan = (...knownTypes: string[]) =>
+  z.looseObject({ type: text.refine((type) => !knownTypes.includes(type), { abort: true }) })
 const tool = z.union([FunctionTool, typeOtherThan("function")], { error: "must be a tool with a type" })
 
 const toolChoice = z.union(

@@ -24,9 +24,9 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   for (const [key, value] of Object.entries(request)) {
     if ((!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value != null) body[key] = value
   }
-  const { input, max_output_tokens: requested, reasoning, service_tier: tier } = request
+  const { input, max_output_tokens: maxOutputTokens, reasoning, service_tier: tier } = request
   const { maxCompletionTokens: cap, pseudonym } = outgoing
-  const limit = cap === undefined ? requested : Math.min(cap, requested ?? cap)
+  const limit = cap === undefined ? maxOutputTokens : Math.min(cap, maxOutputTokens ?? cap)
   const effort = reasoning?.effort ?? request.reasoning_effort
   return {
     ...body,

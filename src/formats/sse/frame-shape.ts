@@ -163,9 +163,9 @@ const byteDecoder = new TextDecoder("latin1")
 const literals = new Map<string, RegExp>()
 
 function literalOf(key: string): RegExp {
-  const known = literals.get(key) ?? new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g")
-  literals.set(key, known)
-  return known
+  const pattern = literals.get(key) ?? new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g")
+  literals.set(key, pattern)
+  return pattern
 }
 
 type Span = { start: number; end: number }

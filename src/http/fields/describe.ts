@@ -33,8 +33,8 @@ type Parameter = { name?: string; description?: string; schema?: object }
 export function describeParameter(parameter: Parameter): void {
   const { name = "", schema, description } = parameter
   if (description !== undefined || (schema && "description" in schema)) return
-  const known = lookUp(PARAMETERS, name)
-  if (known !== undefined) parameter.description = known
+  const described = lookUp(PARAMETERS, name)
+  if (described !== undefined) parameter.description = described
 }
 
 /** A reference is described by what it refers to. */

@@ -120,9 +120,9 @@ export class Agent {
   pending(round: Round): ToolCall[] {
     this.usage = addUsage(this.usage, round.usage)
     const names = this.#names
-    const current = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
-    this.#requested += current.length
-    return current
+    const calls = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
+    this.#requested += calls.length
+    return calls
   }
 
   /** The calls of a round that the client must run. Drops server tool calls after the last step. */
@@ -132,10 +132,10 @@ export class Agent {
   }
 
   /** Runs these calls. The loop then continues, unless the round also calls client tools. */
-  async answer(round: Round, current: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
+  async answer(round: Round, calls: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
     const { job, deps } = this
     const all = callsOf(round.message)
-    const finished = await runCalls(current, {
+    const finished = await runCalls(calls, {
       tools: job.prepared.tools,
       deps: { ...deps.tools(), signal },
       tally: this.#tally,
@@ -144,7 +144,7 @@ export class Agent {
     const runs: Run[] = []
     for (const run of finished) runs.push(await this.#screened(run))
     this.#toolRuns = runs.flatMap(({ free }) => (free ? [free] : []))
-    const continues = all.length === current.length
+    const continues = all.length === calls.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const scope = { round: this.#steps, isPending: !continues, contentLength: this.#lengthWith(round) }
     const details = runs.map((run) => toDetail(run, { ...scope, index: this.detailOffset++ }, job.emitsToolItems))
@@ -161,7 +161,7 @@ export class Agent {
       job.prepared.chat.stop_server_tools_when,
       job.maxSteps ?? MAX_STEPS,
     )
-    this.#messages = [...this.#messages, toAssistant(round.message, current), ...toResults(runs)]
+    this.#messages = [...this.#messages, toAssistant(round.message, calls), ...toResults(runs)]
     this.callFilter = new ToolCallFilter(this.#names, this.callFilter.count)
     return { details, continues }
   }
@@ -221,7 +221,7 @@ export class Agent {
 }
 
 /** The assistant message for the next round: content, reasoning and the calls that were run. */
-function toAssistant(message: Json, current: readonly ToolCall[]): Json {
+function toAssistant(message: Json, calls: readonly ToolCall[]): Json {
   const { content, reasoning, reasoning_details: details } = message
   const merged = mergeDetails(listOf(details))
   return {
@@ -229,6 +229,6 @@ function toAssistant(message: Json, current: readonly ToolCall[]): Json {
     content: content ?? null,
     ...(typeof reasoning === "string" && reasoning !== "" && { reasoning }),
     ...(merged.length > 0 && { reasoning_details: merged }),
-    tool_calls: current,
+    tool_calls: calls,
   }
 }

@@ -19,11 +19,11 @@ export async function respondJson(
   let response = first
   for (;;) {
     const round = await readJsonRound(response, (metadata) => (agent.metadata = metadata))
-    const current = agent.pending(round)
+    const calls = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
     const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
     const { details: runs, continues }: AnsweredCalls =
-      current.length > 0 ? await agent.answer(round, current, signal) : { details: [], continues: false }
+      calls.length > 0 ? await agent.answer(round, calls, signal) : { details: [], continues: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
     if (!continues) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
     earlier.push(turn, ...done)

@@ -30,12 +30,12 @@ export class StreamResponder {
     for (;;) {
       const round = await this.#read(response)
       if (this.#signal.aborted) return
-      const current = agent.pending(round)
+      const calls = agent.pending(round)
       const pending = agent.callFilter.rest(listOf(round.message["tool_calls"]))
       if (pending.length > 0) this.#emit({ tool_calls: pending })
       const { details, continues }: AnsweredCalls =
-        current.length > 0
-          ? await this.#withHeartbeats(agent.answer(round, current, this.#signal))
+        calls.length > 0
+          ? await this.#withHeartbeats(agent.answer(round, calls, this.#signal))
           : { details: [], continues: false }
       this.#emitBuffered(round, continues)
       for (const detail of details) this.#emit({ reasoning_details: [detail] })

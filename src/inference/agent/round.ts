@@ -82,10 +82,10 @@ function takeMetadata(answer: Json, onMetadata: (result: Json) => void): void {
 }
 
 /** Emits the part of a chunk for the client: without finish reason, server tool calls and buffered content. */
-function pass(chunk: Json, choice: Json, grown: { message: Json; places: number[] }, listener: Listener): void {
+function pass(chunk: Json, choice: Json, accumulated: { message: Json; places: number[] }, listener: Listener): void {
   const result = isObject(choice["delta"]) ? choice["delta"] : {}
   const { tool_calls: deltas, content, reasoning_details: details, ...rest } = result
-  const { message, places } = grown
+  const { message, places } = accumulated
   const toolCalls = listOf(message["tool_calls"])
   const calls = isArray(deltas) ? listener.callFilter.take(deltas, places, toolCalls, false) : []
   const delta: Json = {

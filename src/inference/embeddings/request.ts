@@ -49,14 +49,14 @@ function embeddingsEncoder(call: CallContext): ResponseEncoder {
     ...UNSTREAMED,
     document(result, answering, charge) {
       const { usage, ...rest } = result
-      const known = isObject(usage) && charge.tokensFrom === "upstream"
+      const hasUsage = isObject(usage) && charge.tokensFrom === "upstream"
       const { prompt } = charge.tokens
       return {
         ...rest,
         object: "list",
         data: objectsOf(rest["data"]).map((one, index) => ({ index, ...one, object: "embedding" })),
         model: answering.model,
-        ...(known && {
+        ...(hasUsage && {
           usage: {
             ...usage,
             prompt_tokens: prompt,

@@ -49,10 +49,10 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
 
 function documented(result: Json, { documents }: RerankRequest): Json {
   const { index } = result
-  const requested = isInteger(index) ? documents[index] : undefined
+  const document = isInteger(index) ? documents[index] : undefined
   return {
     ...result,
-    document: result["document"] ?? (typeof requested === "string" ? { text: requested } : requested),
+    document: result["document"] ?? (typeof document === "string" ? { text: document } : document),
   }
 }
 
@@ -83,14 +83,14 @@ export function imageRequest(request: ImageRequest): InferenceRequest {
       path: "/images/generations",
       body: forwardedFields(request, outgoing),
     }),
-    complete: (response, { tokens: { prompt: requested, completion } }) => ({
+    complete: (response, { tokens: { prompt: promptTokens, completion } }) => ({
       ...response,
       created: response["created"] ?? Math.floor(Date.now() / 1_000),
       usage: {
         ...(isObject(response["usage"]) ? response["usage"] : {}),
-        prompt_tokens: requested,
+        prompt_tokens: promptTokens,
         completion_tokens: completion,
-        total_tokens: requested + completion,
+        total_tokens: promptTokens + completion,
       },
     }),
   })
@@ -198,18 +198,17 @@ export function videoRequest(
   if (duration != null && asText != null && duration !== Number(asText)) {
     throw new GatewayError("invalid_request", `seconds: differs from duration (${duration}); send one of them.`)
   }
-  const requested = duration ?? (asText == null ? undefined : Number(asText))
+  const seconds = duration ?? (asText == null ? undefined : Number(asText))
   const normalized = plainRequest(request, {
     apiType: "video",
     output: "video",
     promptBound: maxTokensIn(request.prompt ?? ""),
     promptEstimate: tokensIn(request.prompt ?? ""),
-    pieces: { images: 0, pictures: 1, seconds: requested ?? ASSUMED_VIDEO_SECONDS },
+    pieces: { images: 0, pictures: 1, seconds: seconds ?? ASSUMED_VIDEO_SECONDS },
     buildUpstreamRequest: (outgoing, { quirks }) => {
       const { duration: _, seconds: __, ...body } = forwardedFields(request, outgoing)
       // The OpenAI API names the length `seconds` and takes it as a string.
-      const length =
-        requested === undefined ? {} : quirks.isStrict ? { seconds: String(requested) } : { duration: requested }
+      const length = seconds === undefined ? {} : quirks.isStrict ? { seconds: String(seconds) } : { duration: seconds }
       return { reader: videoReader, path: "/videos", body: { ...body, ...length } }
     },
   })

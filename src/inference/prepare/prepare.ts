@@ -205,8 +205,8 @@ function shorten(messages: Messages, chat: ChatRequest, deps: Deps, stages: Pipe
   const model = firstModel(chat, deps)
   const context = model?.contextLength ?? 0
   if (context === 0) return messages
-  const requested = chat.max_completion_tokens ?? chat.max_tokens
-  const forOutput = requested ?? Math.min(MAX_ASSUMED_OUTPUT, Math.floor(context * OUTPUT_SHARE))
+  const requestedMax = chat.max_completion_tokens ?? chat.max_tokens
+  const forOutput = requestedMax ?? Math.min(MAX_ASSUMED_OUTPUT, Math.floor(context * OUTPUT_SHARE))
   const forTools = chat.tools ? estimatePromptTokens([{ content: JSON.stringify(chat.tools) }]) : 0
   const { messages: short, dropped, shortened } = compress(messages, Math.max(1, context - forOutput - forTools))
   const summary =

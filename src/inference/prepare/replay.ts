@@ -41,11 +41,11 @@ function replay(message: Assistant, names: ReadonlySet<string>, replayed: Json[]
   let start = 0
   for (const { thoughts, runs } of rounds) {
     const end = endOf(runs, content, start)
-    const phrase = typeof content === "string" && end > start ? content.slice(start, end) : null
+    const quoted = typeof content === "string" && end > start ? content.slice(start, end) : null
     start = end
     const turn = {
       role: "assistant",
-      content: phrase,
+      content: quoted,
       ...toThoughts(thoughts),
       tool_calls: runs.map(({ call }) => call),
     }

@@ -26,12 +26,12 @@ export function presetOf<Request extends Preparable>(request: Request): { slug: 
     throw new GatewayError("invalid_request", `preset: the request names both ${slug} and ${other}; name one preset.`)
   }
   const { model, models } = request
-  const current = (name: string) => split(name).model
+  const modelOf = (name: string) => split(name).model
   const bare = {
     ...request,
     preset: undefined,
-    model: model === undefined ? undefined : current(model) || undefined,
-    models: models?.map(current).filter((name) => name !== ""),
+    model: model === undefined ? undefined : modelOf(model) || undefined,
+    models: models?.map(modelOf).filter((name) => name !== ""),
   }
   return { slug, request: bare }
 }
@@ -98,9 +98,9 @@ function isSet(request: Json, name: string): boolean {
 export function merge(request: Readonly<Json>, preset: Readonly<Json>): Json {
   const merged: Json = { ...request }
   for (const [name, value] of Object.entries(preset)) {
-    const current = request[name]
+    const requestValue = request[name]
     if (value === undefined) continue
-    if (COMPOUND.includes(name) && isObject(current) && isObject(value)) merged[name] = merge(current, value)
+    if (COMPOUND.includes(name) && isObject(requestValue) && isObject(value)) merged[name] = merge(requestValue, value)
     else if (!(SET_BY[name] ?? [name]).some((one) => isSet(request, one))) merged[name] = value
   }
   return merged

@@ -68,9 +68,9 @@ async function accept(client: SessionClient, { request, env, executionCtx }: Ins
     // Each response has a separate hold: a lease is for many short calls.
     return { caller, deps: { ...deps, ledger: openLedger(env, caller.organizationId) } }
   }
-  const current = await currentPolicy()
-  if (!current) throw new GatewayError("unauthenticated", "This API key is not valid.")
-  const { caller, deps } = current
+  const policy = await currentPolicy()
+  if (!policy) throw new GatewayError("unauthenticated", "This API key is not valid.")
+  const { caller, deps } = policy
   const opened = await openSession(client, { deps, meta, caller })
   const { 0: webSocket, 1: ours } = new WebSocketPair()
   const maxSessionMs = configOf(env).REALTIME_MAX_SESSION_MS

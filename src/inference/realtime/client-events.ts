@@ -60,9 +60,9 @@ export function requestedTranscription({ session }: RealtimeEvent): string | und
   if (!isObject(session)) return undefined
   const { input_audio_transcription: old, audio } = session
   const input = isObject(audio) ? audio["input"] : undefined
-  const current = (isObject(input) ? input["transcription"] : undefined) ?? old
-  if (current === null || current === undefined) return undefined
-  const model = isObject(current) ? current["model"] : undefined
+  const transcription = (isObject(input) ? input["transcription"] : undefined) ?? old
+  if (transcription === null || transcription === undefined) return undefined
+  const model = isObject(transcription) ? transcription["model"] : undefined
   return typeof model === "string" ? model : ""
 }
 

@@ -12,16 +12,16 @@ type RecheckInput = { model: string; meta: RequestMeta; target: Target }
 
 /** Why a running session must end; undefined where its key is valid and its policy still allows it. */
 export function endOfPolicy(
-  current: CurrentPolicy | undefined,
+  policy: CurrentPolicy | undefined,
   { model, meta, target }: RecheckInput,
 ): Closing | undefined {
-  if (!current) {
+  if (!policy) {
     const message = "This API key is no longer valid."
     return { code: CLOSE.keyInvalid, error: { type: "authentication_error", code: "invalid_api_key", message } }
   }
   try {
-    requireReadable(current.caller)
-    const { targets } = planSession(model, { ...current, meta })
+    requireReadable(policy.caller)
+    const { targets } = planSession(model, { ...policy, meta })
     if (targets.some(({ provider }) => provider.slug === target.provider.slug)) return undefined
     return forbidden("guardrail", "The policy of this key no longer allows this session.")
   } catch (refusal) {

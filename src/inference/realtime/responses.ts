@@ -133,11 +133,11 @@ export class Responses {
     this.#running.delete(id)
     this.#finished.add(id)
     this.#hasInput = false
-    const counted = tokensOf(usage)
+    const tokens = tokensOf(usage)
     const hasFailed = status === "failed"
     const isEmpty = running.characters === 0 && running.audioTokens === 0
     const estimated = hasFailed && isEmpty ? undefined : { tokens: deliveredBy(running), isCounted: false }
-    const used = counted ? { tokens: counted, isCounted: true } : estimated
+    const used = tokens ? { tokens, isCounted: true } : estimated
     if (used) this.#context.conversation.counted(used.tokens, running.boundBefore)
     const { provider } = this.#context.target
     const message = `${provider.name} could not complete the response.`

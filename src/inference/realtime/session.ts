@@ -155,9 +155,9 @@ export class RealtimeSession {
     const { currentPolicy, meta, model, opened } = this.#deps
     this.#isChecking = true
     try {
-      const current = await currentPolicy()
-      if (current) this.#caller = current.caller
-      const closing = endOfPolicy(current, { model, meta, target: opened.target })
+      const policy = await currentPolicy()
+      if (policy) this.#caller = policy.caller
+      const closing = endOfPolicy(policy, { model, meta, target: opened.target })
       if (closing) await this.#end(closing, "cancelled")
     } catch (cause) {
       logError("the key of a realtime session could not be checked; the check repeats", this.#logFields(), cause)

@@ -48,9 +48,9 @@ export class Transcriptions {
     if (!target || !held) return
     this.#held = undefined
     held.stopTracking()
-    const counted = countedBy(usage)
+    const usageUnits = countedBy(usage)
     const characters = typeof transcript === "string" ? transcript.length : 0
-    const used = { tokens: counted ?? this.#estimated(characters), isCounted: counted !== undefined }
+    const used = { tokens: usageUnits ?? this.#estimated(characters), isCounted: usageUnits !== undefined }
     const times = { startedAt: Date.now(), firstAt: null, attempts: [] }
     const upstreamId = typeof id === "string" ? id : null
     const end = { ending: "complete", status: 200, upstreamId, finishReason: null, used, ...times } as const

@@ -117,9 +117,9 @@ export class EmbeddedAgent {
 
   /** Continues a turn until it ends or needs a permission. */
   async #work(session: string): Promise<void> {
-    const known = this.#working.get(session)
-    if (known) {
-      known.hasNewMessages = true
+    const running = this.#working.get(session)
+    if (running) {
+      running.hasNewMessages = true
       return
     }
     const working = { stopping: new AbortController(), hasNewMessages: true }
@@ -224,8 +224,8 @@ export class EmbeddedAgent {
     if (!turn) return false
     if (turn.isCancelled) return true
     if (answer.is === "failure") {
-      const counted = answer.counted ? withCall(turn, answer.counted) : turn
-      this.#end(session, counted, { code: -32_603, message: answer.message, data: { status: answer.status } })
+      const countedTurn = answer.counted ? withCall(turn, answer.counted) : turn
+      this.#end(session, countedTurn, { code: -32_603, message: answer.message, data: { status: answer.status } })
       return false
     }
     this.#memory.addMessage(session, answer.message)
@@ -246,9 +246,9 @@ export class EmbeddedAgent {
       totalTokens: prompt + completion,
       cachedReadTokens: cached,
     }
-    const counted = turn.rounds > 0 && { usage, _meta: { cost, by_model: turn.models } }
-    if (typeof how === "string") return this.#reply(turn.rpc, { stopReason: how, ...counted })
-    this.#deps.emit({ jsonrpc: "2.0", id: turn.rpc, error: { ...how, data: { ...how.data, ...counted } } })
+    const usageFields = turn.rounds > 0 && { usage, _meta: { cost, by_model: turn.models } }
+    if (typeof how === "string") return this.#reply(turn.rpc, { stopReason: how, ...usageFields })
+    this.#deps.emit({ jsonrpc: "2.0", id: turn.rpc, error: { ...how, data: { ...how.data, ...usageFields } } })
   }
 
   #update(session: string, update: Record<string, unknown>): void {

@@ -109,8 +109,8 @@ export class EmbeddedHost implements InternHost {
 
   /** MCP tools that the intern's key may call now; the gateway checks each call again. */
   async #permittedTools(): Promise<readonly string[]> {
-    const current = await principalByHash(hashKey(await this.#ownKey()), this.#env, Date.now())
-    return current?.mcpTools ?? []
+    const principal = await principalByHash(hashKey(await this.#ownKey()), this.#env, Date.now())
+    return principal?.mcpTools ?? []
   }
 
   get isUp(): boolean {

@@ -33,8 +33,8 @@ export function shellFetch(env: Env, { intern, secrets, stopped, waitUntil }: Ne
       signal: signal ? AbortSignal.any([stopped, signal]) : stopped,
       waitUntil,
     })
-    const current = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
-    const request = { method, url, headers: current, ...(body !== undefined && { body }) }
+    const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers)
+    const request = { method, url, headers: entries, ...(body !== undefined && { body }) }
     const sent = await egressFetch(request, deps, { followRedirects })
     if (!sent.ok) throw new Error(sent.reason)
     const { response } = sent

@@ -142,8 +142,8 @@ function parsePermission(rpc: RpcId, acp: string, params: Json): AcpEvent {
   const operation = text(call["name"]) ?? text(call["title"]) ?? null
   const options = list(params["options"]).flatMap((option): PermissionOption[] => {
     const { optionId, kind } = record(option)
-    const known = PERMISSION_KINDS.find((name) => name === kind)
-    return known && typeof optionId === "string" ? [{ id: optionId, kind: known }] : []
+    const kindName = PERMISSION_KINDS.find((name) => name === kind)
+    return kindName && typeof optionId === "string" ? [{ id: optionId, kind: kindName }] : []
   })
   const details = permissionDetails(call, operation, { cwd: text(record(params["_meta"])["cwd"]) })
   return { is: "permission", acp, rpc, operation, options, details }

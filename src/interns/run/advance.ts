@@ -14,16 +14,16 @@ export type KnownSession = { acp: string; isLive: boolean } | undefined
 
 export function startRun(
   { prompt, ...opening }: Opening & { prompt: string },
-  known: KnownSession,
+  session: KnownSession,
   now: number,
   rpc: number,
 ): Step {
   const run: Run = { ...newRun(opening, now), pendingPrompts: [prompt] }
-  if (known?.isLive) return opened({ ...run, acp: known.acp }, rpc)
-  const isLoading = known !== undefined
+  if (session?.isLive) return opened({ ...run, acp: session.acp }, rpc)
+  const isLoading = session !== undefined
   return {
-    run: { ...run, acp: known?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
-    effects: [open(rpc, known?.acp)],
+    run: { ...run, acp: session?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
+    effects: [open(rpc, session?.acp)],
   }
 }
 
@@ -204,18 +204,18 @@ function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): St
 function turnEnded(run: Run, result: Record<string, unknown>): Step {
   const usage = usageOf(result)
   const cost = usage && usage.cost === undefined && run.costUsd !== null ? { cost: run.costUsd } : {}
-  const counted: Run = { ...run, usage: usage && { ...usage, ...cost } }
-  if (result["stopReason"] !== "cancelled") return end(counted, { reason: "stop" })
-  return end(counted, finishOf(run.ending))
+  const charged: Run = { ...run, usage: usage && { ...usage, ...cost } }
+  if (result["stopReason"] !== "cancelled") return end(charged, { reason: "stop" })
+  return end(charged, finishOf(run.ending))
 }
 
 type Failure = AcpEvent & { is: "failure" }
 
 function turnFailed(run: Run, { message, status, code, usage }: Failure): Step {
-  const counted = { ...run, usage: usage ?? run.usage }
+  const charged = { ...run, usage: usage ?? run.usage }
   // Some agents report a cancellation as an error.
-  if (run.state === "cancelling") return end(counted, finishOf(run.ending))
-  return end(counted, turnFailure(message, status, code))
+  if (run.state === "cancelling") return end(charged, finishOf(run.ending))
+  return end(charged, turnFailure(message, status, code))
 }
 
 function end(run: Run, finish: Finish): Step {

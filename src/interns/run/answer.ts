@@ -42,7 +42,7 @@ export function kindsOf({ options }: Question & { kind: "permission" }): string[
 
 function readForm({ fields }: Question & { kind: "elicitation" }, content: string): Reply {
   const { action, content: values } = record(parse(content))
-  const word = [content.trim(), action].find((one) => ACTIONS_WITHOUT_CONTENT.some((known) => known === one))
+  const word = [content.trim(), action].find((one) => ACTIONS_WITHOUT_CONTENT.some((candidate) => candidate === one))
   if (word !== undefined) return { is: "result", result: { action: word } }
   if (action !== "accept") {
     throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')

@@ -12,19 +12,19 @@ export const newQuestion = (run: Run, rpc: RpcId) => ({
  * self-drive mode.
  */
 export function openQuestion(run: Run, question: Question, now: number): Step {
-  const requested = { ...run, questionCount: run.questionCount + 1 }
-  if (run.state === "cancelling" || run.state === "ended") return { run: requested, effects: [cancelOutcome(question)] }
+  const counted = { ...run, questionCount: run.questionCount + 1 }
+  if (run.state === "cancelling" || run.state === "ended") return { run: counted, effects: [cancelOutcome(question)] }
   if (question.kind === "permission" && run.mode === "self-drive") {
     const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
-    return { run: requested, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
+    return { run: counted, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
   }
-  if (run.state === "paused") return { run: { ...requested, queued: [...run.queued, question] }, effects: [] }
-  return pause(requested, question, now)
+  if (run.state === "paused") return { run: { ...counted, queued: [...run.queued, question] }, effects: [] }
+  return pause(counted, question, now)
 }
 
-export function pause(run: Run, requested: Question, now: number): Step {
+export function pause(run: Run, opened: Question, now: number): Step {
   const deadline = now + (isDetached(run) ? LIMITS.backgroundQuestionMs : LIMITS.questionTimeoutMs)
-  const question = { ...requested, deadline }
+  const question = { ...opened, deadline }
   return {
     run: { ...run, state: "paused", question, turnDeadline: null },
     effects: [{ do: "finish", finish: { reason: "tool_calls", question } }],

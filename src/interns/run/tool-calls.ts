@@ -18,8 +18,8 @@ export class ToolCalls {
     if (message.method === "session/update") this.#remember(params)
     if (message.method !== "session/request_permission") return message
     const toolCall = record(params["toolCall"])
-    const known = this.#calls.get(keyOf(params, toolCall))
-    return known ? { ...message, params: { ...params, toolCall: merge(known, toolCall) } } : message
+    const stored = this.#calls.get(keyOf(params, toolCall))
+    return stored ? { ...message, params: { ...params, toolCall: merge(stored, toolCall) } } : message
   }
 
   #remember(params: Json): void {
@@ -27,10 +27,10 @@ export class ToolCalls {
     const kind = update["sessionUpdate"]
     if (kind !== "tool_call" && kind !== "tool_call_update") return
     const key = keyOf(params, update)
-    const known = this.#calls.get(key) ?? {}
+    const stored = this.#calls.get(key) ?? {}
     this.#calls.delete(key)
     if (update["status"] === "completed" || update["status"] === "failed") return
-    this.#calls.set(key, merge(known, update))
+    this.#calls.set(key, merge(stored, update))
     const [oldest] = this.#calls.keys()
     if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest)
   }
@@ -44,9 +44,9 @@ const EMPTY = (value: unknown) =>
   value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
 
 /** Later values win, unless they are empty. The first name is kept: titles change while a call runs. */
-function merge(known: Json, update: Json): Json {
+function merge(stored: Json, update: Json): Json {
   const defined = Object.fromEntries(Object.entries(update).filter(([, value]) => !EMPTY(value)))
-  return { ...known, ...defined }
+  return { ...stored, ...defined }
 }
 
 /**
@@ -59,16 +59,16 @@ export class ToolCallChanges {
   /** Undefined if nothing changed. */
   entry({ acp, id, title, status, details }: ToolEvent): (TranscriptEntry & { kind: "tool_call" }) | undefined {
     const key = JSON.stringify([acp, id])
-    const known = this.#known.get(key)
+    const stored = this.#known.get(key)
     const state = {
-      title: title ?? text(known?.["title"]) ?? "",
-      status: status ?? text(known?.["status"]) ?? "pending",
+      title: title ?? text(stored?.["title"]) ?? "",
+      status: status ?? text(stored?.["status"]) ?? "pending",
     }
     const changes = Object.entries({ ...state, ...details })
-    const changed = changes.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(known?.[field]))
+    const changed = changes.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(stored?.[field]))
     if (changed.length === 0) return undefined
     this.#known.delete(key)
-    if (!ENDED.has(state.status)) this.#known.set(key, { ...known, ...state, ...details })
+    if (!ENDED.has(state.status)) this.#known.set(key, { ...stored, ...state, ...details })
     const [oldest] = this.#known.keys()
     if (this.#known.size > MAX_CALLS && oldest !== undefined) this.#known.delete(oldest)
     return { kind: "tool_call", id, ...Object.fromEntries(changed), ...state }

@@ -63,15 +63,15 @@ export function addUsage(sum: TurnUsage | null, turn: TurnUsage | null): TurnUsa
 export function addModels(sum: readonly ModelUsage[], more: readonly ModelUsage[]): ModelUsage[] {
   const byName = new Map(sum.map((one) => [one.model, one]))
   for (const added of more) {
-    const known = byName.get(added.model)
-    const cached = (known?.cached_tokens ?? 0) + (added.cached_tokens ?? 0)
+    const existing = byName.get(added.model)
+    const cached = (existing?.cached_tokens ?? 0) + (added.cached_tokens ?? 0)
     byName.set(added.model, {
       model: added.model,
-      calls: (known?.calls ?? 0) + added.calls,
-      prompt_tokens: (known?.prompt_tokens ?? 0) + added.prompt_tokens,
-      completion_tokens: (known?.completion_tokens ?? 0) + added.completion_tokens,
+      calls: (existing?.calls ?? 0) + added.calls,
+      prompt_tokens: (existing?.prompt_tokens ?? 0) + added.prompt_tokens,
+      completion_tokens: (existing?.completion_tokens ?? 0) + added.completion_tokens,
       ...(cached > 0 && { cached_tokens: cached }),
-      cost: (known?.cost ?? 0) + added.cost,
+      cost: (existing?.cost ?? 0) + added.cost,
     })
   }
   return [...byName.values()]

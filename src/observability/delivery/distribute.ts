@@ -217,11 +217,11 @@ async function keepUnsorted(
 ): Promise<void> {
   const ids = [...callIds, ...turnIds]
   const id = derivedIdAt(timeOf(ids[0] ?? ""), "unsorted", receiver.id, ...ids)
-  const known = callIds.flatMap((one) => {
+  const unconfirmedContents = callIds.flatMap((one) => {
     const content = unconfirmed.get(one)
     return content ? [[one, content] as const] : []
   })
-  await saveCallContentBatch(env.FILES, id, new Map(known))
+  await saveCallContentBatch(env.FILES, id, new Map(unconfirmedContents))
   await addToBacklog(receiver, { id, ids, outcome: undefined, isSorted: false }, env, now)
 }
 

@@ -27,14 +27,14 @@ type Requested = {
 /** URL and authorization headers of a request. Throws a CredentialError. */
 export async function cloudAccess(
   provider: Provider,
-  { path, isCatalogue, ...requested }: Requested,
+  { path, isCatalogue, ...request }: Requested,
   deps: CloudDeps,
 ): Promise<{ url: string; headers: Record<string, string> }> {
   const { cloud } = provider
   if (cloud?.kind === "bedrock") {
     const access = bedrockAccess(provider, cloud)
     const url = (isCatalogue ? catalogueOrigin(access) : access.origin) + path
-    return { url, headers: await bedrockHeaders(access, { ...requested, url }) }
+    return { url, headers: await bedrockHeaders(access, { ...request, url }) }
   }
   if (cloud?.kind === "vertex") {
     const { account, origin, parent } = vertexAccess(provider, cloud)

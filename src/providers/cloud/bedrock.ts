@@ -15,10 +15,10 @@ export type BedrockAccess = { credential: AwsCredential; origin: string; region:
 /** Endpoint and credential for Bedrock. Throws a CredentialError. */
 export function bedrockAccess({ apiKey = "", baseUrl, regions }: Provider, cloud: Bedrock): BedrockAccess {
   const credential = parseAwsCredential(apiKey)
-  const known = cloud.region ?? /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseUrl)?.[1]
-  const region = credential.region ?? known
+  const bedrockRegion = cloud.region ?? /bedrock-runtime\.([a-z0-9-]+)\./.exec(baseUrl)?.[1]
+  const region = credential.region ?? bedrockRegion
   if (region === undefined) throw new CredentialError("region is missing, and so is AWS_REGION")
-  if (regions && region !== known) throw new CredentialError("region differs from the one in PROVIDER_REGIONS")
+  if (regions && region !== bedrockRegion) throw new CredentialError("region differs from the one in PROVIDER_REGIONS")
   return { credential, origin: baseUrl.replace("*", region), region }
 }
 

@@ -39,9 +39,9 @@ export function cloudKeys({ cloud, secret, aliases, name }: BuiltInProvider, env
   if (cloud === "vertex") {
     const variable = [secret, ...aliases].find((one) => credential(env, one) !== undefined)
     if (variable === undefined) return []
-    const written = credential(env, variable) ?? ""
-    requireUsable(variable, () => parseServiceAccount(written))
-    return [written]
+    const credentialText = credential(env, variable) ?? ""
+    requireUsable(variable, () => parseServiceAccount(credentialText))
+    return [credentialText]
   }
   if (apiKeys.length > 0) return apiKeys
   const [id, secretKey, token] = ACCESS_KEY.map((variable) => credential(env, variable))
@@ -49,9 +49,9 @@ export function cloudKeys({ cloud, secret, aliases, name }: BuiltInProvider, env
   if (id === undefined || secretKey === undefined) {
     throw new GatewayError("misconfigured", `AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of ${name} must both be set.`)
   }
-  const written = JSON.stringify({ accessKeyId: id, secretAccessKey: secretKey, sessionToken: token })
-  requireUsable("AWS_ACCESS_KEY_ID", () => parseAwsCredential(written))
-  return [written]
+  const credentialText = JSON.stringify({ accessKeyId: id, secretAccessKey: secretKey, sessionToken: token })
+  requireUsable("AWS_ACCESS_KEY_ID", () => parseAwsCredential(credentialText))
+  return [credentialText]
 }
 
 function requireUsable(variable: string, parse: () => unknown): void {

@@ -39,8 +39,8 @@ const exchanges = new Map<string, Promise<string>>()
 /** An access token of the account, cached or from one exchange at a time. Throws a CredentialError. */
 export async function accessTokenOf(account: ServiceAccount, deps: TokenDeps): Promise<string> {
   const id = sha256Hex(JSON.stringify([account.client_email, account.private_key, deps.tokenUrl]))
-  const known = tokens.get(id, deps.now())
-  if (known) return known.value
+  const cached = tokens.get(id, deps.now())
+  if (cached) return cached.value
   const shared = exchanges.get(id)
   const token = shared && (await valueOrTimeout(shared, SHARED_WAIT_MS))
   if (typeof token === "string") return token

@@ -27,9 +27,9 @@ export async function signInMember({ db, email, organizationId, origin }: SignIn
   const member = memberships.find((each) => organizationId === undefined || each.organizationId === organizationId)
   if (!member) return "not_member"
   const expiresAt = origin.at + SESSION_MS
-  const known = await findConsoleKey(db, member.organizationId, member.userId)
-  if (known?.disabled) return "disabled"
-  const keyHash = known ? await renew(db, member, known.hash, origin) : await mint(db, member, origin)
+  const existing = await findConsoleKey(db, member.organizationId, member.userId)
+  if (existing?.disabled) return "disabled"
+  const keyHash = existing ? await renew(db, member, existing.hash, origin) : await mint(db, member, origin)
   if (keyHash === undefined) return "not_member"
   invalidateKey(keyHash)
   invalidateMember(member)

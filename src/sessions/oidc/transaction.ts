@@ -61,8 +61,8 @@ export async function openTransaction(
       requiredClaims: ["exp"],
       currentDate: new Date(now),
     }
-    const opened = await jwtDecrypt(value, await derivedBytes(master, PURPOSE), options).catch(() => undefined)
-    const { data } = Transaction.safeParse(opened?.payload)
+    const decrypted = await jwtDecrypt(value, await derivedBytes(master, PURPOSE), options).catch(() => undefined)
+    const { data } = Transaction.safeParse(decrypted?.payload)
     if (data) {
       const { exp, ...rest } = data
       return { ...rest, expiresAt: exp * 1_000 }

@@ -53,8 +53,8 @@ const SORTABLE: Record<string, string> = {
 function sortOf(column: string): Column<Call>["sort"] {
   const name = SORTABLE[column]
   if (name === undefined) return undefined
-  const current = query.value.get("sort") ?? "-time"
-  const direction = current === name ? "asc" : current === `-${name}` ? "desc" : undefined
+  const sort = query.value.get("sort") ?? "-time"
+  const direction = sort === name ? "asc" : sort === `-${name}` ? "desc" : undefined
   // Newest first is the only order by time.
   const next = direction === "desc" && name !== "time" ? name : `-${name}`
   return { direction, onSort: () => setQuery({ sort: next === "-time" ? null : next }) }

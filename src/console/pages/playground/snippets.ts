@@ -42,9 +42,9 @@ const OPENAI_FIELDS = new Set(
 
 function python(baseUrl: string, body: Json): string {
   const entries = Object.entries(body)
-  const known = entries.filter(([name]) => OPENAI_FIELDS.has(name))
+  const openAiFields = entries.filter(([name]) => OPENAI_FIELDS.has(name))
   const others = entries.filter(([name]) => !OPENAI_FIELDS.has(name))
-  const lines = known.map(([name, value]) => `    ${name}=${indented(toPython(value), 4)},`)
+  const lines = openAiFields.map(([name, value]) => `    ${name}=${indented(toPython(value), 4)},`)
   if (others.length > 0) lines.push(`    extra_body=${indented(toPython(Object.fromEntries(others)), 4)},`)
   return `import os
 from openai import OpenAI

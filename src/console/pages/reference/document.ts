@@ -146,8 +146,8 @@ const MAX_DEPTH = 6
 
 /** A sample value of a schema: its example, or the required fields. */
 export function sampleOf(schema: Schema, document: Document, depth = 0): unknown {
-  const known = schema.example ?? schema.examples?.[0]
-  if (known !== undefined) return known
+  const example = schema.example ?? schema.examples?.[0]
+  if (example !== undefined) return example
   if (depth > MAX_DEPTH) return null
   const resolved = resolve(schema, document)
   if (resolved !== schema && (resolved.example ?? resolved.examples?.[0]) !== undefined)

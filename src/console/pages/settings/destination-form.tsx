@@ -34,8 +34,8 @@ function configOf(draft: Readonly<Record<string, string>>, headers: string, befo
     return value === old || (value === "" && old === "") ? [] : [[name, value === "" ? null : value]]
   })
   const parsed = readHeaders(headers)
-  const known = isObject(before?.config["headers"]) ? before.config["headers"] : {}
-  const differs = JSON.stringify(parsed) !== JSON.stringify(known)
+  const storedHeaders = isObject(before?.config["headers"]) ? before.config["headers"] : {}
+  const differs = JSON.stringify(parsed) !== JSON.stringify(storedHeaders)
   return { ...Object.fromEntries(sent), ...(differs && { headers: parsed }) }
 }
 
@@ -44,8 +44,8 @@ const isGiven = ({ isOptional, isSecret }: ConfigField, value: string, isKnown: 
 
 /** Creates or changes a destination. */
 export function DestinationForm({ destination, onClose }: { destination?: Destination; onClose: () => void }) {
-  const known = destination && isKind(destination.type) ? destination.type : undefined
-  const [kind, setKind] = useState<KindName>(known ?? "otel-collector")
+  const knownType = destination && isKind(destination.type) ? destination.type : undefined
+  const [kind, setKind] = useState<KindName>(knownType ?? "otel-collector")
   const { fields } = DESTINATION_KINDS[kind]
   const [name, setName] = useState(destination?.name ?? "")
   const [draft, setDraft] = useState(draftOf(destination, fields))

@@ -13,8 +13,8 @@ export type OpenBlock =
 
 export function startBlock(turn: Turn, index: number, block: Json): void {
   stopBlock(turn, index)
-  const opened = open(turn, block)
-  turn.state.blocks = new Map(turn.state.blocks).set(index, opened)
+  const newBlock = open(turn, block)
+  turn.state.blocks = new Map(turn.state.blocks).set(index, newBlock)
 }
 
 function open(turn: Turn, block: Json): OpenBlock {
@@ -22,14 +22,14 @@ function open(turn: Turn, block: Json): OpenBlock {
   const type = textIn(block, "type")
   if (type === "text") {
     const citations = objectsOf(block["citations"])
-    const opened: OpenBlock = { kind: "text", startsAt: state.length, citations }
+    const openBlock: OpenBlock = { kind: "text", startsAt: state.length, citations }
     emitText(turn, textIn(block, "text"))
-    return opened
+    return openBlock
   }
   if (type === "thinking") {
-    const opened: OpenBlock = { kind: "thinking", detailIndex: nextDetailIndex(turn) }
-    emitThought(turn, opened.detailIndex, textIn(block, "thinking"), textIn(block, "signature"))
-    return opened
+    const openBlock: OpenBlock = { kind: "thinking", detailIndex: nextDetailIndex(turn) }
+    emitThought(turn, openBlock.detailIndex, textIn(block, "thinking"), textIn(block, "signature"))
+    return openBlock
   }
   if (type === "redacted_thinking") {
     const data = textIn(block, "data")

@@ -21,13 +21,13 @@ const OUTPUT_TOKENS = 4_096
 export type ReasoningRequest = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
 
 export function reasoningRequestOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): ReasoningRequest {
-  const requested: Json = isObject(reasoning) ? reasoning : {}
-  const text = shorthand ?? requested["effort"]
+  const reasoningFields: Json = isObject(reasoning) ? reasoning : {}
+  const text = shorthand ?? reasoningFields["effort"]
   const effort = typeof text === "string" ? text : null
-  const budget = isInteger(requested["max_tokens"]) ? requested["max_tokens"] : null
-  if (effort === "none" || requested["enabled"] === false || budget === 0) return "none"
-  if (effort === null && budget === null && requested["enabled"] !== true) return "unsaid"
-  return { effort, budget, isHidden: requested["exclude"] === true }
+  const budget = isInteger(reasoningFields["max_tokens"]) ? reasoningFields["max_tokens"] : null
+  if (effort === "none" || reasoningFields["enabled"] === false || budget === 0) return "none"
+  if (effort === null && budget === null && reasoningFields["enabled"] !== true) return "unsaid"
+  return { effort, budget, isHidden: reasoningFields["exclude"] === true }
 }
 
 /** The output limit, which includes thinking, as in the chat format. */
@@ -37,9 +37,9 @@ export function toMaxTokens(
   traits: Traits,
   cap: number | undefined,
 ): number {
-  const requested = request.max_completion_tokens ?? request.max_tokens
+  const requestedTokens = request.max_completion_tokens ?? request.max_tokens
   const budget = typeof reasoning === "string" ? 0 : (reasoning.budget ?? 0)
-  const wantedTokens = requested ?? Math.max(traits.maxTokens, budget > 0 ? budget + OUTPUT_TOKENS : 0)
+  const wantedTokens = requestedTokens ?? Math.max(traits.maxTokens, budget > 0 ? budget + OUTPUT_TOKENS : 0)
   return cap === undefined ? wantedTokens : Math.min(cap, wantedTokens)
 }
 
@@ -78,6 +78,6 @@ function toBudget(effort: string | null, budget: number | null, maxTokens: numbe
 /** The effort, or the highest supported one below it. */
 export function toEffort(effort: string, { efforts }: Traits): string {
   const order = ["minimal", "low", "medium", "high", "xhigh", "max"]
-  const weaker = efforts.filter((known) => order.indexOf(known) <= order.indexOf(effort))
+  const weaker = efforts.filter((level) => order.indexOf(level) <= order.indexOf(effort))
   return weaker.at(-1) ?? "low"
 }

@@ -51,14 +51,14 @@ function mergeCall(assistant: Json, { index, function: piece, ...rest }: Json): 
   const calls = objectsOf(assistant["tool_calls"])
   const fn = isObject(piece) ? piece : {}
   const at = isInteger(index) ? index : calls.length
-  const known = calls[at]
-  const before = isObject(known?.["function"]) ? known["function"] : {}
-  const grown = {
-    ...known,
+  const previous = calls[at]
+  const before = isObject(previous?.["function"]) ? previous["function"] : {}
+  const extended = {
+    ...previous,
     ...rest,
     function: { ...before, ...fn, arguments: textOf(before["arguments"]) + textOf(fn["arguments"]) },
   }
-  assistant["tool_calls"] = known ? calls.with(at, grown) : [...calls, grown]
+  assistant["tool_calls"] = previous ? calls.with(at, extended) : [...calls, extended]
 }
 
 function textOf(value: unknown): string {

@@ -7,11 +7,11 @@ import { addItem, closeOpen, emit, replaceCall, type Turn } from "./turn.ts"
 export function takeCall(turn: Turn, delta: CallDelta): void {
   const { state } = turn
   const found = routeCall(state.calls, delta)
-  const known = state.calls[found]
-  if (!known) state.calls.forEach((call, at) => call.name !== "" && emitCall(turn, at))
-  const at = known ? found : state.calls.length
-  const { grown, added } = appendCallDelta(known ?? newCall(turn, delta), delta)
-  state.calls = known ? state.calls.with(at, grown) : [...state.calls, grown]
+  const openCall = state.calls[found]
+  if (!openCall) state.calls.forEach((call, at) => call.name !== "" && emitCall(turn, at))
+  const at = openCall ? found : state.calls.length
+  const { grown, added } = appendCallDelta(openCall ?? newCall(turn, delta), delta)
+  state.calls = openCall ? state.calls.with(at, grown) : [...state.calls, grown]
   if (grown.position !== null) emitArguments(turn, grown, grown.position, added)
   else if (grown.name !== "" && grown.arguments !== "") emitCall(turn, at)
 }

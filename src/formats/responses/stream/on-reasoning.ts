@@ -109,8 +109,8 @@ function appendSummary(turn: Turn, draft: ReasoningDraft, { at, index, text }: P
     emit(turn, "response.reasoning_summary_part.added", { ...scope, part: { type: "summary_text", text: "" } })
   }
   emit(turn, "response.reasoning_summary_text.delta", { ...scope, delta: text })
-  const grown = { index: index ?? last?.index, text: (continues ? last.text : "") + text }
-  replaceItem(turn, at, { ...draft, summary: [...blocks, grown] })
+  const extended = { index: index ?? last?.index, text: (continues ? last.text : "") + text }
+  replaceItem(turn, at, { ...draft, summary: [...blocks, extended] })
 }
 
 function appendContent(turn: Turn, draft: ReasoningDraft, { at, index, text }: Piece): void {

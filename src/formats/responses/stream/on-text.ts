@@ -43,8 +43,8 @@ export function onAnnotations(turn: Turn, annotations: readonly unknown[]): void
       annotation_index: part.annotations.length,
       annotation,
     })
-    const grown = { ...part, annotations: [...part.annotations, annotation] }
-    replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
+    const extended = { ...part, annotations: [...part.annotations, annotation] }
+    replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), extended] })
   }
 }
 
@@ -65,17 +65,17 @@ function openPart(turn: Turn, type: PartDraft["type"]): PartPosition {
   if (last?.type === type) return partPositionOf(draft, at)
   if (last) closePart(turn, at, draft)
   const part: PartDraft = type === "refusal" ? { type, text: "" } : { type, text: "", logprobs: null, annotations: [] }
-  const grown = { ...draft, parts: [...draft.parts, part] }
-  replaceItem(turn, at, grown)
-  const scope = partPositionOf(grown, at)
+  const extended = { ...draft, parts: [...draft.parts, part] }
+  replaceItem(turn, at, extended)
+  const scope = partPositionOf(extended, at)
   emit(turn, "response.content_part.added", { ...scope, part: toPart(part) })
   return scope
 }
 
 function openMessage(turn: Turn): { at: number; draft: MessageDraft } {
   const { state } = turn
-  const current = state.open === null ? undefined : state.items[state.open]
-  if (state.open !== null && current?.type === "message") return { at: state.open, draft: current }
+  const openItem = state.open === null ? undefined : state.items[state.open]
+  if (state.open !== null && openItem?.type === "message") return { at: state.open, draft: openItem }
   closeOpen(turn)
   const draft: MessageDraft = { type: "message", id: `msg_${state.facts.newId()}`, status: "in_progress", parts: [] }
   const at = addItem(turn, draft)
@@ -88,11 +88,11 @@ function appendToPart(turn: Turn, text: string, entries: Json[]): void {
   const last = draft.parts.at(-1)
   if (!last) return
   const logprobs = (before: Logprobs) => (entries.length === 0 ? before : { entries, before })
-  const grown =
+  const extended =
     last.type === "refusal"
       ? { ...last, text: last.text + text }
       : { ...last, text: last.text + text, logprobs: logprobs(last.logprobs) }
-  replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), grown] })
+  replaceItem(turn, at, { ...draft, parts: [...draft.parts.slice(0, -1), extended] })
 }
 
 /** Adds bytes and alternatives, which clients require and providers may omit. */

@@ -81,10 +81,10 @@ export class NativeResponse {
   }
 
   #rewrite(response: Json): Json {
-    const known = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
+    const defined = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
     return {
       ...toResponse(this.#request, this.#facts, NOT_BEGUN),
-      ...known,
+      ...defined,
       id: this.#facts.id,
       model: this.#facts.model,
       store: false,

@@ -7,8 +7,8 @@ import { authorOf, currentBranch, inRepository, type Repository, resolve } from 
 export async function branch(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, has } = parseArguments(args, ["-d", "-D", "-a", "-r", "--show-current", "-v"])
   const { fs, dir } = repository
-  const current = await currentBranch(repository)
-  if (has("--show-current")) return current === undefined ? "" : `${current}\n`
+  const branchName = await currentBranch(repository)
+  if (has("--show-current")) return branchName === undefined ? "" : `${branchName}\n`
   const [name, start] = names
   if (name !== undefined && has("-d", "-D")) {
     await git.deleteBranch({ fs, dir, ref: name })
@@ -26,7 +26,7 @@ export async function branch(repository: Repository, args: readonly string[]): P
   )
   const local = has("-r")
     ? []
-    : (await git.listBranches({ fs, dir })).map((one) => `${one === current ? "*" : " "} ${one}`)
+    : (await git.listBranches({ fs, dir })).map((one) => `${one === branchName ? "*" : " "} ${one}`)
   return [...local, ...ofRemotes.flat()].map((line) => `${line}\n`).join("")
 }
 
@@ -103,15 +103,15 @@ export async function reset(repository: Repository, args: readonly string[]): Pr
   const target = first === undefined ? undefined : await resolve(repository, first).catch(() => undefined)
   if (target !== undefined || has("--hard", "--soft")) {
     const oid = target ?? (await resolve(repository, "HEAD"))
-    const current = await currentBranch(repository)
+    const branchName = await currentBranch(repository)
     await git.writeRef({
       fs,
       dir,
-      ref: current === undefined ? "HEAD" : `refs/heads/${current}`,
+      ref: branchName === undefined ? "HEAD" : `refs/heads/${branchName}`,
       value: oid,
       force: true,
     })
-    if (has("--hard")) await git.checkout({ fs, dir, ref: current ?? oid, force: true })
+    if (has("--hard")) await git.checkout({ fs, dir, ref: branchName ?? oid, force: true })
     if (has("--hard", "--soft")) return has("--hard") && !has("-q") ? `HEAD is now at ${oid.slice(0, 7)}\n` : ""
   }
   const targets = [...(target === undefined ? names : names.slice(1)), ...paths].map((path) =>

@@ -39,8 +39,8 @@ async function splitNames(repository: Repository, names: readonly string[]) {
   const [revisions, paths]: [string[], string[]] = [[], []]
   for (const name of names) {
     const parts = name.split(/\.\.\.?/).filter((part) => part !== "")
-    const known = await Promise.all(parts.map((part) => resolve(repository, part).catch(() => undefined)))
-    if (paths.length === 0 && parts.length > 0 && known.every((oid) => oid !== undefined)) revisions.push(name)
+    const commits = await Promise.all(parts.map((part) => resolve(repository, part).catch(() => undefined)))
+    if (paths.length === 0 && parts.length > 0 && commits.every((oid) => oid !== undefined)) revisions.push(name)
     else paths.push(name)
   }
   return { revisions, paths }

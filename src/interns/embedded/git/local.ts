@@ -63,9 +63,9 @@ export async function add(repository: Repository, args: readonly string[]): Prom
   const { fs, dir } = repository
   const targets = [...names, ...paths].map((path) => inRepository(repository, path))
   const rows = await changesOf(repository, targets.length === 0 ? undefined : targets)
-  const known = new Set(await git.listFiles({ fs, dir }))
+  const tracked = new Set(await git.listFiles({ fs, dir }))
   const isMissing = (path: string) =>
-    path !== "." && !known.has(path) && !rows.some((row) => row.path === path || row.path.startsWith(`${path}/`))
+    path !== "." && !tracked.has(path) && !rows.some((row) => row.path === path || row.path.startsWith(`${path}/`))
   for (const path of targets) {
     if (isMissing(path) && !(await fs.promises.lstat(`${dir}/${path}`).catch(() => undefined))) {
       throw new GitError(`fatal: pathspec '${path}' did not match any files`, 128)

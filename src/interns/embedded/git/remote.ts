@@ -54,10 +54,10 @@ function requireHttps(url: string): void {
 
 async function remoteOf({ fs, dir }: Repository, name: string | undefined) {
   const remote = name ?? "origin"
-  const known = (await git.listRemotes({ fs, dir })).find((one) => one.remote === remote)
-  if (!known) throw new GitError(`fatal: '${remote}' does not appear to be a git repository`, 128)
-  requireHttps(known.url)
-  return known
+  const configured = (await git.listRemotes({ fs, dir })).find((one) => one.remote === remote)
+  if (!configured) throw new GitError(`fatal: '${remote}' does not appear to be a git repository`, 128)
+  requireHttps(configured.url)
+  return configured
 }
 
 export async function fetchCommand(repository: Repository, args: readonly string[]): Promise<string> {

@@ -44,8 +44,8 @@ export async function runGit(context: GitContext, args: readonly string[]): Prom
   if (anywhere) return anywhere(context, rest)
   const subcommand = IN_REPOSITORY[name]
   if (subcommand) return subcommand(await openRepository(context), rest)
-  const known = [...Object.keys(ANYWHERE), ...Object.keys(IN_REPOSITORY)].join(", ")
-  throw new GitError(`git: '${name}' is not a command of this shell's git. There are ${known}.`)
+  const commandNames = [...Object.keys(ANYWHERE), ...Object.keys(IN_REPOSITORY)].join(", ")
+  throw new GitError(`git: '${name}' is not a command of this shell's git. There are ${commandNames}.`)
 }
 
 /** Only settings of the repository are supported: no other storage persists. */

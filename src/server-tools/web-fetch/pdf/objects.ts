@@ -54,9 +54,9 @@ export class PdfObjects {
   }
 
   #object(id: number): Value | undefined {
-    const known = this.#values.get(id)
+    const cached = this.#values.get(id)
     const scope = this.#places.get(id)
-    if (known !== undefined || !scope) return known
+    if (cached !== undefined || !scope) return cached
     const value = new Reader(scope.text, scope.at, this.#counted).value()
     this.#values.set(id, value)
     return value
@@ -116,8 +116,8 @@ export class PdfObjects {
   /** Decodes a stream; undefined if the value is none or uses an unsupported filter. */
   async stream(value: Value | undefined): Promise<string | undefined> {
     if (!(value instanceof Ref)) return undefined
-    const known = this.#streams.get(value.id)
-    if (known !== undefined) return known
+    const cached = this.#streams.get(value.id)
+    if (cached !== undefined) return cached
     const raw = this.#raw(value.id)
     const dict = this.dict(value)
     if (!raw || !dict) return undefined

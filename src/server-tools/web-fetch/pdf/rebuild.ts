@@ -99,8 +99,8 @@ class Rebuilder {
       if (!node) continue
       const inherited: Dict = new Map(entry.above)
       for (const key of INHERITED) {
-        const current = node.get(key)
-        if (current !== undefined) inherited.set(key, current)
+        const pageValue = node.get(key)
+        if (pageValue !== undefined) inherited.set(key, pageValue)
       }
       const kids = this.#objects.get(node.get("Kids"))
       if (Array.isArray(kids)) {
@@ -135,8 +135,8 @@ class Rebuilder {
     const found = this.#objects.get(value)
     const refs = Array.isArray(found) ? found : value === undefined ? [] : [value]
     const key = refs.map((ref) => (ref instanceof Ref ? ref.id : "")).join()
-    const known = this.#contents.get(key)
-    if (known) return known
+    const cached = this.#contents.get(key)
+    if (cached) return cached
     const parts: string[] = []
     let length = 0
     for (const ref of refs) {
@@ -154,11 +154,11 @@ class Rebuilder {
   async #resourcesOf(value: Value | undefined, { draws, fonts }: Content, depth: number): Promise<Resources> {
     const resources = this.#objects.dict(value)
     const fontDict = this.#objects.dict(resources?.get("Font"))
-    const written: Dict = new Map()
+    const copied: Dict = new Map()
     for (const name of fonts) {
       const font = fontDict?.get(name)
       const copy = font === undefined ? undefined : await this.#fontOf(font)
-      if (copy) written.set(name, copy)
+      if (copy) copied.set(name, copy)
     }
     const drawable = this.#objects.dict(resources?.get("XObject"))
     const draw = new Map<string, Form>()
@@ -169,7 +169,7 @@ class Rebuilder {
     const forms: Dict = new Map([...draw].map(([name, { ref }]) => [name, ref]))
     return {
       written: new Map([
-        ["Font", written],
+        ["Font", copied],
         ["XObject", forms],
       ]),
       draw,
