@@ -43,7 +43,7 @@ export class ClientSockets {
     return this.#open(client).length > 0
   }
 
-  of(client: string): Client | undefined {
+  find(client: string): Client | undefined {
     const [socket] = this.#open(client)
     return socket && clientOf(socket)
   }

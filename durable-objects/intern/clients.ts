@@ -136,7 +136,7 @@ export class InternClients {
     const run = typeof acp === "string" ? this.#runs.ofAcp(acp) : undefined
     if (typeof acp !== "string" || (run && !run.client)) return false
     const owner = this.#store.ownerOf(acp)
-    const client = owner && this.#sockets.of(owner.client)
+    const client = owner && this.#sockets.find(owner.client)
     if (!owner || !client) return false
     const clientParams = { ...params, sessionId: owner.name }
     if (id !== undefined) return run?.state !== "cancelling" && this.#questions.put(client, message, acp, clientParams)

@@ -47,9 +47,9 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
 }
 
 export function splitConfig(type: ChannelType, config: Config): { open: Config; secret: Config } {
-  const of = (isSecret: boolean) =>
+  const fieldsWhere = (isSecret: boolean) =>
     Object.fromEntries(Object.entries(config).filter(([name]) => CHANNEL_SECRETS[type].includes(name) === isSecret))
-  return { open: of(false), secret: of(true) }
+  return { open: fieldsWhere(false), secret: fieldsWhere(true) }
 }
 
 export function toChannel(row: ChannelRow): z.infer<typeof Channel> {

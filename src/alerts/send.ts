@@ -93,8 +93,8 @@ const MAILERS: Record<ConfigOf<"email">["provider"], (mail: Mail) => Outbound> =
   }),
 }
 
-function base(configured: string | undefined, usual: string): string {
-  return (configured ?? usual).replace(/\/+$/, "")
+function base(configured: string | undefined, fallback: string): string {
+  return (configured ?? fallback).replace(/\/+$/, "")
 }
 
 function post(url: string, body: object, headers: Record<string, string>): Outbound {

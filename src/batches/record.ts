@@ -10,7 +10,7 @@ const toSeconds = (ms: number) => Math.floor(ms / 1_000)
 export function toBatchRecord(row: BatchRow, costNano?: number): z.infer<typeof BatchRecord> {
   const { reached } = row
   const progress = { ...NO_PROGRESS, ...row.progress }
-  const at = (status: BatchStatus) => (reached[status] === undefined ? null : toSeconds(reached[status]))
+  const reachedAt = (status: BatchStatus) => (reached[status] === undefined ? null : toSeconds(reached[status]))
   return {
     id: row.id,
     object: "batch",
@@ -22,14 +22,14 @@ export function toBatchRecord(row: BatchRow, costNano?: number): z.infer<typeof 
     output_file_id: row.outputFileId,
     error_file_id: row.errorFileId,
     created_at: toSeconds(row.createdAt),
-    in_progress_at: at("in_progress"),
+    in_progress_at: reachedAt("in_progress"),
     expires_at: toSeconds(row.expiresAt),
-    finalizing_at: at("finalizing"),
-    completed_at: at("completed"),
-    failed_at: at("failed"),
-    expired_at: at("expired"),
-    cancelling_at: at("cancelling"),
-    cancelled_at: at("cancelled"),
+    finalizing_at: reachedAt("finalizing"),
+    completed_at: reachedAt("completed"),
+    failed_at: reachedAt("failed"),
+    expired_at: reachedAt("expired"),
+    cancelling_at: reachedAt("cancelling"),
+    cancelled_at: reachedAt("cancelled"),
     request_counts: { total: progress.total, completed: progress.completed, failed: progress.failed },
     usage: {
       input_tokens: progress.inputTokens,

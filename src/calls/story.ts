@@ -44,12 +44,12 @@ export function timesOf(generation: Generation, settledAt: number): Story["times
   // Without a successful attempt, the last attempt began after the others.
   const lastSentAt = lastAttemptMs === undefined ? null : createdAt + before
   const sentAt = firstAt === null ? lastSentAt : Math.max(createdAt, firstAt - (lastAttemptMs ?? 0))
-  const at = (instant: number | null) => (instant === null ? null : toTimestamp(instant))
+  const timestampOf = (instant: number | null) => (instant === null ? null : toTimestamp(instant))
   return {
     received: toTimestamp(createdAt),
-    sent: at(sentAt),
-    first_token: at(firstAt),
-    last_token: at(firstAt === null ? null : firstAt + (generationMs ?? 0)),
+    sent: timestampOf(sentAt),
+    first_token: timestampOf(firstAt),
+    last_token: timestampOf(firstAt === null ? null : firstAt + (generationMs ?? 0)),
     settled: toTimestamp(settledAt),
   }
 }

@@ -215,12 +215,8 @@ export class Bridge {
   async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const sessionParams = {
-      ...(isObject(params) && params),
-      cwd: this.#deps.cwd,
-      mcpServers: this.#deps.mcpServers(agent),
-    }
-    const result = await agent.request(method, sessionParams)
+    const extended = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: this.#deps.mcpServers(agent) }
+    const result = await agent.request(method, extended)
     const { sessionMode: modeId } = this.#deps
     const sessionId = sessionOf(result) || sessionOf(params)
     if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })

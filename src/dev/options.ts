@@ -32,13 +32,13 @@ export function readOptions(argv: readonly string[]): Options {
     }
     const port = Number(values.port)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`--port must be from 1 to 65535`)
-    const home = values.state === undefined ? undefined : path.resolve(values.state)
+    const stateFolder = values.state === undefined ? undefined : path.resolve(values.state)
     return {
       host: values.host,
       port,
       fresh: values.fresh,
-      stateDir: home ? path.join(home, "state") : path.join(root, ".wrangler/state"),
-      envFile: path.join(home ?? root, ".dev.env"),
+      stateDir: stateFolder ? path.join(stateFolder, "state") : path.join(root, ".wrangler/state"),
+      envFile: path.join(stateFolder ?? root, ".dev.env"),
     }
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)

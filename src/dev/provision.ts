@@ -41,10 +41,10 @@ export async function ensureKeys(baseUrl: string, bootstrapKey: string, envFile:
   if ((await works(baseUrl, management)) && (await works(baseUrl, normal))) return { management, normal }
 
   const operator = { baseUrl, key: bootstrapKey }
-  const home = await call<{ organization_id: string | null }>({ ...operator, method: "GET", resource: "/key" })
-  if (home.status === 401)
+  const operatorKey = await call<{ organization_id: string | null }>({ ...operator, method: "GET", resource: "/key" })
+  if (operatorKey.status === 401)
     throw new Error("The gateway rejects the BOOTSTRAP_MANAGEMENT_KEY of .dev.vars. Write it without quotes or spaces.")
-  if (home.data.organization_id === null) {
+  if (operatorKey.data.organization_id === null) {
     const body = JSON.stringify({ name: "Development", starting_balance_usd: STARTING_BALANCE })
     const created = await call<{ management_key: string; api_key: string }>({
       ...operator,

@@ -36,13 +36,13 @@ async function provision(env: DevelopmentEnv, send: Send): Promise<void> {
   const currentKey = await call(send, { method: "GET", resource: "/key", key: apiKey })
   if (currentKey.status !== 401) return
   await call(send, { method: "PUT", resource: "/catalogue", key: bootstrapKey, body: seed })
-  const home = await call(send, {
+  const operatorKey = await call(send, {
     method: "GET",
     resource: "/key",
     key: bootstrapKey,
   })
   let operator: string | undefined = bootstrapKey
-  if (home.data.organization_id === null) {
+  if (operatorKey.data.organization_id === null) {
     const body = { name: "Development", starting_balance_usd: STARTING_BALANCE }
     const created = await call(send, {
       method: "POST",

@@ -50,8 +50,11 @@ export const exports = newRouter().openapi(create, async (c) => {
   const days = [input.from, input.to ?? new Date(to).toISOString()].map((instant) => instant.slice(0, 10))
   const filename = `calls-${days.join("-to-")}.${extension}`
   // In the workspace of the key or the requested one, where reads look for it.
-  const home = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
-  const row = newRow({ organizationId, workspaceId: home }, { filename, mimeType, source: "export", internId: null })
+  const ownWorkspaceId = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
+  const row = newRow(
+    { organizationId, workspaceId: ownWorkspaceId },
+    { filename, mimeType, source: "export", internId: null },
+  )
   const lines = exportLines(c.env.DB, range, format)
   return c.json(
     toFileRecord(await storeFile(c.env, { actor: actorOf(c), row, content: lines, mimeType: () => mimeType })),

@@ -12,10 +12,10 @@ type WorkspaceScope = { organizationId: string; workspaceId: string }
 
 export function newRow(
   { organizationId, workspaceId }: WorkspaceScope,
-  about: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId">,
+  description: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId">,
 ): NewFileRow {
   const scope = { organizationId, workspaceId }
-  return { id: `file_${newId()}`, ...scope, ...about, sizeBytes: 0, isReady: false, createdAt: Date.now() }
+  return { id: `file_${newId()}`, ...scope, ...description, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
 /** Stores a file. The row is written before the bytes, so that no bytes are ever without a row. */

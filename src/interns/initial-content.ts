@@ -54,21 +54,21 @@ export async function storeInitialContent(creator: Creator, identity: InternIden
   if (input.clone_of === undefined && input.files === undefined) return
   const intern = openIntern(creator.env, identity.id)
   if (await intern.hasInitialContent()) return
-  const put = async (part: Partial<InitialContent>) => {
+  const addPart = async (part: Partial<InitialContent>) => {
     const fault = await intern.storeInitialContent(identity, { files: [], schedules: [], isLast: false, ...part })
     if (fault !== undefined) throw internError("intern_rejected", fault)
   }
   const files = toHomeFiles(input.files)
-  if (input.clone_of === undefined) return put({ files, isLast: true })
+  if (input.clone_of === undefined) return addPart({ files, isLast: true })
   const source = openIntern(creator.env, (await clonedIntern(creator, input.clone_of)).id)
   const replaced = new Set(files.map(({ path }) => path))
   for (let after: string | null = ""; after !== null;) {
     const page: { files: HomeFile[]; next: string | null } = await source.homePage(after)
-    await put({ files: page.files.filter(({ path }) => !replaced.has(path)) })
+    await addPart({ files: page.files.filter(({ path }) => !replaced.has(path)) })
     after = page.next
   }
   const schedules: Schedule[] = await source.schedules()
-  await put({ files, schedules: schedules.map((schedule) => fresh(schedule, Date.now())), isLast: true })
+  await addPart({ files, schedules: schedules.map((schedule) => fresh(schedule, Date.now())), isLast: true })
 }
 
 function fresh(schedule: Schedule, now: number): Schedule {

@@ -41,9 +41,9 @@ export function secretsAad(row: Pick<DestinationRow, "id" | "workspace_id" | "ty
 
 /** Splits a configuration into its public part and its sealed part. */
 export function splitConfig(type: KindName, config: Config): { open: Config; secret: Config } {
-  const of = (wantsSecret: boolean) =>
+  const fieldsWhere = (wantsSecret: boolean) =>
     Object.fromEntries(Object.entries(config).filter(([name]) => isSecret(type, name) === wantsSecret))
-  return { open: of(false), secret: of(true) }
+  return { open: fieldsWhere(false), secret: fieldsWhere(true) }
 }
 
 /** Validates a configuration against its kind; throws 400 with the invalid field. */

@@ -118,6 +118,6 @@ export async function readBacklog(
     )
     .bind(organizationId)
     .all<{ state: string; calls: number }>()
-  const of = (state: string) => results.find((row) => row.state === state)?.calls ?? 0
-  return { pending: of("pending"), dead: of("dead") }
+  const callsIn = (state: string) => results.find((row) => row.state === state)?.calls ?? 0
+  return { pending: callsIn("pending"), dead: callsIn("dead") }
 }

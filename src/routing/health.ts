@@ -111,8 +111,8 @@ const SIGNATURE_END = 48
 /** Percentiles of values that are sorted from best to worst; null without values. */
 function percentilesOf(ordered: readonly number[]): Percentiles | null {
   if (ordered.length === 0) return null
-  const at = (share: number) => ordered[Math.min(ordered.length - 1, Math.floor(share * ordered.length))] ?? 0
-  return { p50: at(0.5), p75: at(0.75), p90: at(0.9), p99: at(0.99) }
+  const percentile = (share: number) => ordered[Math.min(ordered.length - 1, Math.floor(share * ordered.length))] ?? 0
+  return { p50: percentile(0.5), p75: percentile(0.75), p90: percentile(0.9), p99: percentile(0.99) }
 }
 
 function remember<V>(map: Map<string, V>, key: string, value: V, maxSize: number = MAX_REMEMBERED): void {

@@ -23,55 +23,55 @@ export type Dimension = keyof typeof DIMENSIONS
 
 type Sums = Omit<UsageRow, "at" | Dimension>
 type Format = "number" | "currency" | "percent" | "latency" | "throughput"
-type MetricDefinition = { label: string; format: Format; isRate?: true; of: (sums: Sums) => number }
+type MetricDefinition = { label: string; format: Format; isRate?: true; compute: (sums: Sums) => number }
 
 const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
 
 const METRICS = {
-  requests: { label: "Requests", format: "number", of: (s) => s.requests },
-  failed_requests: { label: "Requests without a provider's response", format: "number", of: (s) => s.refused },
+  requests: { label: "Requests", format: "number", compute: (s) => s.requests },
+  failed_requests: { label: "Requests without a provider's response", format: "number", compute: (s) => s.refused },
   error_rate: {
     label: "Share of failed requests",
     format: "percent",
     isRate: true,
-    of: (s) => share(s.refused, s.requests + s.refused),
+    compute: (s) => share(s.refused, s.requests + s.refused),
   },
-  usage: { label: "Spent, USD", format: "currency", of: (s) => nanoToUsd(s.cost) },
-  byok_usage: { label: "Spent with BYOK credentials, USD", format: "currency", of: (s) => nanoToUsd(s.byok) },
+  usage: { label: "Spent, USD", format: "currency", compute: (s) => nanoToUsd(s.cost) },
+  byok_usage: { label: "Spent with BYOK credentials, USD", format: "currency", compute: (s) => nanoToUsd(s.byok) },
   usage_per_request: {
     label: "Spent a request, USD",
     format: "currency",
     isRate: true,
-    of: (s) => share(nanoToUsd(s.cost), s.requests),
+    compute: (s) => share(nanoToUsd(s.cost), s.requests),
   },
-  prompt_tokens: { label: "Prompt tokens", format: "number", of: (s) => s.prompt },
-  completion_tokens: { label: "Completion tokens", format: "number", of: (s) => s.completion },
-  reasoning_tokens: { label: "Reasoning tokens", format: "number", of: (s) => s.reasoning },
-  cached_tokens: { label: "Cached prompt tokens", format: "number", of: (s) => s.cached },
-  total_tokens: { label: "Tokens", format: "number", of: (s) => s.prompt + s.completion },
+  prompt_tokens: { label: "Prompt tokens", format: "number", compute: (s) => s.prompt },
+  completion_tokens: { label: "Completion tokens", format: "number", compute: (s) => s.completion },
+  reasoning_tokens: { label: "Reasoning tokens", format: "number", compute: (s) => s.reasoning },
+  cached_tokens: { label: "Cached prompt tokens", format: "number", compute: (s) => s.cached },
+  total_tokens: { label: "Tokens", format: "number", compute: (s) => s.prompt + s.completion },
   cache_hit_rate: {
     label: "Share of cached prompt tokens",
     format: "percent",
     isRate: true,
-    of: (s) => share(s.cached, s.prompt),
+    compute: (s) => share(s.cached, s.prompt),
   },
   latency: {
     label: "Time to the first token, ms",
     format: "latency",
     isRate: true,
-    of: (s) => share(s.latency, s.latency_count),
+    compute: (s) => share(s.latency, s.latency_count),
   },
   generation_time: {
     label: "Time of generation, ms",
     format: "latency",
     isRate: true,
-    of: (s) => share(s.generation, s.generation_count),
+    compute: (s) => share(s.generation, s.generation_count),
   },
   throughput: {
     label: "Tokens a second",
     format: "throughput",
     isRate: true,
-    of: (s) => share(s.completion * 1_000, s.generation),
+    compute: (s) => share(s.completion * 1_000, s.generation),
   },
 } as const satisfies Record<string, MetricDefinition>
 export type Metric = keyof typeof METRICS
@@ -152,8 +152,8 @@ export function runAnalyticsQuery(
   const largestGroups = largest([...groups.values()], question)
   const answered = largestGroups
     .map(({ key, sums }) => {
-      const values = question.metrics.map((name) => [name, METRICS[name].of(sums)] as const)
-      const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].of(sums), filter))
+      const values = question.metrics.map((name) => [name, METRICS[name].compute(sums)] as const)
+      const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].compute(sums), filter))
       return passing ? { ...key, ...Object.fromEntries(values) } : undefined
     })
     .filter((row) => row !== undefined)
@@ -168,7 +168,7 @@ function largest<T extends { group: string; sums: Sums }>(
   if (groupLimit === null || granularity === null || !metric) return groups
   const totals = new Map<string, Sums>()
   for (const { group, sums } of groups) totals.set(group, add(totals.get(group) ?? { ...NOTHING }, sums))
-  const names = [...totals].sort(([, a], [, b]) => METRICS[metric].of(b) - METRICS[metric].of(a))
+  const names = [...totals].sort(([, a], [, b]) => METRICS[metric].compute(b) - METRICS[metric].compute(a))
   const keptNames = new Set(names.slice(0, groupLimit).map(([name]) => name))
   return groups.filter(({ group }) => keptNames.has(group))
 }

@@ -102,7 +102,7 @@ export async function putSecrets(
   const db = openDb(binding)
   // The condition does not depend on rows that the batch writes: it is the same for all its statements.
   const condition = canPut(vault, rows, sources)
-  const put = (row: SecretRow) =>
+  const upsertRow = (row: SecretRow) =>
     db
       .insert(vaultSecrets)
       .select(selectRow(vaultSecrets, row, condition))
@@ -119,7 +119,7 @@ export async function putSecrets(
         },
       })
       .returning(reported)
-  const [first, ...others] = rows.map(put)
+  const [first, ...others] = rows.map(upsertRow)
   if (!first) return []
   const done = await db.batch([first, ...others, auditIfChanged(db, entry)])
   const written = done.flatMap((result) => (Array.isArray(result) ? result : []))

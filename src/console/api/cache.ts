@@ -65,7 +65,7 @@ function reload(entry: Entry): void {
   const request: Promise<void> = entry.run().then(
     (data) => settle({ data, error: undefined, isLoading: false, updatedAt: Date.now() }),
     // Shown data stays, with its age, after a failed refresh.
-    (thrown: unknown) => settle({ ...entry.state.peek(), error: ApiError.of(thrown), isLoading: false }),
+    (thrown: unknown) => settle({ ...entry.state.peek(), error: ApiError.fromThrown(thrown), isLoading: false }),
   )
   entry.request = request
 }

@@ -20,7 +20,7 @@ export class ApiError extends Error {
     this.routing = facts.routing ?? null
   }
 
-  static of(thrown: unknown): ApiError {
+  static fromThrown(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     return new ApiError(message, { status: 0, requestId: null })

@@ -83,7 +83,7 @@ function KeyForm({ isFirst }: { isFirst: boolean }) {
     try {
       await signIn(key.trim())
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

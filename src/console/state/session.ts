@@ -13,7 +13,7 @@ export async function loadSession(): Promise<void> {
     session.value = data
     sessionError.value = undefined
   } catch (thrown) {
-    const error = ApiError.of(thrown)
+    const error = ApiError.fromThrown(thrown)
     if (error.status === 401) session.value = null
     else sessionError.value = error
   }

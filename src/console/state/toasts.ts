@@ -30,7 +30,7 @@ export async function attempt(
     toast("good", success, undo)
     return true
   } catch (thrown) {
-    toast("bad", ApiError.of(thrown).message)
+    toast("bad", ApiError.fromThrown(thrown).message)
     return false
   }
 }

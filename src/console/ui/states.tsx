@@ -123,7 +123,7 @@ export class ErrorBoundary extends Component<
     return (
       <div class="empty">
         <h2>This page failed</h2>
-        <ErrorPanel error={ApiError.of(this.state.error)} retry={() => this.setState({ error: undefined })} />
+        <ErrorPanel error={ApiError.fromThrown(this.state.error)} retry={() => this.setState({ error: undefined })} />
       </div>
     )
   }

@@ -23,11 +23,13 @@ export const init: Command = {
     const { api, positionals, values } = input
     const [name = "Default"] = positionals
     type Home = { data: { organization_id: string | null } }
-    const { data: home } = await api.as<Home>("operator", "GET", "/key")
-    if (home.organization_id !== null && values["another"] !== true) {
-      throw new Failure(`There is an organization already: ${home.organization_id}. --another creates another one.`)
+    const { data: operatorKey } = await api.as<Home>("operator", "GET", "/key")
+    if (operatorKey.organization_id !== null && values["another"] !== true) {
+      throw new Failure(
+        `There is an organization already: ${operatorKey.organization_id}. --another creates another one.`,
+      )
     }
-    if (home.organization_id === null) await api.as("operator", "PUT", "/catalogue", readFileSync(SEED, "utf8"))
+    if (operatorKey.organization_id === null) await api.as("operator", "PUT", "/catalogue", readFileSync(SEED, "utf8"))
     const email = text(input, "owner-email")
     const body = { name, starting_balance_usd: number(input, "balance") ?? 0, ...(email && { owner_email: email }) }
     const { data } = await api.as<{ data: Organization }>("operator", "POST", "/organizations", body)

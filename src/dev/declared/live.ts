@@ -170,10 +170,10 @@ function toLive(kind: Kind, workspace: string, fields: Json): LiveResource {
 /** The workspace of the management key, and the default one, whose keys are listed if no workspace is named. */
 async function protectedWorkspaces(api: Api): Promise<Set<string>> {
   const { data: ownKey } = await api.as<{ data: Json }>("manager", "GET", "/key")
-  const home = await api
+  const keyList = await api
     .as<{ data: Json[] }>("manager", "GET", "/keys?limit=1&include_disabled=true")
     .catch(() => ({ data: [] }))
-  return new Set([ownKey["workspace_id"], ...home.data.map((key) => key["workspace_id"])].map(String))
+  return new Set([ownKey["workspace_id"], ...keyList.data.map((key) => key["workspace_id"])].map(String))
 }
 
 /** All pages of a list; `path` ends where the query continues. */

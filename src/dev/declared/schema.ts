@@ -156,7 +156,7 @@ const SEALED = ["byok", "destinations", "mcp_servers", "passthrough_services", "
 function resourcesOf(workspace: string, declared: Workspace): Resource[] {
   const { budgets = {}, aliases = {}, guardrails = {}, keys = {}, presets: _, ...others } = declared
   const settings = Object.fromEntries(Object.entries(others).filter(([name]) => !SEALED.includes(name)))
-  const of = (kind: Kind, entries: Record<string, Json | undefined>) =>
+  const resourcesIn = (kind: Kind, entries: Record<string, Json | undefined>) =>
     Object.entries(entries).flatMap(([name, fields]): Resource[] =>
       fields ? [{ kind, workspace, name, fields: normalizeFields(fields) }] : [],
     )
@@ -165,12 +165,12 @@ function resourcesOf(workspace: string, declared: Workspace): Resource[] {
     rule.keys ? [[name, { keys: [...new Set(rule.keys)].toSorted() }] as const] : [],
   )
   return [
-    ...of("workspace", { [workspace]: settings }),
-    ...of("budget", budgets),
-    ...of("guardrail", Object.fromEntries(rules)),
-    ...of("key", keys),
-    ...of("guardrail_keys", Object.fromEntries(assigned)),
-    ...of("alias", aliases),
+    ...resourcesIn("workspace", { [workspace]: settings }),
+    ...resourcesIn("budget", budgets),
+    ...resourcesIn("guardrail", Object.fromEntries(rules)),
+    ...resourcesIn("key", keys),
+    ...resourcesIn("guardrail_keys", Object.fromEntries(assigned)),
+    ...resourcesIn("alias", aliases),
   ]
 }
 

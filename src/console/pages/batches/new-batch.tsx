@@ -56,7 +56,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
       toast("good", "The batch has started.")
       navigate(`/batches/${batch.id}`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setStep(null)
     }
   }

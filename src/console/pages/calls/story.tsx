@@ -8,12 +8,12 @@ type Phase = { name: string; from: number; to: number; tone: "wait" | "work" }
 
 /** Timing of a call, one line per phase, on one scale. */
 export function Waterfall({ story }: { story: CallStory }) {
-  const at = (text: string | null) => (text === null ? null : Date.parse(text))
+  const parseTime = (text: string | null) => (text === null ? null : Date.parse(text))
   const received = Date.parse(story.times.received)
   const settled = Date.parse(story.times.settled)
-  const sent = at(story.times.sent)
-  const first = at(story.times.first_token)
-  const last = at(story.times.last_token)
+  const sent = parseTime(story.times.sent)
+  const first = parseTime(story.times.first_token)
+  const last = parseTime(story.times.last_token)
   const end = last ?? settled
   const phases: Phase[] = [
     { name: "check, plan, hold", from: received, to: sent ?? end, tone: "work" },

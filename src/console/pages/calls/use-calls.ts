@@ -43,7 +43,7 @@ export function useCalls(path: string, { isHeld }: { isHeld: boolean }): Calls {
       }))
       setError(undefined)
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     } finally {
       isBusy.current = false
     }

@@ -48,7 +48,7 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
       invalidate("/guardrails")
       toast("good", "Saved. New calls follow the rules within 5 seconds.")
     } catch (thrown) {
-      toast("bad", ApiError.of(thrown).message)
+      toast("bad", ApiError.fromThrown(thrown).message)
     }
     setBusy(false)
   }

@@ -150,7 +150,7 @@ function NewGuardrail({ onClose }: { onClose: () => void }) {
       const { data } = await api<{ data: Guardrail }>("/guardrails", { method: "POST", body })
       navigate(`/guardrails/${data.id}`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

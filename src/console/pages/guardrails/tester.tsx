@@ -91,7 +91,7 @@ function useTest(text: string, draft: Draft): { result: ContentTest | undefined;
           setResult(data)
           setError(undefined)
         },
-        (thrown: unknown) => turn === last.current && setError(ApiError.of(thrown).message),
+        (thrown: unknown) => turn === last.current && setError(ApiError.fromThrown(thrown).message),
       )
     }, WAIT_MS)
     return () => clearTimeout(timer)

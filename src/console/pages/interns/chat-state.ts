@@ -76,7 +76,7 @@ export async function runTurn(
       if (chunk.error) update((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
     }
   } catch (thrown) {
-    if (!signal.aborted) update((chat) => ({ ...chat, error: ApiError.of(thrown).message }))
+    if (!signal.aborted) update((chat) => ({ ...chat, error: ApiError.fromThrown(thrown).message }))
   } finally {
     clearInterval(timer)
     await readAlong()

@@ -46,7 +46,7 @@ export function ChatView({ intern }: { intern: Intern }) {
     },
     [intern.id],
   )
-  const say = (text: string) => {
+  const send = (text: string) => {
     const message: Message = { id: nextId(), role: "user", text, reasoning: "", steps: [] }
     setChat((now) => ({ ...now, messages: [...now.messages, message] }))
     run({ messages: [{ role: "user", content: text }], ...(chat.session !== null && { session_id: chat.session }) })
@@ -94,7 +94,7 @@ export function ChatView({ intern }: { intern: Intern }) {
       <Composer
         isRunning={chat.isRunning}
         isBlocked={pending !== null || !TAKES_MESSAGES.has(intern.status)}
-        onSay={say}
+        onSay={send}
         onStop={() => abort.current?.abort()}
       />
     </div>

@@ -21,7 +21,7 @@ export function CloneDialog({ intern, onClose }: { intern: Intern; onClose: () =
       onClose()
       navigate(`/interns/${cloned.id}?tab=about`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

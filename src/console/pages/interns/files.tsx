@@ -134,12 +134,12 @@ function Upload({ intern, onDone }: { intern: Intern; onDone: () => void }) {
   const [isBusy, setBusy] = useState(false)
   const upload = async (files: readonly globalThis.File[]) => {
     setBusy(true)
-    const put = async () => {
+    const save = async () => {
       for (const file of files)
         await call(contentOf(intern, `${HOME}/${file.name}`), { method: "PUT", body: new Blob([file]) })
     }
     const done = files.length === 1 ? `${files[0]?.name} is uploaded` : `${count(files.length)} files are uploaded`
-    await attempt(put, done)
+    await attempt(save, done)
     setBusy(false)
     onDone()
   }

@@ -158,7 +158,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
       const { id } = await api<Intern>("/interns", { method: "POST", body })
       navigate(host === "daemon" ? `/interns/${id}?tab=setup` : `/interns/${id}`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

@@ -40,7 +40,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
       invalidate("/interns")
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

@@ -124,7 +124,7 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
       toast("good", `${name} is stored`)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
   }
   return (

@@ -40,7 +40,7 @@ export function ConnectAgent({ secret }: { secret: string }) {
       setError(undefined)
     } catch (thrown) {
       setLink(undefined)
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     }
     setBusy(false)
   }

@@ -29,7 +29,7 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
       setEstimate((await api<{ data: Estimate }>("/estimate", { method: "POST", body })).data)
     } catch (thrown) {
       setEstimate(undefined)
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
   }
   return (

@@ -174,7 +174,7 @@ export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose
       setSecret(key)
       invalidate("/keys")
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     }
     setBusy(false)
   }
@@ -242,7 +242,7 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
       toast("good", `The key “${input.name}” is saved. Its limit applies from the next call.`)
       onClose()
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
       setBusy(false)
     }
   }

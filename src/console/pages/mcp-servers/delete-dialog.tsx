@@ -84,6 +84,6 @@ async function clearKeys(server: McpServer): Promise<void> {
     }
     if (cleared > 0) toast("good", `${count(cleared)} ${cleared === 1 ? "key has" : "keys have"} lost its tools.`)
   } catch (thrown) {
-    toast("bad", `${count(cleared)} keys have lost its tools, the others not: ${ApiError.of(thrown).message}`)
+    toast("bad", `${count(cleared)} keys have lost its tools, the others not: ${ApiError.fromThrown(thrown).message}`)
   }
 }

@@ -51,7 +51,7 @@ export function KeyToolsDialog({ server: { slug, workspace_id: workspace }, know
       toast("good", `${key.name} may call ${isAll ? "every tool" : chosen.join(", ") || "no tool"} of ${slug}.`)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

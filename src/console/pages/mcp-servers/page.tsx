@@ -83,7 +83,7 @@ function toolsOf({ allowed_tools: tools }: McpServer) {
 function rowsOf(servers: readonly McpServer[], usage: readonly ToolUsage[] | undefined): ServerRow[] {
   return servers.map((server) => {
     const tools = usage?.filter(({ slug }) => slug === server.slug)
-    const sum = (of: (each: ToolUsage) => number) => tools?.reduce((total, each) => total + of(each), 0)
+    const sum = (field: (each: ToolUsage) => number) => tools?.reduce((total, each) => total + field(each), 0)
     return { ...server, calls: sum(({ calls }) => calls), cost: sum(({ cost }) => cost) }
   })
 }

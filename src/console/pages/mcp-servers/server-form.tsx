@@ -28,7 +28,7 @@ export function ServerForm({ server, onClose }: { server?: McpServer; onClose: (
       toast("good", `${draft.slug} is added. List its tools to check that it responds.`)
       navigate(`/mcp-servers/${draft.slug}`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

@@ -212,7 +212,7 @@ function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: En
       toast("good", "The price is saved. It applies within a minute.")
       onClose()
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     }
   }
   return (

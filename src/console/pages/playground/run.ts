@@ -116,7 +116,7 @@ function fail(draft: Run, thrown: unknown, abort: AbortSignal): void {
     draft.status = "stopped"
     return
   }
-  const { message, status, requestId } = ApiError.of(thrown)
+  const { message, status, requestId } = ApiError.fromThrown(thrown)
   draft.status = "failed"
   draft.error = { message, status, requestId, isLate: draft.firstTokenMs !== null }
   if (thrown instanceof ApiError && thrown.routing) draft.metadata = thrown.routing as RoutingMetadata

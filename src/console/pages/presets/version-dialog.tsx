@@ -38,7 +38,7 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
       onClose()
       navigate(`/presets/${encodeURIComponent(data.slug)}`)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

@@ -38,7 +38,7 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
       setKey("")
       setCreated(data)
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     }
     setBusy(false)
   }
@@ -106,7 +106,7 @@ async function testCall(provider: string): Promise<Result | null> {
     const { id } = await api<{ id: string }>("/chat/completions", { method: "POST", body })
     return { model: model.id, ms: elapsed(), error: null, callId: id }
   } catch (thrown) {
-    return { model: model.id, ms: elapsed(), error: ApiError.of(thrown), callId: null }
+    return { model: model.id, ms: elapsed(), error: ApiError.fromThrown(thrown), callId: null }
   }
 }
 
@@ -120,7 +120,7 @@ export function TestCall({ provider }: { provider: string }) {
     try {
       setResult(await testCall(provider))
     } catch (thrown) {
-      setError(ApiError.of(thrown))
+      setError(ApiError.fromThrown(thrown))
     }
     setBusy(false)
   }

@@ -41,7 +41,7 @@ export function TryIt({ entry, document }: { entry: Entry; document: Document })
         requestId: response.headers.get("x-request-id"),
       })
     } catch (thrown) {
-      const { status, message, requestId } = ApiError.of(thrown)
+      const { status, message, requestId } = ApiError.fromThrown(thrown)
       setResult({ status, ms: performance.now() - started, text: message, requestId })
     }
     setBusy(false)

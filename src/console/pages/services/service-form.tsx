@@ -25,7 +25,7 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
       toast("good", service ? `${draft.slug} is saved. New requests follow it.` : `${draft.slug} is added.`)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

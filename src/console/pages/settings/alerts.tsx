@@ -165,7 +165,7 @@ function Card({ channel }: { channel: Channel }) {
       const { data } = await api<{ data: { ok: boolean; message: string } }>(`${path}/test`, { method: "POST" })
       toast(data.ok ? "good" : "bad", `Test alert: ${data.message}`)
     } catch (thrown) {
-      toast("bad", ApiError.of(thrown).message)
+      toast("bad", ApiError.fromThrown(thrown).message)
     }
     setTesting(false)
   }

@@ -76,7 +76,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
       toast("good", `${name} is ${destination ? "changed" : "created"}. Send a test call to see whether it works.`)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
       setBusy(false)
     }
   }

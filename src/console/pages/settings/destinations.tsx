@@ -115,7 +115,7 @@ function Card({ destination }: { destination: Destination }) {
     try {
       setProbe((await api<{ data: Probe }>(`${path}/test`, { method: "POST" })).data)
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
     setTesting(false)
   }

@@ -56,7 +56,7 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
       toast("good", `${name} receives alerts. Send a test to see whether it works.`)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
   }
   if (secret !== undefined) {

@@ -29,7 +29,7 @@ export function NewDirectory({
       onMade(data)
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
   }
   return (

@@ -28,7 +28,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 export async function runPython({ context, stdin, budget, ...call }: Call): Promise<Ended> {
   const { fs, cwd } = context
   if (budget.steps <= 0) return { stdout: stdin.subarray(0, 0), stderr: bytesOf(NO_STEPS), exitCode: 1 }
-  const tree = await Tree.of(fs)
+  const tree = await Tree.load(fs)
   budget.steps -= STEPS_OF_A_START + tree.size * STEPS_OF_A_FILE
   const { stdout, stderr, failure } = runProgram(interpreter, { source: start(call), tree, cwd, stdin, budget })
   await tree.writeBack(fs)

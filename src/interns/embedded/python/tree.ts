@@ -43,7 +43,7 @@ export class Tree {
   readonly #links = new Map<string, string>()
   #bytes = 0
 
-  static async of(fs: ShellFiles): Promise<Tree> {
+  static async load(fs: ShellFiles): Promise<Tree> {
     const tree = new Tree()
     for (const path of fs.getAllPaths()) {
       if (NOT_FILES.test(path)) continue

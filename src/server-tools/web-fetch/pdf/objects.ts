@@ -25,7 +25,7 @@ export class PdfObjects {
     this.#text = text
   }
 
-  static async of(bytes: Uint8Array): Promise<PdfObjects> {
+  static async parse(bytes: Uint8Array): Promise<PdfObjects> {
     const text = toText(bytes)
     if (/\/Encrypt\s*(?:\d+\s+\d+\s+R|<<)/.test(text)) throw new PdfError("encrypted")
     const objects = new PdfObjects(text)

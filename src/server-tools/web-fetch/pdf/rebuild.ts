@@ -28,7 +28,7 @@ type Resources = { written: Dict; draw: Map<string, Form> }
  * page, and files can be made to keep one busy for hours: instead its input is bounded.
  */
 export async function rebuildPdf(bytes: Uint8Array, maxPages: number, maxWork = PDF_WORK): Promise<Rebuilt> {
-  const objects = await PdfObjects.of(bytes)
+  const objects = await PdfObjects.parse(bytes)
   return new Rebuilder(objects, maxWork).rebuild(maxPages)
 }
 

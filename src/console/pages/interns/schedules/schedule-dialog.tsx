@@ -27,7 +27,7 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
       toast("good", schedule ? "The schedule is saved" : "The schedule is on")
       onClose()
     } catch (thrown) {
-      setFault(ApiError.of(thrown).message)
+      setFault(ApiError.fromThrown(thrown).message)
     }
   }
   return (
