@@ -9,8 +9,8 @@ import { InputItem } from "./input-schemas.ts"
 
 const text = z.string({ error: "must be a string" })
 const flag = z.boolean({ error: "must be true or false" })
-const only = (value: false, content: string) => z.literal(value, { error: content }).nullish()
-const nothing = (content: string) => z.null({ error: content }).optional()
+const only = (value: false, message: string) => z.literal(value, { error: message }).nullish()
+const nothing = (message: string) => z.null({ error: message }).optional()
 const integer = (message: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
   z.int({ error: message }).min(min, message).max(max, message)
 const oneOf = <const T extends readonly string[]>(values: T) =>

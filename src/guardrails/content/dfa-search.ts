@@ -94,11 +94,11 @@ export function* findRanges(searcher: Searcher, text: string, budget: WorkBudget
   const { forward } = searcher
   const blocks = yield* forwardPass(searcher, text, budget, true)
   const found = new RangeList()
-  const state: BackwardState = { ahead: undefined, open: -1, found }
+  const state: BackwardState = { stateAfter: undefined, open: -1, found }
   let blockCount = 0
   for (const block of blocks.toReversed()) {
     if (!block.hasEnd && state.open === -1) {
-      state.ahead = undefined
+      state.stateAfter = undefined
       continue
     }
     searcher.evictIfFull()
@@ -114,7 +114,7 @@ export function* findRanges(searcher: Searcher, text: string, budget: WorkBudget
 const trace = { rows: new Int32Array(BLOCK + 2), classes: new Uint16Array(BLOCK + 2) }
 
 /** State of the backward pass: the state after the block, and the end of a match whose start is not found yet. */
-type BackwardState = { ahead: State | undefined; open: number; found: RangeList }
+type BackwardState = { stateAfter: State | undefined; open: number; found: RangeList }
 
 type BackwardInput = {
   block: Block
@@ -132,7 +132,7 @@ function backwardPass(searcher: Searcher, text: string, { block: { from, to }, s
   let { open } = state
   // Without an open match, only the boundary character after the block counts.
   const kind = to < text.length ? searcher.kindOf(runeAt(text, to)) : searcher.edge
-  let row = state.ahead ? backward.rowOf(state.ahead) : backward.emptyStateRow(kind)
+  let row = state.stateAfter ? backward.rowOf(state.stateAfter) : backward.emptyStateRow(kind)
   let { table } = backward
   let stepCount = 0
   for (let at = to; at > from; stepCount++) {
@@ -171,7 +171,7 @@ function backwardPass(searcher: Searcher, text: string, { block: { from, to }, s
   }
   budget.spend(to - from + stepCount * COST.backwardCharacter + (found.count - before) * COST.match)
   state.open = open
-  state.ahead = open === -1 ? undefined : backward.stateAt(row)
+  state.stateAfter = open === -1 ? undefined : backward.stateAt(row)
 }
 
 /** Characters to read at once after a window. */

@@ -29,8 +29,8 @@ export function problemOf(pattern: string, stepsBefore = 0): string | undefined 
   }
   try {
     if (stepsBefore + programOf(pattern).steps.length <= MAX_STEPS) return broadnessProblem(pattern)
-    const whole = stepsBefore > 0 ? " together with those before it" : ""
-    return `is too large${whole} when repetitions are expanded. Use fewer repetitions or a simpler pattern.`
+    const suffix = stepsBefore > 0 ? " together with those before it" : ""
+    return `is too large${suffix} when repetitions are expanded. Use fewer repetitions or a simpler pattern.`
   } catch (cause) {
     if (!(cause instanceof RE2JSException)) throw cause
     return `is not a regular expression of RE2's syntax, which has no look-around and no back-references (${cause.message}).`

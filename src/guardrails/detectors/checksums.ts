@@ -3,8 +3,8 @@ export function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let at = 0; at < digits.length; at++) {
     const digit = Number(digits[digits.length - 1 - at])
-    const weighed = at % 2 === 1 ? digit * 2 : digit
-    sum += weighed > 9 ? weighed - 9 : weighed
+    const product = at % 2 === 1 ? digit * 2 : digit
+    sum += product > 9 ? product - 9 : product
   }
   return sum % 10 === 0
 }

@@ -52,8 +52,8 @@ const escapeRegex = (literal: string) => literal.replaceAll(/[+.*?^$(){}|[\]\\]/
 
 /** One pattern for the hints of each obfuscation. */
 export const HINT_PATTERNS = Object.fromEntries(
-  Object.entries(ENCODING_HINTS).map(([disguise, cues]) => [
-    disguise,
-    new RegExp(cues.map(escapeRegex).join("|"), "gi"),
+  Object.entries(ENCODING_HINTS).map(([obfuscation, hints]) => [
+    obfuscation,
+    new RegExp(hints.map(escapeRegex).join("|"), "gi"),
   ]),
 ) as Readonly<Record<Obfuscation, RegExp>>

@@ -50,8 +50,8 @@ export class AhoCorasick {
 
   constructor(texts: readonly string[]) {
     this.#assignClasses(texts)
-    const trie = texts.reduce((sum, { length }) => sum + length, 1)
-    const table = new Int32Array(trie * STRIDE)
+    const maxStates = texts.reduce((sum, { length }) => sum + length, 1)
+    const table = new Int32Array(maxStates * STRIDE)
     const outputs: number[][] = [[]]
     for (const [literal, text] of texts.entries()) {
       let state = 0
