@@ -1,7 +1,7 @@
 import { runeAt } from "./alphabet.ts"
 import { GlushkovAutomaton } from "./glushkov.ts"
 import { Dfa, LOW_SURROGATE, type State } from "./dfa.ts"
-import { MATCH_CROSSES, MATCH_ENDS, cachedCells, crossingOf } from "./match-crossing.ts"
+import { MATCH_CROSSES, MATCH_ENDS, cachedCells, matchCrossing } from "./match-crossing.ts"
 import { pairEnd, normalizeRune } from "./normalize.ts"
 import { COST, type WorkBudget } from "./work-budget.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
@@ -48,7 +48,7 @@ export class Searcher {
     const slot = crossingSlot(behind, ahead)
     const [left, right] = [this.forward.stateAt(behind), this.backward.stateAt(ahead)]
     const before = [cachedCells(left), cachedCells(right)] as const
-    const bits = crossingOf(this.automaton, left, right, budget)
+    const bits = matchCrossing(this.automaton, left, right, budget)
     this.forward.countCached(cachedCells(left) - before[0])
     this.backward.countCached(cachedCells(right) - before[1])
     this.crossings[slot] = behind

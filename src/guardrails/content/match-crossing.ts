@@ -5,10 +5,10 @@ import { COST, type WorkBudget } from "./work-budget.ts"
 /** Up to this number of positions, sets are also stored as bits: 128 bytes each. */
 const MAX_BITS = 1_024
 
-/** Cells of 4 bytes that `crossingBits` caches with a state. */
-export function cachedCells({ bits, successorBits: frontiers }: State): number {
+/** Cells of 4 bytes that `intersectsByBits` caches with a state. */
+export function cachedCells({ bits, successorBits }: State): number {
   let cells = bits?.length ?? 0
-  for (const frontier of frontiers?.values() ?? []) cells += frontier.length + MAP_OVERHEAD
+  for (const bitset of successorBits?.values() ?? []) cells += bitset.length + MAP_OVERHEAD
   return cells
 }
 
@@ -32,14 +32,19 @@ export const MATCH_ENDS = 1
 export const MATCH_CROSSES = 2
 
 /** Whether matches cross or end between a forward state and the backward state after it. */
-export function crossingOf(automaton: GlushkovAutomaton, behind: State, ahead: State, budget: WorkBudget): number {
-  const edges = automaton.edges(behind.kind, ahead.kind)
-  const ends = behind.set.some((position) => edges.ends[position] === 1) ? MATCH_ENDS : 0
-  if (ahead.set.length === 0) return ends
+export function matchCrossing(
+  automaton: GlushkovAutomaton,
+  forward: State,
+  backward: State,
+  budget: WorkBudget,
+): number {
+  const edges = automaton.edges(forward.kind, backward.kind)
+  const ends = forward.set.some((position) => edges.ends[position] === 1) ? MATCH_ENDS : 0
+  if (backward.set.length === 0) return ends
   const crosses =
     automaton.size > MAX_BITS
-      ? intersectsByLookup(edges, behind, ahead, budget)
-      : intersectsByBits(automaton.size, { edges, behind, ahead, budget })
+      ? intersectsByLookup(edges, forward, backward, budget)
+      : intersectsByBits(automaton.size, { edges, forward, backward, budget })
   return ends | (crosses ? MATCH_CROSSES : 0)
 }
 
@@ -56,21 +61,21 @@ function intersectsByLookup({ next }: Edges, behind: State, ahead: State, budget
 
 type Intersection = {
   edges: Edges
-  behind: State
-  ahead: State
+  forward: State
+  backward: State
   budget: WorkBudget
 }
 
-function intersectsByBits(size: number, { edges, behind, ahead, budget }: Intersection): boolean {
+function intersectsByBits(size: number, { edges, forward, backward, budget }: Intersection): boolean {
   budget.spend(COST.crossingCheck)
-  let frontier = behind.successorBits?.get(edges)
-  if (!frontier) {
-    frontier = successorBits(size, edges, behind, budget)
-    behind.successorBits ??= new Map()
-    behind.successorBits.set(edges, frontier)
+  let successors = forward.successorBits?.get(edges)
+  if (!successors) {
+    successors = successorBits(size, edges, forward, budget)
+    forward.successorBits ??= new Map()
+    forward.successorBits.set(edges, successors)
   }
-  const bits = (ahead.bits ??= bitsOf(size, ahead.set))
-  for (let at = 0; at < bits.length; at++) if (((bits[at] ?? 0) & (frontier[at] ?? 0)) !== 0) return true
+  const bits = (backward.bits ??= bitsOf(size, backward.set))
+  for (let at = 0; at < bits.length; at++) if (((bits[at] ?? 0) & (successors[at] ?? 0)) !== 0) return true
   return false
 }
 

@@ -40,7 +40,7 @@ type ChoiceParts = {
   prior: Json[]
 }
 
-/** A chunk without text of the answer; `tails`: delayed text of the answer, before the last chunk. */
+/** A chunk without text of the answer; `delayedChunks`: delayed text of the answer, before the last chunk. */
 type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined }
 
 type CallPiece = {

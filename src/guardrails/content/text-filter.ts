@@ -24,7 +24,7 @@ export type TextCodec = {
   replace: (from: number, to: number, label: string) => string
   /** Units before this are no longer needed. */
   discard: (before: number) => void
-  /** `take` is expensive and counts as work. */
+  /** `decode` is expensive and counts as work. */
   isExpensive?: true
 }
 

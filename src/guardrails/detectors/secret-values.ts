@@ -39,7 +39,9 @@ function looksLikePassword(value: string): boolean {
   return kinds >= 2 && /[\d\W]/.test(value) && !/^[a-z]+(?:[-_.][a-z]+)+$/i.test(value)
 }
 
-/** Whether a value may be the secret that its name denotes. `isGiven`: a link such as `=` or "is" is between them. */
+/**
+ * Whether a value may be the secret that its name denotes. `isAssigned`: a link such as `=` or "is" is between them.
+ */
 export function isSecret(kind: NameKind, value: string, isAssigned: boolean): boolean {
   if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
   if (PATH.test(value) && !isRandom(value, 20)) return false

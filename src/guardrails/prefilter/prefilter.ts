@@ -64,7 +64,7 @@ function actionsOf({ needsContext, isVerb, needsStart, owners }: IndexedLiteral)
 /** Before any text. */
 const NEVER = -1_000_000
 
-/** End of a literal. `plainFrom`: the text is unchanged from there; `digitBefore`: distance to the last digit. */
+/** End of a literal. `rawFrom`: the text is unchanged from there; `digitBefore`: distance to the last digit. */
 type LiteralEnd = { state: number; at: number; rawFrom: number; digitBefore: number }
 
 /** Scans a text once for the triggers of all detectors. */
