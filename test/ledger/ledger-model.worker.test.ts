@@ -17,7 +17,7 @@ import { minuteOf, type RateLimit } from "../../src/ledger/rates.ts"
 import { NO_RATES, type RateLimits } from "../../src/money/rate-limits.ts"
 import type { Timer } from "../../src/support/time.ts"
 import { newTestDraft } from "../support/draft.ts"
-import { runs } from "../support/runs.ts"
+import { runs, sampled } from "../support/runs.ts"
 
 /**
  * The ledger and the isolates that use it, under any schedule of calls, faults and changes. Commands move the timers and
@@ -864,12 +864,14 @@ test("a call whose hold expired under a live lease takes its maximum cost from t
 })
 
 /** The isolate continues with long calls, or only with short ones. */
-test.each([
+const OTHER_CALLS = [
   ["long", 1_000],
   ["long", 10_000],
   ["short", 1_000],
   ["short", 10_000],
-] as const)(
+] as const
+
+test.each(sampled(OTHER_CALLS, 3))(
   "a call whose context ended is charged its estimate while %s calls continue (%i ms)",
   async (others, ms) => {
     const simulation = new Simulation()
