@@ -10,12 +10,17 @@ const root = path.join(import.meta.dirname, "..")
 
 const { properties, timeoutMs } = depthFrom(process.env)
 
+/** `--project unit` alone: unit tests compute, so that more workers than cores would only load modules more often. */
+const isUnitOnly = process.argv.some(
+  (one, at) => one === "--project=unit" || (process.argv[at - 1] === "--project" && one === "unit"),
+)
+
 const common = {
   root,
   provide: { properties },
   isolate: false,
   // More than cores: tests of faults and timers wait more than they compute.
-  maxWorkers: 5,
+  maxWorkers: isUnitOnly ? 2 : 5,
   testTimeout: timeoutMs,
   hookTimeout: timeoutMs,
 }
@@ -35,7 +40,8 @@ class LongTestsFirst extends BaseSequencer {
   }
 }
 
-const LONGEST_TESTS = /\/(?:faults\/faults|ledger\/ledger-model)\.worker\.test\.ts$/
+const LONGEST_TESTS =
+  /\/(?:(?:faults\/faults|ledger\/ledger-model)\.worker|guardrails\/(?:injections|patterns)|interns\/python)\.test\.ts$/
 const LONG_TESTS =
   /\/(?:interns\/(?:usage|idle|crowd|model|site|runs|sessions|embedded|clone|editors)|scim\/(?:scale|pull|conformance-writes)|inference\/(?:matrix|differential|relay)|batches\/provider|observability\/delivery|vault\/canaries|secrets\/rotation|sessions\/sessions|contract\/programme|mcp\/money)\.worker\.test\.ts$/
 

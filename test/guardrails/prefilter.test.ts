@@ -11,7 +11,7 @@ import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts
 import { LANGUAGES, prose } from "../bench/prose.ts"
 import { corpusLines } from "../support/corpus.ts"
 import { seeded } from "../support/random-patterns.ts"
-import { runs } from "../support/runs.ts"
+import { runs, sampled } from "../support/runs.ts"
 
 const SCANNED = BUILTIN_SLUGS.filter((slug) => slug !== "regex-prompt-injection")
 const random = seeded(23)
@@ -78,7 +78,7 @@ const mutated = () => oneOf(WAYS)(oneOf(corpusLines).text)
 
 describe("detectors with the prefilter find the same as without it", () => {
   test("in each line of the corpus", () => {
-    for (const { text } of corpusLines) expectAlike(text)
+    for (const { text } of sampled(corpusLines, 4)) expectAlike(text)
   })
 
   test("in prose, with anything between a name and its value", () => {

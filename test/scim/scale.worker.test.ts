@@ -107,7 +107,8 @@ test(`${USERS} users in ${GROUPS} groups are synced within the limits of an invo
   }
   expect(isDone).toBe(true)
   expect(seen).toEqual(seen.toSorted((one, other) => (one ?? 0) - (other ?? 0)))
-  expect(new Set(seen).size).toBeGreaterThan(3)
+  // The queue's consumer may have taken other steps.
+  expect(seen.some((groups) => groups !== null && groups > 0 && groups < GROUPS)).toBe(true)
   expect(seen.at(-1)).toBe(GROUPS)
   expect(counts.statements).toBeLessThan(MAX_QUERIES)
   expect(counts.parameters).toBeLessThanOrEqual(MAX_PARAMETERS)
