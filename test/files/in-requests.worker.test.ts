@@ -1,5 +1,7 @@
 import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { failOn, r2Fails } from "../faults/bindings.ts"
+import { insertIntern } from "../support/interns.ts"
 import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, receiptOf, type Workspace } from "../support/world.ts"
 
@@ -197,6 +199,36 @@ test("audio is sent as audio, and a file that is not an image is rejected as one
     400,
     expect.stringContaining("input[0].content[1]: the file is audio/mpeg, not an image."),
   ])
+})
+
+test("an intern's key reads the files of its intern only", async () => {
+  const workspace = await newWorkspace()
+  const intern = await insertIntern(workspace)
+  const [mine, other] = [await upload(intern.key, "mine", "a.txt"), await upload(workspace.key, "not mine", "b.txt")]
+  const by = { ...workspace, as: intern.as }
+  const { response } = await call(by, "/responses", PARTS["/responses"](mine))
+  expect(response.status, await response.text()).toBe(200)
+  vi.restoreAllMocks()
+  const refused = await call(by, "/responses", PARTS["/responses"](other))
+  expect([refused.response.status, await refused.response.text()]).toEqual([
+    400,
+    expect.stringContaining("there is no"),
+  ])
+  expect(refused.provider.upstreamCalls).toEqual([])
+})
+
+test.each([
+  ["the database", () => failOn((sql) => /"files"/.test(sql), "Network connection lost.")],
+  ["the storage", r2Fails],
+])("a failure of %s is a 503, and nothing is sent", async (_, fail) => {
+  const workspace = await newWorkspace()
+  const id = await upload(workspace.key, "a,b", "t.csv")
+  fail()
+  const { provider, response } = await call(workspace, "/responses", PARTS["/responses"](id))
+  expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('"code":503')])
+  expect(provider.upstreamCalls).toEqual([])
+  vi.restoreAllMocks()
+  expect((await workspace.ledger.balance()).spentNano).toBe(0)
 })
 
 test("the tokens of a file are counted", async () => {
