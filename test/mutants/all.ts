@@ -1,5 +1,6 @@
+import { fileMutants } from "./files.ts"
 import { internMutants } from "./interns.ts"
 import type { Mutant } from "./mutant.ts"
 import { policyMutants } from "./policy.ts"
 
-export const mutants: readonly Mutant[] = [...internMutants, ...policyMutants]
+export const mutants: readonly Mutant[] = [...fileMutants, ...internMutants, ...policyMutants]
