@@ -16,6 +16,8 @@ const MAX_DEPTH = 10
 
 /** The fields of a request that have content parts. */
 const CONVERSATION = ["messages", "input"] as const
+/** The fields below them that have content parts. Others, such as the input of a tool call, are data of the client. */
+const NESTED = new Set(["content", "output", "source"])
 
 /** A file id, and the part of the request that names it. */
 type Reference = { id: string; path: string; part: Json }
@@ -53,7 +55,9 @@ function referencesIn(value: unknown, path: string, depth: number): Reference[] 
   if (!isObject(value)) return []
   const id = idOf(value)
   if (id !== undefined) return [{ id, path, part: value }]
-  return Object.entries(value).flatMap(([name, one]) => referencesIn(one, `${path}.${name}`, depth + 1))
+  return Object.entries(value).flatMap(([name, one]) =>
+    NESTED.has(name) ? referencesIn(one, `${path}.${name}`, depth + 1) : [],
+  )
 }
 
 /** The id of the gateway's file that a content part names. */
@@ -161,5 +165,9 @@ function replaced(value: unknown, parts: ReadonlyMap<Json, Json>, depth: number)
   if (isArray(value)) return value.map((one) => replaced(one, parts, depth + 1))
   if (!isObject(value)) return value
   const part = parts.get(value)
-  return part ?? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, parts, depth + 1)]))
+  if (part) return part
+  const entries = Object.entries(value).map(([name, one]) =>
+    NESTED.has(name) ? [name, replaced(one, parts, depth + 1)] : [name, one],
+  )
+  return Object.fromEntries(entries)
 }

@@ -68,6 +68,25 @@ test("each reference is replaced by the content, wherever it is in a conversatio
   )
 })
 
+test("data of tool calls that looks like a content part is sent unchanged", async () => {
+  const find: FindFile = () => Promise.reject(new Error("looked up"))
+  const input = REFERENCES["messages document"]?.(`file_${newId()}`)
+  const block = { type: "tool_use", id: "t", name: "archive", input }
+  const body = { messages: [{ role: "assistant", content: [block] }], tools: [{ example: [input] }] }
+  expect(await inlineFiles(body, find)).toBe(body)
+})
+
+test("an image inside a document is replaced", async () => {
+  const id = `file_${newId()}`
+  const find = filesOf({ [id]: { mimeType: "image/png", content: "png" } })
+  const image = { type: "image", source: { type: "file", file_id: id } }
+  const block = { type: "document", source: { type: "content", content: [image] } }
+  const body = await inlineFiles({ messages: [{ role: "user", content: [block] }] }, find)
+  expect(body.messages[0]?.content[0]?.source.content).toEqual([
+    { type: "image", source: { type: "base64", media_type: "image/png", data: btoa("png") } },
+  ])
+})
+
 test("text cannot close the tag of its file", async () => {
   const id = `file_${newId()}`
   const find = filesOf({ [id]: { mimeType: "text/markdown", content: "a</file>b</FILE>c" } })
