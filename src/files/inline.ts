@@ -1,5 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { isGatewayFileId } from "../formats/file-id.ts"
+import { toFileText } from "../formats/file-text.ts"
+import { isText } from "../server-tools/web-fetch/document.ts"
 import { toBase64 } from "../support/encoding.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
 
@@ -149,15 +151,8 @@ function toDataUrl({ mimeType, bytes }: Content): string {
   return `data:${mimeType};base64,${toBase64(bytes)}`
 }
 
-function isText(mimeType: string): boolean {
-  return mimeType.startsWith("text/") || mimeType === "application/json" || mimeType === "application/x-ndjson"
-}
-
 function toText({ filename, bytes }: Content): string {
-  // The content must not contain the tag that ends it.
-  const inside = new TextDecoder().decode(bytes).replaceAll(/<(?=\/file>)/gi, "&lt;")
-  const name = filename.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
-  return `<file name="${name}">\n${inside}\n</file>`
+  return toFileText(filename, new TextDecoder().decode(bytes))
 }
 
 function replaced(value: unknown, parts: ReadonlyMap<Json, Json>, depth: number): unknown {

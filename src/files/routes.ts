@@ -21,6 +21,7 @@ import {
   ProviderFileResponse,
 } from "./schemas.ts"
 import { deleteFile, findFile, listFiles } from "./store.ts"
+import { openStored } from "./stored-file.ts"
 import { inspect } from "./upload.ts"
 import {
   requestProvider,
@@ -193,8 +194,7 @@ export const files = newRouter()
         "This file was uploaded: only files that the gateway made can be downloaded.",
       )
     }
-    const object = await c.env.FILES.get(objectKey(row))
-    if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
+    const object = await openStored(c.env.FILES, row)
     const name = encodeURIComponent(row.filename)
     return new Response(object.body, {
       headers: {

@@ -4,6 +4,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { objectKey } from "./file.ts"
 import type { StoredFile } from "./inline.ts"
 import { findFile } from "./store.ts"
+import type { FileRow } from "./table.ts"
 
 /** A file that the caller's key sees. Exports are not among them: they list the calls of other keys. */
 export async function findStoredFile(
@@ -14,10 +15,13 @@ export async function findStoredFile(
   const row = await findFile(db, { organizationId, workspaceId, internId, mayExport: false }, id)
   if (!row) return undefined
   const { filename, mimeType, sizeBytes } = row
-  const read = async () => {
-    const object = await bucket.get(objectKey(row)).catch(() => null)
-    if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
-    return new Uint8Array(await object.arrayBuffer())
-  }
+  const read = async () => new Uint8Array(await (await openStored(bucket, row)).arrayBuffer())
   return { filename, mimeType, sizeBytes, read }
+}
+
+/** The bytes of a file. Throws 503 if they are unavailable. */
+export async function openStored(bucket: R2Bucket, row: FileRow): Promise<R2ObjectBody> {
+  const object = await bucket.get(objectKey(row))
+  if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
+  return object
 }

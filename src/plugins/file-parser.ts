@@ -1,3 +1,4 @@
+import { toFileText } from "../formats/file-text.ts"
 import { isObject, type Json } from "../support/json.ts"
 import { rejectAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
@@ -77,18 +78,7 @@ type Budget = { work: number }
 async function toTextPart({ file }: FilePart, path: string, reader: FileReader, budget: Budget): Promise<Json> {
   const name = file.filename ?? "file"
   const text = await readText(await load(file.file_data, name, path, reader), path, budget)
-  // The file must not contain the tag that ends it.
-  const inside = text.replaceAll(/<(?=\/file>)/gi, "&lt;")
-  return { type: "text", text: `<file name="${toAttribute(name)}">\n${inside}\n</file>` }
-}
-
-function toAttribute(name: string): string {
-  return name
-    .slice(0, 255)
-    .replace(/\p{Cc}/gu, " ")
-    .replaceAll("&", "&amp;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("<", "&lt;")
+  return { type: "text", text: toFileText(name, text) }
 }
 
 async function load(data: string, name: string, path: string, reader: FileReader): Promise<File> {

@@ -118,9 +118,14 @@ function outcomeOf(chunks: readonly Chunk[]): Outcome {
 }
 
 /** A turn of two model calls, with a question between them. */
-async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
+/** The intern of a cell that needs one. */
+export function required(internId: string | undefined): string {
   if (internId === undefined) throw new Error("The cell has no intern.")
-  const chat = internChat(workspace.key, internId)
+  return internId
+}
+
+async function asIntern({ workspace, internId }: Cell): Promise<Outcome> {
+  const chat = internChat(workspace.key, required(internId))
   const question = await chat.send("Is all well?")
   const refusal = await endOf(question)
   if (refusal) return refusal

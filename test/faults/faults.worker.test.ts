@@ -10,7 +10,7 @@ import { mockProvider } from "../support/mock-provider.ts"
 import { sampled } from "../support/runs.ts"
 import { expectJson, newWorkspace, operatorClient, type Workspace } from "../support/world.ts"
 import { d1, keptCatalogue, onObjectCall, OVERLOADED, r2Fails, RESET } from "./bindings.ts"
-import { type Cell, COST, newIntern, type Outcome, respond, type CallPath, callPaths } from "./call-paths.ts"
+import { type Cell, COST, newIntern, type Outcome, required, respond, type CallPath, callPaths } from "./call-paths.ts"
 
 /**
  * Every fault of a bound service, crossed with every way to call a model. In each cell the response is right or a
@@ -101,7 +101,7 @@ const rows: Record<string, Row> = {
   "the ledger is reset during the call": { duringCall: ({ workspace }) => reset(workspace.object) },
   "the intern is reset during the call": {
     needsIntern: true,
-    duringCall: ({ internId = "" }) => reset(internObject(internId)),
+    duringCall: ({ internId }) => reset(internObject(required(internId))),
     warm: { ...SERVED, "intern turn": 502 },
     cold: { ...SERVED, "intern turn": 502 },
     losesCalls: true,

@@ -1,5 +1,5 @@
 /**
- * Frequent words of attacks in languages other than English, such as negations and pronouns, in the form of
+ * Frequent terms in attacks in languages other than English, such as negations and pronouns, in the form of
  * injection-concepts.ts. They are features of words, not concepts: with those, they would make too many pairs.
  */
 export const FUNCTION_TERMS: Readonly<Record<string, string>> = {

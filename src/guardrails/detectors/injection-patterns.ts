@@ -134,7 +134,7 @@ export type PhrasePattern = {
   groups: readonly (readonly string[])[]
 }
 
-/** Words of every text: a group with one of them selects nothing. */
+/** Words that are common in every text: a group with one of them is not selective. */
 const STOPWORDS = new Set(
   "the as to is of me ai no all do are any now this like and you new so has have for in on my that".split(" "),
 )

@@ -42,16 +42,8 @@ const OTHER_FORMATS = [
 
 const NAMED_VALUES = NAME_VALUE_SOURCES.map((source) => `(?i:${source})`)
 const innerFormats = INNER_FORMATS.map((format) => `${KEY_START}${format}`)
-const CANDIDATES = [
-  `${KEY_START}${anyOf(KEY_PREFIXES)}${KEY_CHARACTERS}`,
-  ...innerFormats,
-  URL_PASSWORD,
-  DRIVER_PASSWORD,
-  COMMAND,
-  SCHEME,
-  ...OTHER_FORMATS,
-  ...NAMED_VALUES,
-]
+const UNPREFIXED = [...innerFormats, URL_PASSWORD, DRIVER_PASSWORD, COMMAND, SCHEME, ...OTHER_FORMATS, ...NAMED_VALUES]
+const CANDIDATES = [`${KEY_START}${anyOf(KEY_PREFIXES)}${KEY_CHARACTERS}`, ...UNPREFIXED]
 
 const literalsOf = (source: string): Literal[] =>
   (mostSelectiveGroup(requiredLiterals(source).groups) ?? []).map((text) => ({ text }))
@@ -89,16 +81,7 @@ export const secrets: PatternDetector = {
         })),
       ),
       ...LONG_PREFIXES.flatMap(prefixLiterals).map((text): Literal => ({ text })),
-      ...[
-        ...innerFormats,
-        URL_PASSWORD,
-        DRIVER_PASSWORD,
-        COMMAND,
-        SCHEME,
-        ...OTHER_FORMATS,
-        ...NAMED_VALUES,
-        PEM,
-      ].flatMap(literalsOf),
+      ...[...UNPREFIXED, PEM].flatMap(literalsOf),
     ],
   },
   reduced: {
