@@ -16,7 +16,8 @@ import {
 } from "./content/request-texts.ts"
 import type { OwnedRule } from "./content/rules.ts"
 import { WorkBudget } from "./content/work-budget.ts"
-import { type Action, type Finding, type Rule, TextFilter, type TextCodec } from "./content/text-filter.ts"
+import { type Action, type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
+import type { TextCodec } from "./content/text-codec.ts"
 import { type TextFormat, mapInSlices, createCachedFilter, type CachedFilter } from "./content/cached-filter.ts"
 import { uncheckedError } from "./content/unchecked-error.ts"
 

@@ -5,7 +5,8 @@
 import { jsonCodec } from "../../src/guardrails/content/json-codec.ts"
 import { runToCompletion, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules, type ContentSettings } from "../../src/guardrails/content/rules.ts"
-import { plainCodec, TextFilter, type TextCodec } from "../../src/guardrails/content/text-filter.ts"
+import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
+import { plainCodec, type TextCodec } from "../../src/guardrails/content/text-codec.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { prose } from "./prose.ts"
 

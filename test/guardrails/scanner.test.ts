@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { compileProgram } from "../../src/guardrails/content/program.ts"
 import { NfaScanner, type Span } from "../../src/guardrails/content/nfa-scanner.ts"
+import { StreamScanner } from "../../src/guardrails/content/stream-scanner.ts"
 import { runs } from "../support/runs.ts"
 
 const EVERY = { limit: Number.POSITIVE_INFINITY, longestOnly: false }
@@ -80,4 +81,49 @@ describe("the scanner", () => {
     // Backtracking would take 2^100000 steps here, and a search from every position 10^10.
     for (const pattern of ["(?:a+)+$", "(?:a|aa)+b", "a.*b|a"]) scan(pattern, ["a".repeat(100_000)])
   })
+})
+
+const STREAM_PATTERNS = [...PATTERNS, "a[^\\n]*b", "(?:a|b){3,40}c", "é+b", "𝄞b?", "\\w+é", "(?m)^b+$", "a \\bb"]
+/** Pieces of a text: letters of the patterns, letters that the normalization changes, characters that it skips. */
+const UNITS = ["a", "a", "b", "b", "c", "d", " ", "\n", "é", "𝄞", "ａ", "\u200b", "\u00ad", "\ud834", "\udd1e"]
+
+test("a stream is scanned like by the NFA alone, however it is split, and delayed by at most 32 units more", () => {
+  const input = fc.record({
+    pattern: fc.constantFrom(...STREAM_PATTERNS),
+    limit: fc.constantFrom(Number.POSITIVE_INFINITY, 3, 40),
+    longestOnly: fc.boolean(),
+    normalizes: fc.boolean(),
+    pieces: fc.array(
+      fc.tuple(
+        fc.oneof(
+          { weight: 4, arbitrary: fc.string({ unit: fc.constantFrom(...UNITS), maxLength: 6 }) },
+          { weight: 4, arbitrary: fc.constantFrom("aab", "bab", "aa", " ab", "abb", "b", "aéb") },
+          { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom("a", "b", "d"), minLength: 20, maxLength: 60 }) },
+          { weight: 1, arbitrary: fc.nat(1).map((extra) => "d𝄞".repeat(1_023 + extra)) },
+        ),
+        fc.boolean(),
+      ),
+      { maxLength: 12 },
+    ),
+  })
+  fc.assert(
+    fc.property(input, ({ pattern, limit, longestOnly, normalizes, pieces }) => {
+      fc.pre(!longestOnly || limit !== Number.POSITIVE_INFINITY)
+      const [expected, found]: [Span[], Span[]] = [[], []]
+      const options = { limit, longestOnly, normalizes }
+      const nfa = new NfaScanner(compileProgram(pattern), options, (span) => expected.push(span))
+      const scanner = new StreamScanner(compileProgram(pattern), options, (span) => found.push(span))
+      for (const [piece, reports] of pieces) {
+        for (const one of [nfa, scanner]) one.push(piece, false)
+        expect(found).toEqual(expected)
+        expect(scanner.earliestOpen).toBeLessThanOrEqual(nfa.earliestOpen)
+        expect(scanner.earliestOpen).toBeGreaterThanOrEqual(nfa.earliestOpen - 32)
+        if (reports) for (const one of [nfa, scanner]) one.reportOpen()
+        expect(found).toEqual(expected)
+      }
+      for (const one of [nfa, scanner]) one.push("", true)
+      expect(found).toEqual(expected)
+    }),
+    { numRuns: runs(20) },
+  )
 })

@@ -1,7 +1,8 @@
 import { jsonCodec } from "./json-codec.ts"
 import type { Role, Visit } from "./request-texts.ts"
 import { runInSlices, type WorkBudget } from "./work-budget.ts"
-import { plainCodec, type Rule, type TextFilter, type TextCodec } from "./text-filter.ts"
+import type { Rule, TextFilter } from "./text-filter.ts"
+import { plainCodec, type TextCodec } from "./text-codec.ts"
 
 export type TextFormat = Parameters<Visit>[2]
 

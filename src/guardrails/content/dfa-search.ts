@@ -229,11 +229,12 @@ function addRegions(from: number, to: number, { firstLiveRow: live, open, region
   }
 }
 
-/** The normalized character before an index. */
-export function runeBefore(text: string, at: number): number {
+/** The character before an index. */
+export function runeBefore(text: string, at: number, normalizes = true): number {
   if (at === 0) return BEFORE_TEXT
   const pair = at > 1 ? runeAt(text, at - 2) : 0
-  return normalizeRune(pair > 0xffff ? pair : text.charCodeAt(at - 1))
+  const rune = pair > 0xffff ? pair : text.charCodeAt(at - 1)
+  return normalizes ? normalizeRune(rune) : rune
 }
 
 /** End of the first match; undefined if there is none. */

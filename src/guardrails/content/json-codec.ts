@@ -1,4 +1,4 @@
-import type { TextCodec } from "./text-filter.ts"
+import type { TextCodec } from "./text-codec.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** `structure`: syntax that redaction must keep; `bare`: a number or literal outside of strings. */

@@ -9,7 +9,7 @@ export type Span = { start: number; end: number }
 const SPACE = 32
 const MAX_UNCHARGED_STEPS = 100_000
 
-type ScanOptions = { limit: number; longestOnly: boolean; normalizes?: boolean; budget?: WorkBudget }
+export type ScanOptions = { limit: number; longestOnly: boolean; normalizes?: boolean; budget?: WorkBudget }
 
 type Threads = { steps: Int32Array; starts: Int32Array; count: number }
 
@@ -72,6 +72,17 @@ export class NfaScanner {
     let earliestOpen = this.#current.count > 0 ? (this.#current.starts[0] ?? 0) : this.#at
     for (const start of this.#openMatches.keys()) earliestOpen = Math.min(earliestOpen, start)
     return earliestOpen
+  }
+
+  /** No match is open, and none can begin before the next character. */
+  get isIdle(): boolean {
+    const hasOpen = this.#current.count > 0 || this.#openMatches.size > 0
+    return !hasOpen && !this.#followsIgnored && this.#pendingSurrogate === ""
+  }
+
+  /** The last character that was read. */
+  get before(): number {
+    return this.#before
   }
 
   /** Continues at an index before which no match is open. */

@@ -3,7 +3,8 @@ import type { GatewayError } from "../../errors/errors.ts"
 import { OUTPUT_FIELDS, outputStateOf } from "./output-state.ts"
 import { jsonCodec } from "./json-codec.ts"
 import { mapTexts, mapOtherFields, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./request-texts.ts"
-import { plainCodec, TextFilter, type TextCodec } from "./text-filter.ts"
+import { TextFilter } from "./text-filter.ts"
+import { plainCodec, type TextCodec } from "./text-codec.ts"
 
 type Channel = {
   filter: TextFilter

@@ -1,7 +1,8 @@
 import type { z } from "zod"
 import type { ContentTestResponse } from "../schemas.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
-import { type Finding, plainCodec, TextFilter } from "./text-filter.ts"
+import { type Finding, TextFilter } from "./text-filter.ts"
+import { plainCodec } from "./text-codec.ts"
 import { uncheckedError } from "./unchecked-error.ts"
 
 type TestResult = z.infer<typeof ContentTestResponse>["data"]

@@ -4,8 +4,10 @@ import type { PrefilterResult } from "../prefilter/prefilter.ts"
 import { hasIgnored } from "../prefilter/windows.ts"
 import { normalizeText, normalizeContext } from "./normalize.ts"
 import { addRedaction, type Redaction } from "./redactions.ts"
+import type { TextCodec } from "./text-codec.ts"
 import { runToCompletion, BudgetExceeded, COST, WorkBudget } from "./work-budget.ts"
 import { NfaScanner, type Span } from "./nfa-scanner.ts"
+import { StreamScanner } from "./stream-scanner.ts"
 import { findFirst, findRegions, findRanges, runeBefore, searcherOf } from "./dfa-search.ts"
 
 export type Action = "block" | "redact" | "flag"
@@ -14,44 +16,12 @@ export type Rule = { detector: Detector; action: Action }
 
 export type Finding = Span & { rule: Rule; score?: number | undefined }
 
-/** A streamed text, unchanged except for redactions. `codec` defines how it is escaped (json-codec.ts). */
-export type TextCodec = {
-  /** Takes more of the escaped text; returns the decoded one. */
-  decode: (piece: string, isLast: boolean) => string
-  /** The escaped text between two units of the decoded one. */
-  slice: (from: number, to: number) => string
-  /** Replacement for a redacted range. */
-  replace: (from: number, to: number, label: string) => string
-  /** Units before this are no longer needed. */
-  discard: (before: number) => void
-  /** `decode` is expensive and counts as work. */
-  isExpensive?: true
-}
-
 export type FilterOptions = {
   budget?: WorkBudget
   /** Reports the position of every finding, not only of redactions. */
   reportsPositions?: boolean
   /** Called with the rule that exceeded the work limit. The text is then blocked. */
   onUnchecked?: (rule: Rule) => void
-}
-
-export function plainCodec(): TextCodec {
-  let text = ""
-  let base = 0
-  return {
-    decode: (piece) => {
-      text += piece
-      return piece
-    },
-    slice: (from, to) => text.slice(from - base, to - base),
-    replace: (_from, _to, label) => label,
-    discard: (before) => {
-      if (before <= base) return
-      text = text.slice(before - base)
-      base = before
-    },
-  }
 }
 
 const PIECE_LENGTH = 16_384
@@ -63,7 +33,7 @@ const PIECE_LENGTH = 16_384
 export class TextFilter {
   readonly #codec: TextCodec
   readonly #rules: readonly Rule[]
-  #scanners: { rule: Rule; scanner: NfaScanner }[]
+  #scanners: { rule: Rule; scanner: StreamScanner }[]
   #isStarted = false
   readonly #onFinding: (finding: Finding) => void
   /** Decoded text that may still be needed. */
@@ -166,7 +136,7 @@ export class TextFilter {
         : { regions: [window], end: window.end }
       const { regions } = found
       done = found.end
-      scanner ??= regions.length > 0 ? this.#newScanner(rule, detector) : undefined
+      scanner ??= regions.length > 0 ? new NfaScanner(...this.#scanInput(rule, detector)) : undefined
       for (const { start, end } of regions) {
         if (start > 0) scanner?.skipTo(start, runeBefore(text, start))
         for (let from = start; from < end; from += PIECE_LENGTH) {
@@ -208,20 +178,20 @@ export class TextFilter {
     this.#isStarted = true
     for (const rule of this.#rules) {
       const { detector } = rule
-      if ("program" in detector) this.#scanners.push({ rule, scanner: this.#newScanner(rule, detector) })
+      if ("program" in detector)
+        this.#scanners.push({ rule, scanner: new StreamScanner(...this.#scanInput(rule, detector)) })
     }
   }
 
-  #newScanner(rule: Rule, detector: PatternDetector): NfaScanner {
-    // Built-in detectors match any spelling; custom patterns match literally.
-    const normalizes = detector.engine !== "regex"
+  #scanInput(rule: Rule, detector: PatternDetector) {
     const options = {
       limit: detector.limit,
       longestOnly: detector.refine !== undefined,
-      normalizes,
+      // Built-in detectors match any spelling; custom patterns match literally.
+      normalizes: detector.engine !== "regex",
       budget: this.#budget,
     }
-    return new NfaScanner(detector.program(), options, (span) => this.#onMatch(rule, span))
+    return [detector.program(), options, (span: Span) => this.#onMatch(rule, span)] as const
   }
 
   /**

@@ -1,6 +1,7 @@
 import { WorkBudget } from "../../../src/guardrails/content/work-budget.ts"
 import { combineRules } from "../../../src/guardrails/content/rules.ts"
-import { plainCodec, TextFilter } from "../../../src/guardrails/content/text-filter.ts"
+import { TextFilter } from "../../../src/guardrails/content/text-filter.ts"
+import { plainCodec } from "../../../src/guardrails/content/text-codec.ts"
 import { findPhrases } from "../../../src/guardrails/detectors/injection.ts"
 import { thresholdOf } from "../../../src/guardrails/detectors/injection-model.ts"
 import { prefilterText } from "../../../src/guardrails/detectors/detector-prefilter.ts"
