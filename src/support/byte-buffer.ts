@@ -1,4 +1,7 @@
 const EMPTY = new Uint8Array(0)
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const encoder = new TextEncoder()
 
 /** Collects bytes to write them at once. */
 export class ByteBuffer {
@@ -14,6 +17,23 @@ export class ByteBuffer {
       for (let at = start, to = this.#size; at < end; at += 1, to += 1) this.#bytes[to] = bytes[at] ?? 0
     else this.#bytes.set(start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end), this.#size)
     this.#size = size
+  }
+
+  /** Appends a text as the content of a JSON string. */
+  appendJson(text: string): void {
+    const size = this.#size + text.length
+    if (size > this.#bytes.byteLength) this.#grow(size)
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) return this.#appendEncoded(text)
+      this.#bytes[this.#size + at] = unit
+    }
+    this.#size = size
+  }
+
+  #appendEncoded(text: string): void {
+    const bytes = encoder.encode(JSON.stringify(text).slice(1, -1))
+    this.append(bytes, 0, bytes.byteLength)
   }
 
   /** Returns what was appended since the last call. The memory belongs to the caller. */

@@ -34,6 +34,8 @@ export class FrameShape {
   readonly #input: readonly Uint8Array[]
   /** Bytes of the frame to send, and indexes where strings are inserted; null sends the original frame. */
   readonly #output: readonly (Uint8Array | number)[] | null
+  /** The index of the string in each place of `#output`. */
+  readonly slots: readonly number[]
   /** Start and end of each string of the last match. */
   readonly #found: number[]
 
@@ -45,6 +47,7 @@ export class FrameShape {
     this.#strings = strings
     this.#input = input
     this.#output = output
+    this.slots = (output ?? []).filter((part) => typeof part === "number")
     this.#found = strings.flatMap(() => [0, 0])
   }
 
@@ -111,6 +114,36 @@ export class FrameShape {
     return true
   }
 
+  /** The decoded strings that `match` found; undefined if one is empty or not valid JSON. */
+  texts(bytes: Uint8Array): string[] | undefined {
+    const texts: string[] = []
+    for (const [index, { mayBeEmpty }] of this.#strings.entries()) {
+      const [from = 0, to = 0] = [this.#found[2 * index], this.#found[2 * index + 1]]
+      const text = decodeString(bytes.subarray(from, to))
+      if (text === undefined || (text === "" && !mayBeEmpty)) return undefined
+      texts.push(text)
+    }
+    return texts
+  }
+
+  /** Meters the texts of a frame, in the order of `texts`. */
+  meterTexts(texts: readonly string[], meter: TextMeter): void {
+    const metered = this.#strings.flatMap((string, at) =>
+      string.isMetered ? [[string, texts[at] ?? ""] as const] : [],
+    )
+    const units = metered.reduce((sum, [, text]) => sum + text.length, 0)
+    if (units > 0) meter.add(units, metered)
+  }
+
+  /** Appends the frame with other texts, in the order of `slots`. */
+  write(texts: readonly string[], out: ByteBuffer): void {
+    let at = 0
+    for (const part of this.#output ?? []) {
+      if (typeof part === "number") out.appendJson(texts[at++] ?? "")
+      else out.append(part, 0, part.byteLength)
+    }
+  }
+
   #append(part: Uint8Array | number, bytes: Uint8Array, out: ByteBuffer): void {
     if (typeof part === "number") out.append(bytes, this.#found[2 * part] ?? 0, this.#found[2 * part + 1] ?? 0)
     else out.append(part, 0, part.byteLength)
@@ -146,6 +179,8 @@ function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
 
 function decodeString(bytes: Uint8Array): string | undefined {
   const literal = decoder.decode(bytes)
+  // Escapes are rare.
+  if (isPlainText(bytes, 0, bytes.byteLength)) return literal
   // Invalid UTF-8 decodes to this character. The frame is then decoded and encoded completely.
   if (literal.includes("\uFFFD")) return undefined
   try {

@@ -1,23 +1,12 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
+import { type ChunkTexts, detailName, withoutPadding, wrapDetail } from "./chunk-texts.ts"
 import { OUTPUT_FIELDS, outputStateOf } from "./output-state.ts"
 import { jsonCodec } from "./json-codec.ts"
 import { mapTexts, mapOtherFields, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./request-texts.ts"
 import { TextFilter } from "./text-filter.ts"
 import { plainCodec, type TextCodec } from "./text-codec.ts"
-
-type Channel = {
-  filter: TextFilter
-  choice: number
-  wrap: (text: string) => Json
-  /** Delayed text was released before a decision, because another field followed. */
-  wasReleasedEarly: boolean
-  /**
-   * The field continued after that: its text is now delayed until the end, so that fields in alternating pieces are
-   * scanned as one.
-   */
-  delaysToEnd: boolean
-}
+import { TextChannels } from "./text-channels.ts"
 
 export type OutputScreen = {
   /** Creates a filter for one text of the response. */
@@ -50,26 +39,20 @@ type CallPiece = {
   wrap: (called: Json) => Json
 }
 
-type TextPiece = {
-  choice: number
-  newCodec: () => TextCodec
-  wrap: (text: string) => Json
-  extended: Set<string>
-}
-
 /**
  * Filters the chunks of a chat stream. Every text of a response (content, refusal, reasoning, each reasoning detail,
  * the arguments of each tool call) has its own filter, and is delayed only where needed.
  */
 export class ResponseFilter {
   readonly #screen: OutputScreen
-  readonly #channels = new Map<string, Channel>()
+  readonly #channels: TextChannels
   /** Chunks of other fields that are delayed until the text before them is decided, by choice. */
   readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
 
   constructor(screen: OutputScreen) {
     this.#screen = screen
+    this.#channels = new TextChannels(screen.newFilter)
   }
 
   get isBlocked(): boolean {
@@ -83,14 +66,13 @@ export class ResponseFilter {
 
   /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */
   chunk(result: Json): Json[] {
-    const chunk = mapOtherFields(result, RESULT_FIELDS, this.#screen.visit)
+    const chunk = mapOtherFields(withoutPadding(result), RESULT_FIELDS, this.#screen.visit)
     if (this.isBlocked) return []
     const { choices, usage: _, error: __, ...head } = chunk
     this.#head = head
     if (!isArray(choices)) return [chunk]
     const { index, isLast, isOutput } = outputStateOf(choices)
-    const followsDelayedText =
-      !isOutput && !isLast && this.#outputChannels(index).some(({ filter }) => filter.hasDelayedText)
+    const followsDelayedText = !isOutput && !isLast && this.#channels.hasDelayedOutput(index)
     const delayedChunks = isLast && !isOutput ? this.#finishAnswer(index) : undefined
     const prior: Json[] = []
     const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, prior) : choice))
@@ -103,6 +85,27 @@ export class ResponseFilter {
   }
 
   /**
+   * Takes the texts of a chunk, in the order of its slots, and returns those to send. `prior`: chunks to send before.
+   * Undefined, with nothing changed, if the order of chunks must be decided, which needs `chunk`.
+   */
+  pushTexts(
+    { choice, head, slots }: ChunkTexts,
+    texts: readonly string[],
+  ): { prior: Json[]; texts: string[] } | undefined {
+    if (this.isBlocked || this.#queues.size > 0) return undefined
+    const isOutput = slots.some(({ name }) => OUTPUT_FIELDS.includes(name))
+    if (!isOutput && this.#channels.hasDelayedOutput(choice)) return undefined
+    this.#head = head
+    const extended = new Set<string>()
+    const released = slots.map(({ name, wrap }, at) =>
+      this.#channels.push(name, texts[at] ?? "", { choice, newCodec: plainCodec, wrap, extended }),
+    )
+    const prior: Json[] = []
+    this.#channels.releaseOthers(choice, extended, this.#into(prior, choice))
+    return { prior, texts: released }
+  }
+
+  /**
    * Delays fields between two pieces of the answer text until the text is decided: its first piece must not be sent
    * before the second one is scanned.
    */
@@ -112,7 +115,7 @@ export class ResponseFilter {
       this.#queues.set(index, [...queue, ...chunks])
       return []
     }
-    if (!isLast && this.#outputChannels(index).some(({ filter }) => filter.hasDelayedText)) return chunks
+    if (!isLast && this.#channels.hasDelayedOutput(index)) return chunks
     this.#queues.delete(index)
     if (!isLast) return [...chunks, ...queue]
     return delayedChunks
@@ -120,25 +123,19 @@ export class ResponseFilter {
       : [...chunks.slice(0, -1), ...queue, ...chunks.slice(-1)]
   }
 
-  #outputChannels(choice: number): Channel[] {
-    return OUTPUT_FIELDS.flatMap((name) => this.#channels.get(`${choice} ${name}`) ?? [])
-  }
-
   /** Releases the delayed text of an answer at its end. */
   #finishAnswer(choice: number): Json[] {
-    const keys = new Set(OUTPUT_FIELDS.map((name) => `${choice} ${name}`))
     const out: Json[] = []
-    this.#finish(choice, out, (key) => keys.has(key))
+    this.#channels.finish(choice, this.#into(out, choice), true)
     return out
   }
 
   /** Releases all delayed chunks at the end of the response. */
   end(): Json[] {
     const rest: Json[] = []
-    const open = [...this.#channels.values()].map((channel) => channel.choice)
-    for (const choice of new Set([...open, ...this.#queues.keys()])) {
+    for (const choice of new Set([...this.#channels.choices, ...this.#queues.keys()])) {
       rest.push(...this.#finishAnswer(choice), ...(this.#queues.get(choice) ?? []))
-      this.#finish(choice, rest)
+      this.#channels.finish(choice, this.#into(rest, choice))
     }
     this.#queues.clear()
     return this.isBlocked ? [] : rest
@@ -149,7 +146,7 @@ export class ResponseFilter {
     const delta = isObject(choice["delta"]) ? choice["delta"] : {}
     const extended = new Set<string>()
     const result = this.#delta(delta, index, extended)
-    if (extended.size > 0) this.#releaseOthers(index, extended, prior)
+    if (extended.size > 0) this.#channels.releaseOthers(index, extended, this.#into(prior, index))
     return this.#finishChoice(mapOtherFields(choice, DELTA_FIELDS, this.#screen.visit), { delta, result, index, prior })
   }
 
@@ -161,16 +158,12 @@ export class ResponseFilter {
     const filtered = { ...choice, delta: result, ...(hasLogprobs && { logprobs: null }) }
     if (!isLast) return filtered
     // First the text of this chunk, then the delayed text, then the finish reason.
-    const hasOpenChannels = this.#hasOpenChannels(index)
+    const hasOpenChannels = this.#channels.choices.has(index)
     if (!hasOpenChannels && result === delta && !hasLogprobs) return choice
     if (!hasOpenChannels) return filtered
     if (Object.keys(result).length > 0) prior.push(this.#chunkOf(index, result))
-    this.#finish(index, prior)
+    this.#channels.finish(index, this.#into(prior, index))
     return { ...filtered, delta: {} }
-  }
-
-  #hasOpenChannels(choice: number): boolean {
-    return [...this.#channels.values()].some((channel) => channel.choice === choice)
   }
 
   #delta(delta: Json, choice: number, extended: Set<string>): Json {
@@ -188,7 +181,12 @@ export class ResponseFilter {
   #field(key: string, value: unknown, choice: number, extended: Set<string>): unknown {
     if (key === "role" || value === null) return value
     if (typeof value === "string")
-      return this.#text(key, value, { choice, newCodec: plainCodec, wrap: (text) => ({ [key]: text }), extended })
+      return this.#channels.push(key, value, {
+        choice,
+        newCodec: plainCodec,
+        wrap: (text) => ({ [key]: text }),
+        extended,
+      })
     if (key === "tool_calls" && isArray(value)) {
       return mapUnlessSame(value, (call, at) => this.#call(call, at, choice, extended))
     }
@@ -199,7 +197,12 @@ export class ResponseFilter {
       return this.#functionCall("function_call", value, { choice, extended, wrap: (one) => ({ function_call: one }) })
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
-      const transcript = this.#text("audio", value["transcript"], { choice, newCodec: plainCodec, wrap, extended })
+      const transcript = this.#channels.push("audio", value["transcript"], {
+        choice,
+        newCodec: plainCodec,
+        wrap,
+        extended,
+      })
       return transcript === value["transcript"] ? value : { ...value, transcript }
     }
     return mapTexts(value, "assistant", this.#screen.visit)
@@ -216,7 +219,7 @@ export class ResponseFilter {
   #functionCall(name: string, called: Json, { choice, extended, wrap }: CallPiece): Json {
     const { arguments: written } = called
     if (typeof written !== "string") return called
-    const result = this.#text(name, written, {
+    const result = this.#channels.push(name, written, {
       choice,
       newCodec: jsonCodec,
       wrap: (text) => wrap({ arguments: text }),
@@ -232,58 +235,24 @@ export class ResponseFilter {
     for (const field of REASONING) {
       const text = detail[field]
       if (typeof text !== "string") continue
-      const { type, format } = detail
-      const wrap = (rest: string) => ({
-        reasoning_details: [{ type, ...(format != null && { format }), index, [field]: rest }],
+      const wrap = (rest: string) => wrapDetail(detail, index, { [field]: rest })
+      const filtered = this.#channels.push(detailName(index, field), text, {
+        choice,
+        newCodec: plainCodec,
+        wrap,
+        extended,
       })
-      const filtered = this.#text(`detail ${index} ${field}`, text, { choice, newCodec: plainCodec, wrap, extended })
       if (filtered !== text) result = { ...result, [field]: filtered }
     }
-    const isChanged = REASONING.some(
-      (field) => this.#channels.get(`${choice} detail ${index} ${field}`)?.filter.isChanged,
-    )
+    const isChanged = REASONING.some((field) => this.#channels.isChanged(choice, detailName(index, field)))
     // A signature no longer matches changed text, and providers reject it.
     if (isChanged && detail["signature"] != null) result = { ...result, signature: null }
     return result
   }
 
-  #text(name: string, piece: string, { choice, newCodec: units, wrap, extended }: TextPiece): string {
-    const key = `${choice} ${name}`
-    if (piece !== "") extended.add(key)
-    let channel = this.#channels.get(key)
-    if (!channel) {
-      if (piece === "") return ""
-      channel = { filter: this.#screen.newFilter(units()), choice, wrap, wasReleasedEarly: false, delaysToEnd: false }
-      this.#channels.set(key, channel)
-    }
-    if (channel.wasReleasedEarly && piece !== "") channel.delaysToEnd = true
-    return channel.filter.push(piece, false)
-  }
-
-  /**
-   * Releases delayed text of other fields first, to keep the order of the response. Tool calls are not released, since
-   * their index orders them, and neither is the text of the answer, which delays everything after it.
-   */
-  #releaseOthers(choice: number, extended: ReadonlySet<string>, prior: Json[]): void {
-    const isCalling = [...extended].every((key) => key.startsWith(`${choice} call `))
-    for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || extended.has(key) || channel.delaysToEnd) continue
-      if (isCalling && key.startsWith(`${choice} call `)) continue
-      if (OUTPUT_FIELDS.some((name) => key === `${choice} ${name}`)) continue
-      const rest = channel.filter.releaseAll()
-      if (rest === "") continue
-      channel.wasReleasedEarly = true
-      prior.push(this.#chunkOf(choice, channel.wrap(rest)))
-    }
-  }
-
-  #finish(choice: number, out: Json[], matches: (key: string) => boolean = () => true): void {
-    for (const [key, channel] of this.#channels) {
-      if (channel.choice !== choice || !matches(key)) continue
-      this.#channels.delete(key)
-      const rest = channel.filter.push("", true)
-      if (rest !== "") out.push(this.#chunkOf(choice, channel.wrap(rest)))
-    }
+  /** Appends chunks with released text of a choice. */
+  #into(chunks: Json[], choice: number): (delta: Json) => void {
+    return (delta) => void chunks.push(this.#chunkOf(choice, delta))
   }
 
   #chunkOf(choice: number, delta: Json): Json {

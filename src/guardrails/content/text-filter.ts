@@ -41,6 +41,8 @@ export class TextFilter {
   #textStart = 0
   #length = 0
   #released = 0
+  /** Length of the text when `releaseAll` was called last. */
+  #releasedAllTo = 0
   /** Redactions, in order and without overlaps. */
   #redactions: Redaction[] = []
   readonly #budget: WorkBudget
@@ -199,6 +201,8 @@ export class TextFilter {
    * that began earlier is redacted from here on.
    */
   releaseAll(): string {
+    if (this.#length === this.#releasedAllTo) return ""
+    this.#releasedAllTo = this.#length
     for (const { rule, scanner } of this.#scanners)
       if (!this.#runWithinBudget(rule, () => scanner.reportOpen())) return ""
     return this.#release(this.#length)

@@ -1,9 +1,11 @@
+import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
 import { dataOf, DONE, type FrameHandler, parseData, toFrame } from "../../formats/sse/frames.ts"
 import { readItem } from "../../formats/sse/read-item.ts"
 import type { StreamItem } from "../../formats/sse/stream-head.ts"
 import { appendText } from "../../formats/transcript.ts"
+import { type ChunkTexts, chunkTextsOf, withoutPadding } from "../../guardrails/content/chunk-texts.ts"
 import { ByteBuffer } from "../../support/byte-buffer.ts"
 import type { Json } from "../../support/json.ts"
 import type { StreamRelay } from "./stream-relay.ts"
@@ -14,13 +16,17 @@ const MAX_SHAPES = 3
 const MIN_MATCHES_PER_SHAPE = 8
 const FREE_LESSONS = 4
 
+/** `filtered`: its texts that the guardrails filter, if any apply. */
+type KnownShape = { shape: FrameShape; filtered: ChunkTexts | undefined }
+
 /** Turns the events of one upstream stream into the bytes that the client receives, and meters them. */
 export class EventRelay implements FrameHandler {
   readonly #relay: StreamRelay
   readonly #out = new ByteBuffer()
   readonly #textMeter: TextMeter
   #defaults: ChunkDefaults
-  #shapes: FrameShape[] = []
+  readonly #filteredMeter: TextMeter | undefined
+  #shapes: KnownShape[] = []
   #lessons = 0
   #matches = 0
   stopReason: "malformed_event" | "blocked" | undefined
@@ -28,7 +34,8 @@ export class EventRelay implements FrameHandler {
   constructor(relay: StreamRelay) {
     this.#relay = relay
     this.#defaults = relay.defaultsOf()
-    this.#textMeter = textMeterOf(relay)
+    this.#textMeter = textMeterOf(relay.meter)
+    this.#filteredMeter = relay.filtered && textMeterOf(relay.filtered)
   }
 
   /** Starts the response with the events of the stream's head. */
@@ -49,14 +56,56 @@ export class EventRelay implements FrameHandler {
   /** Recognizes a frame of a known shape by its bytes. */
   readonly take = (bytes: Uint8Array, at: number): number => {
     if (this.#shapes.length === 0 || this.#hasEnded) return -1
-    for (const [index, shape] of this.#shapes.entries()) {
+    for (const [index, known] of this.#shapes.entries()) {
+      const { shape, filtered } = known
       const end = shape.match(bytes, at)
-      if (end === -1 || !shape.take(bytes, at, end, { out: this.#out, meter: this.#textMeter })) continue
+      if (end === -1) continue
+      const isTaken = filtered
+        ? this.#filterTexts(shape, filtered, bytes)
+        : shape.take(bytes, at, end, { out: this.#out, meter: this.#textMeter })
+      if (!isTaken) continue
       this.#matches += 1
-      if (index > 0) this.#shapes = [shape, ...this.#shapes.filter((other) => other !== shape)]
+      if (index > 0) this.#shapes = [known, ...this.#shapes.filter((other) => other !== known)]
       return end
     }
     return -1
+  }
+
+  /** Passes the texts of a matched frame through the guardrails. False without side effects if that needs its event. */
+  #filterTexts(shape: FrameShape, filtered: ChunkTexts, bytes: Uint8Array): boolean {
+    const { filter } = this.#relay
+    const { slots } = shape
+    const strings = shape.texts(bytes)
+    const released =
+      strings &&
+      filter?.pushTexts(
+        filtered,
+        slots.map((index) => strings[index] ?? ""),
+      )
+    if (!released) return false
+    shape.meterTexts(strings, this.#textMeter)
+    if (filter?.isBlocked) {
+      this.stopReason = "blocked"
+      return true
+    }
+    for (const chunk of released.prior) this.#writeFiltered(chunk)
+    if (released.texts.includes("")) {
+      const chunk = filtered.withTexts(released.texts)
+      if (chunk) this.#writeFiltered(chunk)
+      return true
+    }
+    if (this.#filteredMeter) {
+      const texts = strings.map((_, index) => released.texts[slots.indexOf(index)] ?? "")
+      shape.meterTexts(texts, this.#filteredMeter)
+    }
+    shape.write(released.texts, this.#out)
+    return true
+  }
+
+  #writeFiltered(chunk: Json, frame?: Uint8Array): void {
+    const { filtered, encoder, servingInfo } = this.#relay
+    if (filtered) servingInfo.reader.read(filtered, chunk)
+    this.#write(encoder.chunk(chunk, frame))
   }
 
   readonly onFrame = (frame: Uint8Array): void => {
@@ -73,11 +122,7 @@ export class EventRelay implements FrameHandler {
 
   /** Writes content that the guardrails buffered. Called when the stream has ended. */
   flushFilter(): void {
-    const { filter, filtered, encoder, servingInfo } = this.#relay
-    for (const chunk of filter?.end() ?? []) {
-      if (filtered) servingInfo.reader.read(filtered, chunk)
-      this.#write(encoder.chunk(chunk, undefined))
-    }
+    for (const chunk of this.#relay.filter?.end() ?? []) this.#writeFiltered(chunk)
   }
 
   /** Finishes choices that the provider left open before `[DONE]`: clients expect a finish reason for each. */
@@ -112,31 +157,34 @@ export class EventRelay implements FrameHandler {
   }
 
   #relayEvent(event: Json, frame: Uint8Array | undefined): void {
-    const { filter, filtered, encoder, servingInfo } = this.#relay
+    const { filter, servingInfo } = this.#relay
     const normal = servingInfo.reader.normalize(event, this.#defaults)
-    if (frame && !filter && !filtered) this.#learn(frame, event)
-    for (const result of filter ? filter.chunk(normal) : [normal]) {
-      if (filtered) servingInfo.reader.read(filtered, result)
-      this.#write(encoder.chunk(result, result === event ? frame : undefined))
-    }
+    if (frame) this.#learn(frame, event)
+    for (const result of filter ? filter.chunk(normal) : [normal])
+      this.#writeFiltered(result, result === event ? frame : undefined)
     if (filter?.isBlocked) this.stopReason = "blocked"
   }
 
   /** Learns the shape of a frame, which later frames are likely to have. */
   #learn(frame: Uint8Array, event: Json): void {
-    const { encoder, servingInfo, head } = this.#relay
+    const { encoder, servingInfo, head, filter } = this.#relay
     const { variableStrings, normalize } = servingInfo.reader
     if (!encoder.isStateless || head.translate || !variableStrings) return
     if (this.#lessons >= FREE_LESSONS && this.#matches < this.#lessons * MIN_MATCHES_PER_SHAPE) return
     const strings = variableStrings(event)
     if (!strings) return
     this.#lessons += 1
+    let filtered: ChunkTexts | undefined
     const rewrite = (marked: Json) => {
       const normal = normalize(marked, this.#defaults)
-      return normal === marked ? null : toFrame(normal)
+      if (!filter) return normal === marked ? null : toFrame(normal)
+      const rewritten = withoutPadding(normal)
+      filtered = chunkTextsOf(rewritten)
+      return toFrame(rewritten)
     }
     const shape = FrameShape.learn(frame, event, { strings, rewrite })
-    if (shape) this.#shapes = [shape, ...this.#shapes.slice(0, MAX_SHAPES - 1)]
+    if (!shape || (filter && filtered?.slots.length !== shape.slots.length)) return
+    this.#shapes = [{ shape, filtered }, ...this.#shapes.slice(0, MAX_SHAPES - 1)]
   }
 
   #write(frames: readonly Uint8Array[]): void {
@@ -144,7 +192,7 @@ export class EventRelay implements FrameHandler {
   }
 }
 
-function textMeterOf({ meter }: StreamRelay): TextMeter {
+function textMeterOf(meter: ResponseMeter): TextMeter {
   return {
     wantsText: meter.transcript !== null,
     add: (units, texts) => {
