@@ -1,5 +1,6 @@
 import { toFileText } from "../formats/file-text.ts"
 import { isObject, type Json } from "../support/json.ts"
+import { decodeBase64 } from "../support/encoding.ts"
 import { rejectAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { FetchResult } from "../server-tools/web-fetch/guarded-fetch.ts"
@@ -87,7 +88,7 @@ async function load(data: string, name: string, path: string, reader: FileReader
   const base64 = data.slice(prefix.length)
   if (prefix !== "" && !/;\s*base64\s*$/i.test(header)) throw rejectAt(`${path}.file.file_data`, "must be base64")
   const contentType = header.replace(/;\s*base64\s*$/i, "")
-  return toFile(decodeBase64(base64, path), contentType, name)
+  return toFile(decodeFile(base64, path), contentType, name)
 }
 
 async function loadUrl(url: string, name: string, path: string, { fetchFile }: FileReader): Promise<File> {
@@ -106,16 +107,12 @@ function toFile(bytes: Uint8Array, contentType: string, name: string): File {
   return { bytes, mediaType, contentType }
 }
 
-function decodeBase64(base64: string, path: string): Uint8Array {
+function decodeFile(base64: string, path: string): Uint8Array {
   const tooLarge = () => rejectAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
   if (base64.length > MAX_FILE_BYTES * 1.4) throw tooLarge()
-  let bytes: Uint8Array
-  try {
-    const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"))
-    bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
-  } catch {
+  const bytes = decodeBase64(base64)
+  if (!bytes)
     throw rejectAt(`${path}.file.file_data`, "must be a data: URL, base64, or the http or https URL of a file")
-  }
   if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge()
   return bytes
 }

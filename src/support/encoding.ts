@@ -23,7 +23,9 @@ export function toBase64(bytes: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"))
-    return Uint8Array.from(binary, (char) => char.charCodeAt(0))
+    const bytes = new Uint8Array(binary.length)
+    for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
+    return bytes
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../../errors/errors.ts"
+import { decodeBase64 } from "../../../support/encoding.ts"
 import { isObject, type Json, objectsOf } from "../../../support/json.ts"
 
 /** Converts chat content parts to Messages content blocks. */
@@ -104,9 +105,7 @@ function readDataUrl(url: unknown): { mediaType: string; base64: string } | null
 }
 
 function toText(base64: string, path: string): string {
-  try {
-    return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)))
-  } catch {
-    throw refuse(`${path}.file.file_data`, "is not valid base64")
-  }
+  const bytes = decodeBase64(base64)
+  if (!bytes) throw refuse(`${path}.file.file_data`, "is not valid base64")
+  return new TextDecoder().decode(bytes)
 }
