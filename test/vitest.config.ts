@@ -1,6 +1,7 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { chosenMutant } from "./mutants/chosen.ts"
 import { depthFrom } from "./support/depth.ts"
 import { markdownAsText } from "./support/markdown.ts"
 import { wasmAsModule } from "./support/wasm.ts"
@@ -54,10 +55,12 @@ export default defineConfig(async () => ({
     projects: [
       {
         root,
-        plugins: [markdownAsText(), wasmAsModule("node")],
+        plugins: [...chosenMutant(), markdownAsText(), wasmAsModule("node")],
         test: {
           ...common,
           name: "unit",
+          // The cache does not know which mutant was loaded.
+          fsModuleCache: !process.env["MUTANT"],
           setupFiles: [path.join(root, "test/support/properties.ts")],
           pool: "threads" as const,
           include: ["test/**/*.test.ts"],

@@ -1,8 +1,7 @@
 import { globSync } from "node:fs"
 import path from "node:path"
 import { build, type Plugin } from "vite"
-import { mutants } from "./mutants/all.ts"
-import { mutated } from "./mutants/mutant.ts"
+import { chosenMutant } from "./mutants/chosen.ts"
 import { markdownAsText } from "./support/markdown.ts"
 import { wasmAsModule } from "./support/wasm.ts"
 
@@ -50,11 +49,7 @@ async function buildBundle(tests: string[]): Promise<void> {
     root,
     logLevel: "error",
     configFile: false,
-    plugins: [
-      ...mutants.filter(({ name }) => name === process.env["MUTANT"]).map(mutated),
-      markdownAsText(),
-      wasmAsModule("runtime"),
-    ],
+    plugins: [...chosenMutant(), markdownAsText(), wasmAsModule("runtime")],
     resolve: { conditions: ["workerd", "worker", "module", "browser"] },
     ssr: { noExternal: true, target: "webworker" },
     build: {

@@ -1,6 +1,7 @@
+import { guardrailMutants } from "./guardrails.ts"
 import { fileMutants } from "./files.ts"
 import { internMutants } from "./interns.ts"
 import type { Mutant } from "./mutant.ts"
 import { policyMutants } from "./policy.ts"
 
-export const mutants: readonly Mutant[] = [...fileMutants, ...internMutants, ...policyMutants]
+export const mutants: readonly Mutant[] = [...fileMutants, ...guardrailMutants, ...internMutants, ...policyMutants]

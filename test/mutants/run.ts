@@ -29,7 +29,15 @@ const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => String(
 const HANGS_MS = 300_000
 
 function run(test: string, seed: string, mutant: string) {
-  const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", "worker", test]
+  const args = [
+    vitest,
+    "run",
+    "--config",
+    "test/vitest.config.ts",
+    "--project",
+    test.endsWith(".worker.test.ts") ? "worker" : "unit",
+    test,
+  ]
   const env = { ...process.env, MUTANT: mutant, TEST_DEPTH: "mutants", TEST_SEED: seed }
   const options = { cwd: root, env, encoding: "utf8", timeout: HANGS_MS, killSignal: "SIGKILL" } as const
   const { status, stdout, stderr, signal } = spawnSync(process.execPath, args, options)
