@@ -42,9 +42,13 @@ beforeAll(async () => {
   for (const model of ["sim/echo", "sim/status-503"]) await chat(organization.apiKey, { model })
 })
 
-/** Number of transitions: colors change with the theme gradually. */
-function countTransitions(): number {
-  return document.getAnimations().filter((animation) => animation instanceof CSSTransition).length
+/** Ends the transitions with which colors change to another theme, and those that follow them. */
+async function finishTransitions(): Promise<void> {
+  const transitions = () => document.getAnimations().filter((animation) => animation instanceof CSSTransition)
+  for (let open = transitions(); open.length > 0; open = transitions()) {
+    for (const transition of open) transition.finish()
+    await new Promise((resolve) => requestAnimationFrame(resolve))
+  }
 }
 
 /** Faults of a page in either theme: violations of axe, and content wider than the screen. */
@@ -58,7 +62,7 @@ async function faultsOf(page: Page, path: string): Promise<string[]> {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
   const faults = [...violations, ...(overflow > 0 ? [`scrolls ${overflow} px sideways`] : [])]
   await page.emulateMedia({ colorScheme: "dark" })
-  await expect.poll(() => page.evaluate(countTransitions)).toBe(0)
+  await page.evaluate(finishTransitions)
   faults.push(...(await colorViolationsOf(page)).map((violation) => `dark: ${violation}`))
   await page.emulateMedia({ colorScheme: "light" })
   return faults.map((fault) => `${path} ${fault}`)

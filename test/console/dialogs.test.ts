@@ -66,8 +66,8 @@ beforeAll(async () => {
 })
 
 async function open(page: Page, [path, name]: (typeof OPENERS)[number]) {
-  const target = path.replace(/scout|first/, (word) => ids[word] ?? word)
-  await page.goto(`${origin}${target}`)
+  const target = `${origin}${path.replace(/scout|first/, (word) => ids[word] ?? word)}`
+  if (page.url() !== target) await page.goto(target)
   const exact = typeof name === "string"
   await page.getByRole("heading", { level: 1 }).waitFor()
   const button = page.getByRole("button", { name, exact }).and(page.locator(":visible")).first()
