@@ -19,7 +19,9 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   const { env } = deps
   const row = await readBatch(env.DB, id)
   if (!row || isFinal(row.status)) return null
-  const validated = row.status === "validating" ? await validate(row, deps) : row
+  // Also a batch that was cancelled first, so that each request has a result.
+  const isUnread = row.status === "cancelling" && deps.lines.progress().total === 0
+  const validated = row.status === "validating" || isUnread ? await validate(row, deps) : row
   if (isFinal(validated.status)) return null
   const { provider } = validated.origin
   if (provider !== undefined && validated.status !== "finalizing") {

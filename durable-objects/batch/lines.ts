@@ -1,4 +1,4 @@
-import { NO_PROGRESS, type BatchProgress } from "../../src/batches/batch.ts"
+import { NO_PROGRESS, NOT_RUN_CODES, type BatchProgress } from "../../src/batches/batch.ts"
 import type { InputLine } from "../../src/batches/input.ts"
 import { type LineResult, toOutputLine, tokensOf, withoutResponse } from "../../src/batches/result.ts"
 import type { LineQueue, LineRun } from "../../src/batches/run.ts"
@@ -107,7 +107,7 @@ export class LineStore implements LineQueue {
 
   progress(): BatchProgress {
     const stored = this.fact("progress")
-    return stored === undefined ? NO_PROGRESS : parseStored<BatchProgress>(stored)
+    return stored === undefined ? NO_PROGRESS : { ...NO_PROGRESS, ...parseStored<Partial<BatchProgress>>(stored) }
   }
 
   /** Number of lines without a result. */
@@ -206,6 +206,8 @@ function withResult(progress: BatchProgress, result: LineResult): BatchProgress 
     total: progress.total,
     completed: progress.completed + (result.isSuccess ? 1 : 0),
     failed: progress.failed + (result.isSuccess ? 0 : 1),
+    cancelled: progress.cancelled + (result.error?.code === NOT_RUN_CODES.cancelled ? 1 : 0),
+    expired: progress.expired + (result.error?.code === NOT_RUN_CODES.expired ? 1 : 0),
     inputTokens: progress.inputTokens + tokens.inputTokens,
     cachedTokens: progress.cachedTokens + tokens.cachedTokens,
     outputTokens: progress.outputTokens + tokens.outputTokens,

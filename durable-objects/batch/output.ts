@@ -1,4 +1,4 @@
-import type { BatchError, FinalStatus } from "../../src/batches/batch.ts"
+import { type BatchError, type FinalStatus, NOT_RUN_CODES } from "../../src/batches/batch.ts"
 import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
@@ -15,8 +15,8 @@ const QUOTA_RETRY_MS = 60_000
 
 /** Errors of requests without a result, by the ending of the batch. */
 const NOT_RUN: Readonly<Record<Ending, readonly [code: string, message: string]>> = {
-  cancelled: ["batch_cancelled", "The batch was cancelled before this request ran."],
-  expired: ["batch_expired", "The completion window of the batch ended before this request was complete."],
+  cancelled: [NOT_RUN_CODES.cancelled, "The batch was cancelled before this request ran."],
+  expired: [NOT_RUN_CODES.expired, "The completion window of the batch ended before this request was complete."],
   completed: ["internal", "Something went wrong inside the gateway."],
 }
 

@@ -5,6 +5,7 @@ import { recordDenials } from "../audit/actor.ts"
 import { audit } from "../audit/routes.ts"
 import { alertChannels } from "../alerts/channel-routes.ts"
 import { alerts } from "../alerts/routes.ts"
+import { messageBatches } from "../batches/message-batch-routes.ts"
 import { batches } from "../batches/routes.ts"
 import { budgets } from "../budgets/routes.ts"
 import { providerBudgetRoutes } from "../budgets/provider-routes.ts"
@@ -145,6 +146,7 @@ for (const router of [
   oauthCodes,
   files,
   batches,
+  messageBatches,
   mcpServerRoutes,
   mcpGateway,
   passthroughServices,

@@ -1,5 +1,6 @@
 import { ANTHROPIC_HEADERS } from "../formats/messages/upstream/to-body.ts"
 import { isCount, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
+import { NOT_RUN_CODES } from "./batch.ts"
 import { linesOf } from "./input.ts"
 import type { BatchRequest, BatchResult, BatchSource, ProviderBatch, ProviderBatches } from "./provider-batch.ts"
 import { type BatchAccount, ProviderBatchError, ProviderClient } from "./provider-client.ts"
@@ -145,7 +146,7 @@ function outcomeOf(result: Json): Omit<BatchResult, "line"> {
   const { type, message, error } = result
   if (type === "succeeded") return { response: { status_code: 200, body: message }, error: undefined }
   if (type !== "errored") {
-    const code = type === "canceled" ? "batch_cancelled" : "batch_expired"
+    const code = type === "canceled" ? NOT_RUN_CODES.cancelled : NOT_RUN_CODES.expired
     return { response: undefined, error: { code, message: "The provider did not process this request." } }
   }
   const cause = isObject(error) && isObject(error["error"]) ? error["error"] : error

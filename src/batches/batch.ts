@@ -44,6 +44,9 @@ export function pathOfEndpoint(endpoint: string): string {
   return endpoint.replace(/^(?:\/api)?\/v1(?=\/)/, "")
 }
 
+/** Error codes of requests that did not run. */
+export const NOT_RUN_CODES = { cancelled: "batch_cancelled", expired: "batch_expired" } as const
+
 export type BatchError = { code: string; message: string; param: string | null; line: number | null }
 
 /** Where the batch was created: the host determines the region of its requests; the headers are recorded with them. */
@@ -60,6 +63,9 @@ export type BatchProgress = {
   total: number
   completed: number
   failed: number
+  /** Of those that failed: not run, since the batch was cancelled or its window ended. */
+  cancelled: number
+  expired: number
   inputTokens: number
   cachedTokens: number
   outputTokens: number
@@ -70,6 +76,8 @@ export const NO_PROGRESS: BatchProgress = {
   total: 0,
   completed: 0,
   failed: 0,
+  cancelled: 0,
+  expired: 0,
   inputTokens: 0,
   cachedTokens: 0,
   outputTokens: 0,

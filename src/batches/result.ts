@@ -1,5 +1,5 @@
 import { isCount, isObject, type Json, parseJson } from "../support/json.ts"
-import { NO_PROGRESS, type BatchProgress } from "./batch.ts"
+import type { BatchProgress } from "./batch.ts"
 
 /** The result of one run of a request. `retryAfterMs`: undefined if another run would have the same result. */
 export type LineResult = {
@@ -55,14 +55,15 @@ export function toOutputLine(id: string, customId: string, { response, error }: 
   return JSON.stringify({ id, custom_id: customId, response, error })
 }
 
-type Tokens = Omit<BatchProgress, "total" | "completed" | "failed">
+type Tokens = Pick<BatchProgress, "inputTokens" | "cachedTokens" | "outputTokens" | "reasoningTokens">
+
+const NO_TOKENS: Tokens = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 }
 
 /** Tokens of a response, by the field names of any of the API formats. */
 export function tokensOf({ response }: LineResult): Tokens {
-  const { total: _total, completed: _completed, failed: _failed, ...none } = NO_PROGRESS
   const body = response?.body
   const usage = isObject(body) && isObject(body["usage"]) ? body["usage"] : undefined
-  if (!usage) return none
+  if (!usage) return NO_TOKENS
   const read = (from: unknown, ...names: string[]) => numberIn(isObject(from) ? from : {}, names)
   const cached = usage["input_tokens_details"] ?? usage["prompt_tokens_details"]
   const reasoning = usage["output_tokens_details"] ?? usage["completion_tokens_details"]

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, sql } from "drizzle-orm"
+import { and, asc, desc, eq, gt, inArray, lt, notInArray, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { openDb, selectRow } from "../support/db.ts"
@@ -39,30 +39,55 @@ export async function findBatch(db: D1Database, scope: BatchScope, id: string): 
   return row
 }
 
-/** Newest first; `limit` + 1 rows if there are more. */
+type Page = {
+  /** Batches that are older, or newer, than this one. */
+  after?: string | undefined
+  before?: string | undefined
+  status?: BatchStatus | "unfinished" | undefined
+  /** Path of the requests. */
+  path?: string
+  limit: number
+}
+
+/** Newest first; `limit` + 1 rows if there are more, with the additional one at the far end. */
 export async function listBatches(
   db: D1Database,
   scope: BatchScope,
-  {
-    after,
-    status,
-    limit,
-  }: { after: string | undefined; status?: BatchStatus | "unfinished" | undefined; limit: number },
+  { after, before, status, path, limit }: Page,
 ): Promise<BatchRow[]> {
-  return openDb(db)
+  const rows = await openDb(db)
     .select()
     .from(batches)
     .where(
       and(
         inScope(scope),
         after === undefined ? undefined : lt(batches.id, after),
+        before === undefined ? undefined : gt(batches.id, before),
+        path === undefined ? undefined : inArray(batches.endpoint, [`/v1${path}`, `/api/v1${path}`]),
         status === undefined
           ? undefined
           : inArray(batches.status, status === "unfinished" ? [...UNFINISHED_STATUSES] : [status]),
       ),
     )
-    .orderBy(desc(batches.id))
+    .orderBy(before === undefined ? desc(batches.id) : asc(batches.id))
     .limit(limit + 1)
+  return before === undefined ? rows : rows.toReversed()
+}
+
+/** Deletes a batch that has ended; false if it has not. */
+export async function deleteBatch(
+  binding: D1Database,
+  { scope, id, entry }: { scope: BatchScope; id: string; entry: AuditEntry },
+): Promise<boolean> {
+  const db = openDb(binding)
+  const [deleted] = await db.batch([
+    db
+      .delete(batches)
+      .where(and(inScope(scope), eq(batches.id, id), notInArray(batches.status, [...UNFINISHED_STATUSES])))
+      .returning({ id: batches.id }),
+    auditIfChanged(db, entry),
+  ])
+  return deleted.length > 0
 }
 
 /** Undefined if the batch is not running. */

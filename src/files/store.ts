@@ -86,6 +86,19 @@ export async function listFiles(db: D1Database, scope: FileScope, after: string,
     .limit(limit + 1)
 }
 
+/** Ids of the files that the gateway wrote for a batch. */
+export async function listFilesOfBatch(
+  db: D1Database,
+  scope: Omit<FileScope, "mayExport">,
+  batchId: string,
+): Promise<string[]> {
+  const rows = await openDb(db)
+    .select({ id: files.id })
+    .from(files)
+    .where(and(inWorkspace({ ...scope, mayExport: false }), eq(files.batchId, batchId)))
+  return rows.map(({ id }) => id)
+}
+
 export async function findFile(db: D1Database, scope: FileScope, id: string): Promise<FileRow | undefined> {
   const [row] = await openDb(db)
     .select()

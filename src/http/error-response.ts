@@ -31,7 +31,7 @@ function failedOf(c: Context<App>): Failed {
 }
 
 /** Clients of the Messages format read the error type from other fields, which are added to the envelope. */
-const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens)?$/
+const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens|\/batches(?:\/[^/]+){0,2})?$/
 
 function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
   const { type, error } = toMessagesError(status, message)

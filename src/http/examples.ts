@@ -39,6 +39,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   createConnectLink: { client: "codex", key: "sk-gw-v1-4hCq0Kz9mWvT1xR7sYbN3pLdUfJgA8eHiOoQwErTyUi", model: null },
   createBatch: { input_file_id: `file_${UUID}`, endpoint: "/v1/chat/completions", completion_window: "24h" },
+  cancelMessageBatch: {},
+  createMessageBatch: {
+    requests: [{ custom_id: "question-1", params: { model: "sim/echo", max_tokens: 200, messages: MESSAGES } }],
+  },
   createRealtimeClientSecret: { session: { type: "realtime", model: "sim/realtime", instructions: "Be brief." } },
   createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
   createChatCompletion: CHAT,

@@ -67,8 +67,6 @@ test("openai: a cancelled batch ends with its finished requests", async () => {
   const ids = Array.from({ length: 2_000 }, (_, at) => `r${at}`)
   const file = await client.files.create({ file: await toFile(Buffer.from(jsonl(ids)), "in.jsonl"), purpose: "batch" })
   const created = await client.batches.create({ input_file_id: file.id, endpoint, completion_window: "24h" })
-  // A batch that is cancelled before its file is read has no output.
-  await eventually(async () => expect((await client.batches.retrieve(created.id)).status).toBe("in_progress"))
   expect((await client.batches.cancel(created.id)).status).toBe("cancelling")
   const batch = await eventually(async () => {
     const found = await client.batches.retrieve(created.id)

@@ -192,6 +192,7 @@ describe("the same request with the client's ids", () => {
     "POST /interns/{internId}/questions/{questionId}": /resumed|The run that asked has ended/,
     "DELETE /interns/{internId}/sessions/{sessionId}": /"deleted":true|A turn is in progress/,
     "POST /batches/{batch_id}/cancel": /completed/,
+    "POST /messages/batches/{message_batch_id}/cancel": /completed/,
     // The management key may call none of its tools, and deletes it.
     "POST /mcp/{server}": /may call no tool of the MCP server/,
     "DELETE /mcp/{server}": /There is no MCP server/,

@@ -33,6 +33,7 @@ const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
   [/^\/passthrough\//, "passthroughService"],
   [/\{userId\}/, "user"],
   [/\{batch_id\}/, "batch"],
+  [/\{message_batch_id\}/, "messageBatch"],
   [/\{file_id\}\/content/, "export"],
   [/\{file_id\}/, "file"],
   [/\{jobId\}/, "video"],
@@ -233,6 +234,23 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   }),
   "GET /batches/{batch_id}": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /batches/{batch_id}/cancel": ({ workspace }) => ({ query: { workspace_id: workspace }, body: {} }),
+  "GET /messages/batches": ({ workspace, messageBatch }) => ({
+    query: { workspace_id: workspace, after_id: messageBatch },
+  }),
+  "POST /messages/batches": () => ({
+    body: { requests: [{ custom_id: "a", params: { model: "sim/echo", max_tokens: 5, messages: [] } }] },
+  }),
+  "POST /messages/batches/{message_batch_id}/cancel": ({ workspace }) => ({
+    query: { workspace_id: workspace },
+    body: {},
+  }),
+  ...Object.fromEntries(
+    ["GET /messages/batches/{message_batch_id}", "DELETE /messages/batches/{message_batch_id}"].map((name) => [
+      name,
+      ({ workspace }: Ids) => ({ query: { workspace_id: workspace } }),
+    ]),
+  ),
+  "GET /messages/batches/{message_batch_id}/results": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "GET /mcp-servers": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /mcp-servers": ({ workspace }) => ({
     body: {

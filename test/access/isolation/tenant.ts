@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { insertIntern } from "../../support/interns.ts"
 import { internChat } from "../../support/intern-chat.ts"
 import { createBatch, waitForStatus, request } from "../../batches/batches.ts"
+import { createMessageBatch, endedBatch, messageRequest } from "../../batches/message-batches.ts"
 import { addGroup, connect } from "../../scim/directory.ts"
 import { client, expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../../support/world.ts"
 
@@ -34,6 +35,7 @@ export type Ids = {
   destination: string
   channel: string
   batch: string
+  messageBatch: string
   mcpServer: string
   passthroughService: string
   batchInput: string
@@ -82,6 +84,7 @@ export async function newTenant(): Promise<Tenant> {
   const secret = name.replace("-", "_")
   await expectJson(200, as.put(`/vault/secrets/${secret}`, { hosts: [`${canary}.example.com`], value: canary }))
   const batch = await waitForStatus(as, await createBatch(as, [request("one", canary)]), "completed")
+  const messageBatch = await endedBatch(as, await createMessageBatch(as, [messageRequest("one", canary)]))
   const otherKey = await newKey(workspace, { workspace_id: team, name: canary })
   const other = await insertIntern(workspace, { name: "other-intern" })
   return {
@@ -102,6 +105,7 @@ export async function newTenant(): Promise<Tenant> {
       generation: chat.headers.get("x-generation-id") ?? "",
       video: video.id,
       batch: batch.id,
+      messageBatch: messageBatch.id,
       mcpServer: name,
       passthroughService: name,
       batchInput: batch.input_file_id,
