@@ -67,7 +67,8 @@ export function requestBody(workload: Workload, extra: Record<string, unknown>):
     const limit = path === "messages" ? { max_tokens: 4_096, system } : {}
     return JSON.stringify({ ...extra, stream: events > 0, ...limit, ...input })
   }
-  return body("x".repeat(bytes - body("").length))
+  const missing = bytes - body("").length
+  return body(LINE.repeat(Math.ceil(missing / LINE.length)).slice(0, missing))
 }
 
 export function requestedAnswer(body: string): Answer | undefined {

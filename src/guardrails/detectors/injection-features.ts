@@ -66,6 +66,10 @@ export function extractSentences(text: string, weightOf: WeightOf): Sentence[] {
 
 type WeightOf = (feature: number, isConcept: boolean) => number
 
+/** Of one sentence at a time: an extractor runs to its end without a pause. */
+const featureHashes = new Int32Array(MAX_FEATURES)
+const featureStems = new Int32Array(MAX_FEATURES)
+
 class FeatureExtractor {
   readonly #text: string
   readonly #weightOf: WeightOf
@@ -80,8 +84,8 @@ class FeatureExtractor {
   #wordWeight = 0
   #wordFeatures = 0
   #previousWord = HASH_SEED
-  readonly #hashes = new Int32Array(MAX_FEATURES)
-  readonly #stems = new Int32Array(MAX_FEATURES)
+  readonly #hashes = featureHashes
+  readonly #stems = featureStems
   #featureCount = 0
   #hasNonAscii = false
   #concept = 0
@@ -239,13 +243,8 @@ class FeatureExtractor {
     if (this.#featureCount > 0) {
       this.#weighFeatures()
       const [conceptWeight, conceptFeatures] = this.#concepts.length >= MIN_CONCEPTS ? this.#weighConcepts() : [0, 0]
-      const [from, wordWeight, wordFeatures, hasNonAscii] = [
-        this.#start,
-        this.#wordWeight,
-        this.#wordFeatures,
-        this.#hasNonAscii,
-      ]
-      this.#sentences.push({ from, to, wordWeight, wordFeatures, conceptWeight, conceptFeatures, hasNonAscii })
+      const sums = { wordWeight: this.#wordWeight, wordFeatures: this.#wordFeatures, hasNonAscii: this.#hasNonAscii }
+      this.#sentences.push({ from: this.#start, to, ...sums, conceptWeight, conceptFeatures })
     }
     this.#start = to
     this.#hasNonAscii = false

@@ -7,6 +7,7 @@ import { type DecodedText, decodeObfuscated } from "./injection-decoding.ts"
 import { DECODED_BONUS, scoreInjections } from "./injection-model.ts"
 import { type PhrasePattern, PHRASE_PATTERNS } from "./injection-patterns.ts"
 import { findMisspelled, findMisspelledAt, possibleVerbStart } from "./injection-typos.ts"
+import { elementAt } from "../../support/arrays.ts"
 import { literalIndex, rescanText, prefilterText } from "./detector-prefilter.ts"
 
 /** Phrases without spaces, for text with separated letters. */
@@ -121,19 +122,19 @@ function normalized(text: string, { hasIgnored, isAscii }: PrefilterResult): str
 
 function matchPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudget): MatchRange[] {
   const parts: MatchRange[] = []
-  const { groups, phrasesByPrefix } = (phraseIndex ??= buildPhraseIndex())
-  const isPresent = (literal: number) => prefilter.present[literal] === 1
-  const startsByPhrase = PHRASE_PATTERNS.map((_, phrase): number[] | undefined =>
-    groups[phrase]?.every((group) => group.some(isPresent)) ? [] : undefined,
-  )
+  const index = (phraseIndex ??= buildPhraseIndex())
+  const missing = missingGroups(prefilter, index)
+  const startsByPhrase = new Map<number, number[]>()
+  for (let phrase = missing.indexOf(0); phrase !== -1; phrase = missing.indexOf(0, phrase + 1))
+    startsByPhrase.set(phrase, [])
+  if (startsByPhrase.size === 0) return parts
   const { literalHits } = prefilter
   for (let at = 0; literalHits && at < literalHits.starts.length; at++) {
-    for (const phrase of phrasesByPrefix[literalHits.literals[at] ?? 0] ?? [])
-      startsByPhrase[phrase]?.push(literalHits.starts[at] ?? 0)
+    for (const phrase of index.phrasesByPrefix[literalHits.literals[at] ?? 0] ?? [])
+      startsByPhrase.get(phrase)?.push(literalHits.starts[at] ?? 0)
   }
-  for (const [at, phrase] of PHRASE_PATTERNS.entries()) {
-    const phraseStarts = startsByPhrase[at]
-    if (!phraseStarts) continue
+  for (const [at, phraseStarts] of startsByPhrase) {
+    const phrase = elementAt(PHRASE_PATTERNS, at)
     if (phrase.prefixes && literalHits)
       matchAtStarts(phrase, text, { startsByPhrase: sorted(phraseStarts), budget, parts })
     else {
@@ -144,8 +145,33 @@ function matchPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudg
   return parts
 }
 
-/** Indexes of literals: the groups of each phrase; `phrasesByPrefix`: the phrases that begin with each literal. */
-type PhraseIndex = { groups: readonly number[][][]; phrasesByPrefix: readonly number[][] }
+/** For each phrase, the number of its groups of which the text has no literal. */
+function missingGroups(
+  { present }: PrefilterResult,
+  { groupsByLiteral, phraseOfGroup, counts }: PhraseIndex,
+): Uint8Array {
+  const missing = counts.slice()
+  const found = new Uint8Array(phraseOfGroup.length)
+  for (let literal = present.indexOf(1); literal !== -1; literal = present.indexOf(1, literal + 1)) {
+    for (const group of groupsByLiteral[literal] ?? []) {
+      if (found[group] === 1) continue
+      found[group] = 1
+      const phrase = phraseOfGroup[group] ?? 0
+      missing[phrase] = (missing[phrase] ?? 0) - 1
+    }
+  }
+  return missing
+}
+
+type PhraseIndex = {
+  /** The groups of required literals that contain each literal, numbered over all phrases. */
+  groupsByLiteral: readonly number[][]
+  phraseOfGroup: readonly number[]
+  /** The number of groups of each phrase. */
+  counts: Uint8Array
+  /** The phrases that begin with each literal. */
+  phrasesByPrefix: readonly number[][]
+}
 
 let phraseIndex: PhraseIndex | undefined
 
@@ -154,10 +180,16 @@ function buildPhraseIndex(): PhraseIndex {
   for (const [phrase, { prefixes }] of PHRASE_PATTERNS.entries()) {
     for (const index of new Set(prefixes?.map(literalIndex))) (phrasesByPrefix[index] ??= []).push(phrase)
   }
-  return {
-    groups: PHRASE_PATTERNS.map(({ groups }) => groups.map((group) => group.map(literalIndex))),
-    phrasesByPrefix,
+  const groupsByLiteral: number[][] = []
+  const phraseOfGroup: number[] = []
+  for (const [phrase, { groups }] of PHRASE_PATTERNS.entries()) {
+    for (const group of groups) {
+      const number = phraseOfGroup.push(phrase) - 1
+      for (const literal of new Set(group.map(literalIndex))) (groupsByLiteral[literal] ??= []).push(number)
+    }
   }
+  const counts = Uint8Array.from(PHRASE_PATTERNS, ({ groups }) => groups.length)
+  return { groupsByLiteral, phraseOfGroup, counts, phrasesByPrefix }
 }
 
 /** Sorts starts: literals are found in the order of their ends. */
