@@ -5,6 +5,7 @@ import { type LineResult, toLineResult, withoutResponse } from "../../src/batche
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { objectKey } from "../../src/files/file.ts"
+import { awaitSettlement } from "../../src/inference/awaited-settlement.ts"
 import { type Deferral, defer } from "../../src/inference/deferral.ts"
 import { BASE_PATH } from "../../src/http/paths.ts"
 import { regionOf } from "../../src/http/region.ts"
@@ -50,6 +51,7 @@ async function send(
   }
   const context: ExecutionContext = Object.create(executionCtx, { waitUntil: { value: waitUntil } })
   if (deferral) defer(context, deferral)
+  awaitSettlement(context)
   const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx: context })
   const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
   // Waits for the settlement, so that every stored result is charged and recorded.

@@ -33,6 +33,7 @@ import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
 import { logCall } from "./call-log.ts"
+import { isSettlementAwaited } from "./awaited-settlement.ts"
 import { deferralOf } from "./deferral.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
@@ -133,7 +134,10 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   return {
     // The hold of a deferred call outlives this isolate. A call of an intern's schedule needs a separate hold because
     // leases would use up the limit of the schedule.
-    ledger: openLedger(env, caller.organizationId, deferral || caller.runLimits.length > 0 ? undefined : later),
+    ledger: openLedger(env, caller.organizationId, {
+      waitUntil: deferral || caller.runLimits.length > 0 ? undefined : later,
+      settlesAtOnce: isSettlementAwaited(executionCtx),
+    }),
     catalogue: await (byokRoutes ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
     byok: byokRoutes,

@@ -4,7 +4,7 @@ import { cappedAt, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { NOTHING_ELSE, type Progress, Reports } from "./reports.ts"
-import { type Shared, sharedOf, type TrackedCall } from "./shared.ts"
+import { type ClientOptions, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
@@ -19,16 +19,12 @@ import {
 } from "./protocol.ts"
 
 /**
- * Opens the ledger of an organization, which holds and charges its money. With `later`, which extends the life of the
+ * Opens the ledger of an organization, which holds and charges its money. With `waitUntil`, which extends the life of the
  * isolate, calls may be admitted from a lease.
  */
-export function openLedger(
-  env: Env,
-  organizationId: string,
-  waitUntil?: (work: Promise<unknown>) => void,
-): LedgerClient {
+export function openLedger(env: Env, organizationId: string, options: ClientOptions = {}): LedgerClient {
   const open = () => objectNamed<LedgerRpc>(env, "LEDGER", organizationId)
-  return new LedgerClient(open, sharedOf(organizationId), waitUntil)
+  return new LedgerClient(open, sharedOf(organizationId), options)
 }
 
 /** Calls that run longer are registered with the ledger. Most calls under a lease end earlier and need no report. */
@@ -55,14 +51,15 @@ export class LedgerClient {
   readonly #later: ((work: Promise<unknown>) => void) | undefined
   readonly #timer: Timer
   readonly #shared: Shared
+  readonly #settlesAtOnce: boolean
 
   constructor(
     open: () => DurableObjectStub<LedgerRpc>,
     shared: Shared,
-    waitUntil?: (work: Promise<unknown>) => void,
-    timer: Timer = realTimer,
+    { waitUntil, timer = realTimer, settlesAtOnce = false }: ClientOptions = {},
   ) {
     this.#timer = timer
+    this.#settlesAtOnce = settlesAtOnce
     this.#reports = new Reports(open, shared, timer)
     this.#leases = shared.leases
     this.#shared = shared
@@ -207,7 +204,8 @@ export class LedgerClient {
     const isOver = call !== undefined && generation.costNano > call.mostNano
     const capped = isOver ? cappedAt(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
-    await this.#reports.settle({ generation: capped, leaseId: lease?.id ?? null, content })
+    const settlement = { generation: capped, leaseId: lease?.id ?? null, content }
+    await this.#reports.settle(settlement, this.#settlesAtOnce)
     if (lease) this.#watch(lease)
   }
 

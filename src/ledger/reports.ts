@@ -74,13 +74,16 @@ export class Reports {
     return new Set(this.#waiting.map(({ generation }) => generation.id))
   }
 
-  /** Resolves when the generation is charged, or when the ledger has reported that it was charged before. */
-  async settle(settlement: Settlement): Promise<void> {
+  /**
+   * Resolves when the generation is charged, or when the ledger has reported that it was charged before. `isUrgent`:
+   * does not wait for others to be sent with.
+   */
+  async settle(settlement: Settlement, isUrgent = false): Promise<void> {
     const { generation } = settlement
     const current: PendingSettlement = { ...settlement, state: "waiting" }
     this.#waiting.push(current)
     countSettlement(this.#pace, Date.now())
-    if (this.#waiting.length < MAX_BATCH) await this.#timer.wait(batchWindowMs(this.#pace))
+    if (!isUrgent && this.#waiting.length < MAX_BATCH) await this.#timer.wait(batchWindowMs(this.#pace))
     for (const pauseMs of [...RETRY_AFTER_MS, undefined]) {
       const failure = await this.#tryToSettle(current)
       if (!failure) return

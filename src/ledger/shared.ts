@@ -1,5 +1,13 @@
 import { Leases } from "./leases.ts"
+import type { Timer } from "../support/time.ts"
 import type { Settlement } from "./protocol.ts"
+
+/** `settlesAtOnce`: a settlement does not wait for others of its isolate. */
+export type ClientOptions = {
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined
+  timer?: Timer
+  settlesAtOnce?: boolean
+}
 
 /**
  * A settlement in progress. Calls share only plain data and never await each other's promises, which may never settle

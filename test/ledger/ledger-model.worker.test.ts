@@ -167,12 +167,7 @@ class Simulation {
   newIsolate(): Isolate {
     const [connection, shared] = [new Connection(), newShared()]
     const clientWith = (timer: Timer) =>
-      new LedgerClient(
-        () => connection.of(this.ledger),
-        shared,
-        () => {},
-        timer,
-      )
+      new LedgerClient(() => connection.of(this.ledger), shared, { waitUntil: () => {}, timer })
     return { connection, leaseBook: shared.leases, client: clientWith(this.timer), clientWith }
   }
 
@@ -262,7 +257,7 @@ class Simulation {
 
   /** A separate hold that is released without a call. */
   async holdAndRelease(isolate: Isolate, mostNano: number): Promise<void> {
-    const client = new LedgerClient(() => isolate.connection.of(this.ledger), newShared(), undefined, this.timer)
+    const client = new LedgerClient(() => isolate.connection.of(this.ledger), newShared(), { timer: this.timer })
     const verdict = await this.open({ ...isolate, client }, mostNano, false)
     const call = [...this.calls.values()].at(-1)
     if (!verdict?.ok || !call) return
@@ -905,12 +900,9 @@ test.each(sampled(OTHER_CALLS, 3))(
 /** How many calls a rate limit still admits with separate holds. */
 async function admitted(simulation: Simulation): Promise<number> {
   const isolate = simulation.newIsolate()
-  const client = new LedgerClient(
-    () => isolate.connection.of(simulation.ledger),
-    newShared(),
-    undefined,
-    simulation.timer,
-  )
+  const client = new LedgerClient(() => isolate.connection.of(simulation.ledger), newShared(), {
+    timer: simulation.timer,
+  })
   for (let count = 0; ; count++) {
     const verdict = await simulation.open({ ...isolate, client }, 2, false)
     if (!verdict?.ok) return count

@@ -71,12 +71,7 @@ function startIsolate({ clock, ledger, random, perSecond }: Isolate): void {
   const stub = overTheNetwork(ledger, clock)
   const begin = () => {
     clock.after((-Math.log(1 - random.next()) / perSecond) * 1_000, begin)
-    const client = new LedgerClient(
-      () => stub,
-      shared,
-      () => undefined,
-      clock,
-    )
+    const client = new LedgerClient(() => stub, shared, { waitUntil: () => undefined, timer: clock })
     void oneCall(client, clock, random)
   }
   clock.after(random.next() * (1_000 / perSecond), begin)
