@@ -1,23 +1,9 @@
+import { type LabelledLine, toLine } from "./labelled-line.ts"
+
 const [corpus = ""] = Object.values(
   import.meta.glob<string>(["../fixtures/guardrail-corpus.txt"], { query: "?raw", import: "default", eager: true }),
 )
 
-export type CorpusLine = { text: string; labels: { slug: string; start: number; end: number }[] }
-
-/** `{{slug|the text to find}}`; a `~` keeps secret scanners from reporting an invented key. */
-function toLine(written: string): CorpusLine {
-  const labels: CorpusLine["labels"] = []
-  let text = ""
-  for (const part of written.split(/(\{\{[a-z-]+\|.*?\}\}(?!\}))/)) {
-    const [, slug, value] = /^\{\{([a-z-]+)\|(.*)\}\}$/.exec(part) ?? []
-    if (slug === undefined || value === undefined) text += part
-    else {
-      const found = slug === "secrets" ? value.replace("~", "") : value
-      labels.push({ slug, start: text.length, end: text.length + found.length })
-      text += found
-    }
-  }
-  return { text, labels }
-}
+export type CorpusLine = LabelledLine
 
 export const corpusLines: readonly CorpusLine[] = corpus.trimEnd().split("\n").map(toLine)
