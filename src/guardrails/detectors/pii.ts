@@ -2,6 +2,7 @@ import ipaddr from "ipaddr.js"
 import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
+import { followsNumberTerm, followsPhoneTerm } from "./number-terms.ts"
 
 const wholeMatch = (match: string): MatchRange[] => [[0, match.length]]
 const NONE: MatchRange[] = []
@@ -26,54 +27,77 @@ export const email: PatternDetector = {
   },
 }
 
-const PHONE_TERMS = "(?i:phone|tel|telephone|call|mobile|cell|fax|whatsapp|text|reach|number|dial)"
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
 
 /**
  * Characters after which a number is part of something else: another number, an address, a time. `tel:` is a phone
  * number.
  */
-const PART_OF_LARGER = /(?:\d ?|[./=_#-]|(?<![A-Za-z]):|[A-Za-z])$/
+const PART_OF_LARGER = /(?:\d[ ,]?|[./=_#-]|(?<!\p{L}):|[A-Za-z])$/u
 const PART_OF_LARGER_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
 /** Russian, Spanish and Chinese numbers without country code. */
 const NATIONAL =
   /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4})$/
 
+const PHONE_FORMATS = [
+  // International, and national with a leading zero.
+  "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
+  "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
+  "\\b0\\d(?:[ .]\\d{2}){4}\\b",
+  // North American.
+  "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
+  // Russian, Spanish and Chinese.
+  "\\b8 ?\\(\\d{3}\\) ?\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
+  "\\b8[ -]9\\d{2}[ -]\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
+  "\\b[67]\\d{2} \\d{2} \\d{2} \\d{2}\\b",
+  "\\b1[3-9]\\d[ -]\\d{4}[ -]\\d{4}\\b",
+]
+const PHONE_FORMAT = new RegExp(`^(?:${PHONE_FORMATS.join("|")})$`)
+/** Groups of digits that are a phone number only after a word such as "phone". */
+const DIGIT_GROUPS = "(?:\\(|\\b)\\d{1,11}(?:(?: ?[-./] ?| ?\\(|\\) ?| )\\d{1,11}\\)?){0,6}\\b"
+
+/** More are a card or account number. */
+const MAX_LOOSE_DIGITS = 15
+
 export const phone: PatternDetector = {
   name: "phone",
   engine: "pii",
   label: "[PHONE]",
-  program: lazyProgram(
-    [
-      // International, and national with a leading zero.
-      "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
-      "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
-      "\\b0\\d(?:[ .]\\d{2}){4}\\b",
-      // North American.
-      "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
-      // Russian, Spanish and Chinese.
-      "\\b8 ?\\(\\d{3}\\) ?\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
-      "\\b8[ -]9\\d{2}[ -]\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
-      "\\b[67]\\d{2} \\d{2} \\d{2} \\d{2}\\b",
-      "\\b1[3-9]\\d[ -]\\d{4}[ -]\\d{4}\\b",
-      // Bare digits after a word such as "phone".
-      `\\b${PHONE_TERMS}[^\\d\\n]{0,12}\\d{10,11}\\b`,
-    ].join("|"),
-  ),
+  program: lazyProgram([...PHONE_FORMATS, DIGIT_GROUPS].join("|")),
   limit: 64,
-  triggers: { digits: 8 },
+  triggers: { digits: 7 },
   refine(match, before) {
-    const from = /^[\d+(]/.test(match) ? 0 : match.search(/\d{10}/)
-    const number = match.slice(from)
-    const digits = number.replaceAll(/\D/g, "")
-    if (DATE.test(number) || (number[0] === "+" ? PART_OF_LARGER_INTERNATIONAL : PART_OF_LARGER).test(before))
-      return NONE
-    const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
-    if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return NONE
-    const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
-    return digits.length >= least && digits.length <= most ? [[from, match.length]] : NONE
+    const isInBrackets = match.startsWith("(") && !match.includes(")")
+    const from = isInBrackets ? 1 : 0
+    const end = phoneEnd(match.slice(from), isInBrackets ? `${before}(` : before)
+    return end === undefined ? NONE : [[from, from + end]]
   },
+}
+
+/** Other digits may follow the number: tries the ends of all digit groups, the longest first. */
+function phoneEnd(match: string, before: string): number | undefined {
+  const ends = [match.length, ...[...match.matchAll(/(?<=\d)\D/g)].map(({ index }) => index).toReversed()]
+  const formatted = ends.find((one) => PHONE_FORMAT.test(match.slice(0, one)))
+  if (formatted !== undefined && isPhoneNumber(match.slice(0, formatted), before)) return formatted
+  if (match.replaceAll(/\D/g, "").length > MAX_LOOSE_DIGITS) return undefined
+  const end = ends.find((one) => hasPhoneLength(match.slice(0, one)))
+  return end !== undefined && followsPhoneTerm(before, match.slice(0, end)) ? end : undefined
+}
+
+function isPhoneNumber(number: string, before: string): boolean {
+  if (DATE.test(number)) return false
+  if ((number[0] === "+" ? PART_OF_LARGER_INTERNATIONAL : PART_OF_LARGER).test(before)) return false
+  const digits = number.replaceAll(/\D/g, "")
+  const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
+  if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return false
+  const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
+  return digits.length >= least && digits.length <= most
+}
+
+function hasPhoneLength(number: string): boolean {
+  const digits = number.replaceAll(/\D/g, "").length
+  return digits >= 7 && digits <= 13 && !DATE.test(number) && !/^\d{7}$|^(?:19|20)\d\d-\d{4}$|^\d{3}-\d\d-\d{4}$/.test(number)
 }
 
 export const ssn: PatternDetector = {
@@ -81,7 +105,7 @@ export const ssn: PatternDetector = {
   engine: "pii",
   label: "[SSN]",
   program: lazyProgram(
-    "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|social security(?: (?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
+    "\\b\\d{3}-\\d{2}-\\d{4}(?:-\\d+)?\\b|\\b\\d{3} \\d{2} \\d{4}\\b|(?i:ssn|soc(?:ial)?[ _-]?sec(?:urity)?(?:[ _-](?:number|no\\.?|#))?)[^\\d\\n]{0,12}\\d{9}\\b",
   ),
   limit: 64,
   triggers: { digits: 9 },
@@ -130,30 +154,26 @@ export const iban: PatternDetector = {
   label: "[IBAN]",
   program: lazyProgram("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
   limit: 64,
-  triggers: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, starts: true })) },
+  triggers: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, wordStart: true as const })) },
   refine(match) {
     const end = isIban(match)
     return end === undefined ? NONE : [[0, end]]
   },
 }
 
-/** Words before a version or section number. */
-const NUMBER_PART =
-  /(?:\b(?:v(?:er(?:sion)?)?|sec(?:tion)?s?|chapters?|clauses?|articles?|para(?:graph)?s?|fig(?:ure)?|table|appendix|abschnitt|kapitel|artikel|ziffer|secci[oó]n|cap[ií]tulo|chapitre|sezione|capitolo|hoofdstuk|rozdział|раздел|глава|пункт|mục|bölüm|seção)|§{1,2})\.?[ :="'#-]{0,4}$/iu
-
 export const ipAddress: PatternDetector = {
   name: "ip-address",
   engine: "pii",
   label: "[IP_ADDRESS]",
   program: lazyProgram(
-    "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
+    "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b(?:[ -](?i:s\u00fcr\u00fcm|beta|alpha|rc|release|version))?|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
   ),
   limit: 48,
   triggers: { literals: [{ text: "0.0" }], colons: true },
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {
-      if (NUMBER_PART.test(before)) return NONE
+      if (followsNumberTerm(before)) return NONE
       return ipaddr.IPv4.isValidFourPartDecimal(match) ? wholeMatch(match) : NONE
     }
     const isShort = match.includes("::")
