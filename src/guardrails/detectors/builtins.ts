@@ -1,7 +1,8 @@
 import type { BuiltinSlug } from "../schemas.ts"
 import type { Detector } from "./detector.ts"
+import { address } from "./address.ts"
 import { findInjections } from "./injection.ts"
-import { address, personName } from "./people.ts"
+import { personName } from "./people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
 import { secrets } from "./secrets.ts"
 

@@ -101,38 +101,3 @@ function isIntroduced(introduction: string, nameTokens: readonly RegExpExecArray
 function isFirstName(word: string): boolean {
   return FIRST_NAMES.has((word.split(/[-'’]/)[0] ?? "").toLowerCase())
 }
-
-const STREET_KINDS =
-  "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|Circle|Close|Crescent|Gardens|Grove|Mews|Row"
-const GERMAN = ["straße", "strasse", "str.", "weg", "platz", "allee", "gasse", "damm", "ufer"]
-const FRENCH = ["rue", "avenue", "boulevard", "place", "chemin", "impasse", "allée", "quai"]
-const ROMANCE = ["Calle", "Avenida", "Via", "Piazza", "Rua"]
-const oneOf = (alternatives: readonly string[]) =>
-  `(?:${alternatives.map((word) => word.replace(".", "\\.")).join("|")})`
-
-export const address: PatternDetector = {
-  name: "address",
-  engine: "pii",
-  label: "[ADDRESS]",
-  program: lazyProgram(
-    [
-      `\\b\\d{1,5}[A-Za-z]?,? (?:[NSEW]{1,2}\\.? )?(?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}(?:${STREET_KINDS})\\b\\.?(?:,? (?:Apt|Apartment|Suite|Ste|Unit|Floor|#)\\.? ?\\w{1,6})?(?:, ${WORD}(?: ${WORD}){0,2})?(?:,? [A-Z]{2},? \\d{5}(?:-\\d{4})?|,? [A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2})?`,
-      "\\b(?i:p\\.? ?o\\.? box) \\d{1,6}\\b",
-      `\\b\\p{Lu}[\\p{L}-]*${oneOf(GERMAN)} \\d{1,4}[a-z]?\\b(?:, \\d{5} ${WORD})?`,
-      `\\b\\d{1,4}(?: bis| ter)?,? ${oneOf(FRENCH)} (?:(?:de|du|des|de la|la|le) |d'|de l'|l')?${WORD}(?:[ -]${WORD}){0,3}(?:, \\d{5} ${WORD})?`,
-      `\\b${oneOf(ROMANCE)} ${WORD}(?: ${WORD}){0,2},? \\d{1,4}\\b`,
-    ].join("|"),
-  ),
-  limit: 192,
-  triggers: {
-    literals: [
-      ...STREET_KINDS.split("|").map(
-        (kind) => ({ text: ` ${kind.toLowerCase()}`, ends: true, isUpper: true, digitWithin: 192 }) as const,
-      ),
-      { text: "box 0" },
-      ...GERMAN.map((kind) => ({ text: `${kind} 0` })),
-      ...FRENCH.map((kind) => ({ text: `${kind} `, starts: true, digitWithin: 18 }) as const),
-      ...ROMANCE.map((kind) => ({ text: `${kind.toLowerCase()} `, starts: true, isUpper: true }) as const),
-    ],
-  },
-}
