@@ -1,7 +1,8 @@
 /** Patterns of postal addresses by country, in RE2 syntax, and literals of which every match contains one. */
 import type { Literal } from "../prefilter/aho-corasick.ts"
 
-type Pattern = { source: string; literals: readonly Literal[] }
+/** `tail`: what may follow; patterns with the same tail share its steps. */
+type Pattern = { source: string; tail?: string; literals: readonly Literal[] }
 
 const anyOf = (alternatives: readonly string[]) =>
   `(?:${alternatives.map((word) => word.replaceAll(".", "\\.")).join("|")})`
@@ -9,7 +10,10 @@ const words = (list: string) => list.split("|")
 const plain = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text }))
 const atStart = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text, wordStart: true }))
 
-const WORD = "\\p{Lu}[\\p{L}'’-]*"
+/** Ranges of Latin, Greek and Cyrillic letters: the classes of Unicode have hundreds, which takes long to compile. */
+const CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ŽǍ-ǜȘ-țΆ-ΫЀ-ЯҐƏƠƯẠ-Ỹ]"
+const LETTERS = "A-Za-zÀ-ÖØ-öø-ɏΆ-ώЀ-ӿəẠ-ỹ"
+const WORD = `${CAPITAL}[${LETTERS}'’-]*`
 const CITY = `${WORD}(?:[ -](?:am|an der|de|do|da|del|la|le|les|sur|${WORD})){0,3}`
 const POSTCODE = "(?:(?:D|A|B|F|I|L|CH)-)?(?:\\d{4} [A-Z]{2}|\\d{4,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3})"
 /** Postal code and city. */
@@ -32,7 +36,8 @@ const SMALL_KINDS = words("street|avenue|road|lane|blvd|boulevard")
 
 const ENGLISH: Pattern[] = [
   {
-    source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5}(?:[-/]\\d{1,5})?[A-Za-z]?,? (?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}${KIND}${ENGLISH_TAIL}`,
+    source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5}(?:[-/]\\d{1,5})?[A-Za-z]?,? (?:(?:\\d{1,3}(?:st|nd|rd|th)|${WORD}\\.?) ){1,4}${KIND}`,
+    tail: ENGLISH_TAIL,
     literals: STREET_KINDS.map((kind) => ({
       text: ` ${kind.toLowerCase()}`,
       wordEnd: true,
@@ -45,19 +50,23 @@ const ENGLISH: Pattern[] = [
     literals: SMALL_KINDS.map((kind) => ({ text: ` ${kind}`, wordEnd: true, digitWithin: 48 })),
   },
   {
-    source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5} (?:Broadway|(?:(?:State|County|US|Rural) )?(?:Route|Highway|Hwy|Road) \\d{1,4})${ENGLISH_TAIL}`,
+    source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5} (?:Broadway|(?:(?:State|County|US|Rural) )?(?:Route|Highway|Hwy|Road) \\d{1,4})`,
+    tail: ENGLISH_TAIL,
     literals: words(" broadway| route 0| highway 0| hwy 0| road 0").map((text) => ({ text, digitWithin: 32 })),
   },
   {
-    source: `\\b(?:Unit|Suite|Building|Block|Level) \\d{1,4}[A-Z]?,? (?:${WORD} ){1,3}(?:Estate|Park|Centre|Center|Building|Tower|Plaza|Mall)\\b${ENGLISH_TAIL}`,
+    source: `\\b(?:Unit|Suite|Building|Block|Level) \\d{1,4}[A-Z]?,? (?:${WORD} ){1,3}(?:Estate|Park|Centre|Center|Building|Tower|Plaza|Mall)\\b`,
+    tail: ENGLISH_TAIL,
     literals: atStart(words("unit 0|suite 0|building 0|block 0|level 0")),
   },
   {
-    source: `\\b(?:${WORD} ){1,3}(?:${HOUSES.join("|")}), (?:${WORD} ){1,3}${KIND}${ENGLISH_TAIL}`,
+    source: `\\b(?:${WORD} ){1,3}(?:${HOUSES.join("|")}), (?:${WORD} ){1,3}${KIND}`,
+    tail: ENGLISH_TAIL,
     literals: HOUSES.map((house) => ({ text: `${house.toLowerCase()}, `, isCapitalized: true })),
   },
   {
-    source: `\\b(?i:p\\.? ?o\\.? box|private bag|locked bag) \\d{1,6}\\b${ENGLISH_TAIL}`,
+    source: `\\b(?i:p\\.? ?o\\.? box|private bag|locked bag) \\d{1,6}\\b`,
+    tail: ENGLISH_TAIL,
     literals: plain(["box 0", "bag 0"]),
   },
 ]
@@ -71,15 +80,18 @@ const PARTICLES = "(?:der|den|dem|die|de|het|des|du|van|von|zum|zur|im|am|di|del
 
 const CENTRAL: Pattern[] = [
   {
-    source: `\\p{Lu}[\\p{L}-]*${anyOf(STREET_ENDS)} ${HOUSE_NUMBER}${TAIL}`,
+    source: `${CAPITAL}[${LETTERS}-]*${anyOf(STREET_ENDS)} ${HOUSE_NUMBER}`,
+    tail: TAIL,
     literals: plain(STREET_ENDS.map((kind) => `${kind} 0`)),
   },
   {
-    source: `(?:${WORD} ){0,2}\\p{Lu}\\p{L}{2,}${anyOf(["er", "burg", "haus", "hof"])} ${anyOf(GERMAN_KINDS)} ${HOUSE_NUMBER}${TAIL}`,
+    source: `(?:${WORD} ){0,2}${CAPITAL}[${LETTERS}-]{2,}${anyOf(["er", "burg", "haus", "hof"])} ${anyOf(GERMAN_KINDS)} ${HOUSE_NUMBER}`,
+    tail: TAIL,
     literals: plain(GERMAN_KINDS.map((kind) => `${kind.toLowerCase()} 0`)),
   },
   {
-    source: `(?:Unter den|Am|An der|An den|Auf der|Auf dem|Im|In der|Zum|Zur|Hinter der|Vor dem) (?:${WORD} )?(?:Linden|Markt|Platz|Bahnhof|Ring|Tor|Graben|Park|Hang|Berg|Kirche|Anger|Wall|Rathaus|Brunnen|Bach|See|Dorf|Hof|Weiher|Feld|Garten|Eichen|Tannen) ${HOUSE_NUMBER}${TAIL}`,
+    source: `(?:Unter den|Am|An der|An den|Auf der|Auf dem|Im|In der|Zum|Zur|Hinter der|Vor dem) (?:${WORD} )?(?:Linden|Markt|Platz|Bahnhof|Ring|Tor|Graben|Park|Hang|Berg|Kirche|Anger|Wall|Rathaus|Brunnen|Bach|See|Dorf|Hof|Weiher|Feld|Garten|Eichen|Tannen) ${HOUSE_NUMBER}`,
+    tail: TAIL,
     literals: plain(
       words(
         "linden 0|markt 0|platz 0|bahnhof 0|ring 0|tor 0|graben 0|park 0|hang 0|berg 0|kirche 0|anger 0|wall 0|rathaus 0|brunnen 0|" +
@@ -93,7 +105,8 @@ const CENTRAL: Pattern[] = [
     literals: plain([", 0000", ", 00-000", ", d-0", ", a-0", ", b-0", ", f-0", ", i-0", ", l-0", ", ch-0"]),
   },
   {
-    source: `(?:Postfach|Postbus|Case postale|Boîte postale|Casella [Pp]ostale|Apartado (?:de Correos|Postal)|Apartado de correos|Caixa Postal|[Ss]kr\\. ?poczt\\.|[Ss]krytka pocztowa) \\d{1,3}(?: ?\\d{1,3}){0,3}${TAIL}`,
+    source: `(?:Postfach|Postbus|Case postale|Boîte postale|Casella [Pp]ostale|Apartado (?:de Correos|Postal)|Apartado de correos|Caixa Postal|[Ss]kr\\. ?poczt\\.|[Ss]krytka pocztowa) \\d{1,3}(?: ?\\d{1,3}){0,3}`,
+    tail: TAIL,
     literals: plain(words("postfach 0|postbus 0|postale 0|correos 0|postal 0|poczt. 0|pocztowa 0")),
   },
   {
@@ -173,4 +186,10 @@ const EASTERN: Pattern[] = [
   },
 ]
 
-export const ADDRESS_PATTERNS: readonly Pattern[] = [...ENGLISH, ...CENTRAL, ...ROMANCE_PATTERNS, ...EASTERN]
+const ALL: readonly Pattern[] = [...ENGLISH, ...CENTRAL, ...ROMANCE_PATTERNS, ...EASTERN]
+
+export const ADDRESS_SOURCE = [...Map.groupBy(ALL, ({ tail = "" }) => tail)]
+  .map(([tail, patterns]) => `(?:${patterns.map(({ source }) => source).join("|")})${tail}`)
+  .join("|")
+
+export const ADDRESS_LITERALS: readonly Literal[] = ALL.flatMap(({ literals }) => literals)

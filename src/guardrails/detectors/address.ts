@@ -1,6 +1,6 @@
 import type { PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
-import { ADDRESS_PATTERNS } from "./address-patterns.ts"
+import { ADDRESS_LITERALS, ADDRESS_SOURCE } from "./address-patterns.ts"
 
 /** Words after a number that make a measure or a count of "24 Hour Drive" and "5 mile road". */
 const MEASURES =
@@ -13,9 +13,9 @@ export const address: PatternDetector = {
   name: "address",
   engine: "pii",
   label: "[ADDRESS]",
-  program: lazyProgram(ADDRESS_PATTERNS.map(({ source }) => source).join("|")),
+  program: lazyProgram(ADDRESS_SOURCE),
   limit: 192,
-  triggers: { literals: ADDRESS_PATTERNS.flatMap(({ literals }) => literals) },
+  triggers: { literals: ADDRESS_LITERALS },
   refine(match, before) {
     const isPart = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Arabic}\p{N}_]$/u.test(before)
     return isPart || MEASURES.test(match) || NUMBERED.test(match) ? [] : [[0, match.length]]
