@@ -1,5 +1,6 @@
 /** Patterns of postal addresses by country, in RE2 syntax, and literals of which every match contains one. */
 import type { Literal } from "../prefilter/aho-corasick.ts"
+import { CAPITAL, LETTERS } from "./letters.ts"
 
 /** `tail`: what may follow; patterns with the same tail share its steps. */
 type Pattern = { source: string; tail?: string; literals: readonly Literal[] }
@@ -10,9 +11,6 @@ const words = (list: string) => list.split("|")
 const plain = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text }))
 const atStart = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text, wordStart: true }))
 
-/** Ranges of Latin, Greek and Cyrillic letters: the classes of Unicode have hundreds, which takes long to compile. */
-const CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ŽǍ-ǜȘ-țΆ-ΫЀ-ЯҐƏƠƯẠ-Ỹ]"
-const LETTERS = "A-Za-zÀ-ÖØ-öø-ɏΆ-ώЀ-ӿəẠ-ỹ"
 const WORD = `${CAPITAL}[${LETTERS}'’-]*`
 const CITY = `${WORD}(?:[ -](?:am|an der|de|do|da|del|la|le|les|sur|${WORD})){0,3}`
 const POSTCODE = "(?:(?:D|A|B|F|I|L|CH)-)?(?:\\d{4} [A-Z]{2}|\\d{4,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3})"

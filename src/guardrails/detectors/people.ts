@@ -1,103 +1,116 @@
-import type { PatternDetector } from "./detector.ts"
+import type { Literal } from "../prefilter/aho-corasick.ts"
+import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
+import { CAPITAL, LETTERS } from "./letters.ts"
+import { FAMILY_NAMES } from "./family-names.ts"
+import { GIVEN_NAMES } from "./given-names.ts"
+import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
+import { FAMILY_ENDS, nameAmong, toToken, type Token } from "./name-rules.ts"
+import {
+  ARABIC_ROLES,
+  CLOSINGS,
+  GIVEN_CYRILLIC,
+  LABELS,
+  PHRASES,
+  ROLES,
+  SMALL_TITLES,
+  TITLES,
+} from "./name-introductions.ts"
+import { fold, stemCyrillic } from "./name-folding.ts"
 
-/** First names that are common in the languages of most prompts and rarely words of those languages. */
-const FIRST_NAMES = new Set(
-  (
-    "aaron abigail ada adam adrian ahmed aisha alan albert alejandro alex alexander alexandra alice alicia alison amanda amir amy " +
-    "ana andrea andreas andrew angela anita anna anne annette anthony antonio arjun arthur ashley barbara beatrice benjamin " +
-    "bernard beth birgit bob brandon brenda brian bruce camille carl carla carlos carol carmen caroline catherine charles charlotte " +
-    "chen chloe chris christian christina christine christopher claire claudia colin craig cynthia daniel daniela david deborah " +
-    "denise dennis diana diego dmitri dominic donald donna dorothy douglas edward eileen elena elizabeth ella ellen emily emma " +
-    "eric erik ethan eugene eva evelyn fatima felix fernando fiona florian frances francesca francesco francisco frank franz " +
-    "frederick gabriel gary george gerald giovanni giulia gloria grace greg gregory hannah hans harold harry hassan heather heidi " +
-    "heinrich helen helena henry hiroshi howard hugo ian ibrahim igor ines ingrid isabel isabella ivan jack jacob jacqueline " +
-    "jacques james jan jane janet jason javier jean jeffrey jennifer jeremy jessica joan joanna johann johanna john johnny " +
-    "jonas jonathan jorge jose joseph joshua joyce juan judith judy julia julian julie jun jurgen karen karl katharina " +
-    "katherine kathleen kathryn katie keith kelly kenji kenneth kevin klaus kumar larry laura lauren laurent lea leila leon " +
-    "leonardo leslie liam linda lisa logan lorenzo louis louise luca lucas lucia ludwig lucy luis lukas madison manuel marco marcus " +
-    "margaret maria marie marina mario marion mark markus martha martin martina mary matteo matthew maximilian megan mei " +
-    "melissa michael michelle miguel mohamed mohammed monica monika nadia nancy natalia natalie natasha nathan nicholas nicola " +
-    "nicole nina noah nora olaf olga oliver olivia omar oscar pablo pamela paolo patricia patrick paul paula pedro peter petra " +
-    "philip philipp philippe pierre priya rachel rafael raj ralph ramesh raymond rebecca renate ricardo richard robert roberto " +
-    "roger roland ronald rosa rosemary roy russell ruth ryan sabine sally samantha samuel sandra sanjay sara sarah scott sean " +
-    "sebastian sergei sharon sheila shirley simon simone sofia sophia sophie stefan stephanie stephen steven stuart sunita susan " +
-    "susanne suzanne sven sylvia tanya tatiana teresa terry thomas timothy tobias tom tony tyler ursula valentina vanessa vera " +
-    "veronica victor victoria vijay vincent vladimir walter wayne wei wendy werner william wolfgang xavier yasmin yuki yusuf " +
-    "yvonne zachary zoe"
-  ).split(" "),
-)
+const anyOf = (texts: readonly string[]) =>
+  `(?:${[...new Set(texts)]
+    .toSorted((one, other) => other.length - one.length)
+    .map((text) => text.replaceAll(/[.+*?()|[\]{}]/g, "\\$&"))
+    .join("|")})`
 
-/** Words after a first name that are no family name. */
-const NOT_FAMILY_NAMES =
-  /^(?:Street|Avenue|Road|University|College|Hospital|Airport|School|Church|County|City|Inc|Corp|Ltd|GmbH|LLC|Foundation|Institute|Award|Prize|Museum|Library|Stadium|Park|Bridge|River|Lake|Island|Company|Day|Bank|Hotel|Transformer|Algorithm|Theorem|Distribution|Process|Model|Equation|Cluster|Server|Station|Boulevard|Square)$/
+/** Digits and some symbols are included, so that a part of an identifier is not taken for a word. */
+const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
+const PARTICLE = "(?:van|von|de|da|di|do|dos|das|del|della|la|le|el|al|bin|ibn|ben|ten|ter|af|av|du|des|der|den|y)"
+const RUN = `${WORD}(?: (?:& )?(?:${PARTICLE} ){0,2}${WORD}){0,4}`
+const TITLE = anyOf([...TITLES, ...SMALL_TITLES])
+const INTRODUCTION = [
+  `${anyOf(PHRASES)}[: ] ?`,
+  `${anyOf(LABELS)} ?: ?`,
+  `${anyOf(CLOSINGS)},?\\n{1,2}`,
+  `${anyOf(ROLES)},? `,
+].join("|")
+const ARABIC_TITLE =
+  "(?:السيدة?|الدكتورة?|الأستاذة?|المهندسة?|الآنسة|اسمي|عزيزي|عزيزتي|المريضة?|الزميلة?|العميلة?|الموظفة?)"
 
-const WORD = "\\p{Lu}[\\p{L}'’-]+"
-const TITLES = ["Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Herr", "Frau", "Madame", "Monsieur", "Señor", "Señora"]
-const TITLE = `(?:${TITLES.join("|")})\\.?`
-const INTRODUCTIONS =
-  "(?i:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:|patient|customer:|contact:|attn:?|dear)"
+const AT_START = { wordStart: true } as const
+const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
+const GIVEN_FORMS = [...new Set(GIVEN_NAMES.flatMap((name) => [name, fold(name)]))]
+const FAMILY_FORMS = [...new Set(FAMILY_NAMES.flatMap((name) => [name, fold(name)]))]
 
-const INTRODUCTION =
-  /^(?:my name is|name is|name:|call me|i am|i['’]m|this is|signed by|signed,|patient:?|customer:|contact:|attn:?|dear) /i
-const TITLED = new RegExp(`(?:^|(?<= ))${TITLE} `, "u")
-const NOT_NAMES = /^(?:Is|Not|The|A|An|And|Or|For|In|Of|To|Sir|Madam|Team|All|Customer|Hiring|Support)$/
+const literals: Literal[] = [
+  ...[...new Set([...GIVEN_FORMS, ...FAMILY_FORMS])].map((text) => ({ text, ...NAME })),
+  ...GIVEN_CYRILLIC.map((name) => ({ text: stemCyrillic(name) })),
+  ...FAMILY_ENDS.map((text) => ({ text, wordEnd: true }) as const),
+  ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map((text) => ({
+    text,
+    ...AT_START,
+    isCapitalized: true as const,
+  })),
+  ...SMALL_TITLES.flatMap((title) => [`${title} `, `${title}.`]).map((text) => ({ text, ...AT_START })),
+  ...PHRASES.map((text) => ({ text })),
+  ...LABELS.flatMap((label) => [`${label}:`, `${label} :`]).map((text) => ({ text, ...AT_START })),
+  ...CLOSINGS.flatMap((closing) => [`${closing}\n`, `${closing},\n`]).map((text) => ({ text })),
+  ...ROLES.flatMap((role) => [`${role} `, `${role}, `]).map((text) => ({ text, ...AT_START })),
+  ...["السيد", "الدكتور", "الأستاذ", "المهندس", "الآنسة", "اسمي", "عزيز", "المريض", "الزميل", "العميل", "الموظف"].map(
+    (text) => ({ text }),
+  ),
+  ...HAN_LITERALS.map((text) => ({ text })),
+]
+
+const AT_INTRODUCTION = new RegExp(`^(?:${INTRODUCTION})`, "iu")
+const AT_PHRASE = new RegExp(`^(?:${anyOf(PHRASES)})[: ]`, "iu")
+const AT_TITLE = new RegExp(`^(?:(?:${TITLE})\\.? )+(?=\\p{Lu})`, "u")
 
 export const personName: PatternDetector = {
   name: "person-name",
   engine: "pii",
   label: "[PERSON_NAME]",
   program: lazyProgram(
-    `\\b${TITLE} ${WORD}(?: ${WORD}){0,2}|\\b${INTRODUCTIONS} ${WORD}(?: ${WORD}){0,2}|\\b${WORD}(?: \\p{Lu}\\.)?(?: (?:van|von|de|der|da|di|la|bin|al))?(?: ${WORD}){1,2}`,
+    [
+      `(?:(?i:${INTRODUCTION}))?(?:${TITLE}\\.? ){0,3}${RUN}`,
+      `${ARABIC_TITLE} \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?`,
+      ...HAN_SOURCES,
+    ].join("|"),
   ),
-  limit: 96,
-  triggers: {
-    literals: [
-      ...[...FIRST_NAMES].map((text) => ({ text, starts: true, ends: true, isUpper: true }) as const),
-      ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map(
-        (text) => ({ text, starts: true, isUpper: true }) as const,
-      ),
-      // Phrases that introduce a name.
-      ...[
-        "name is",
-        "name:",
-        "call me",
-        "signed by",
-        "signed,",
-        "patient",
-        "customer:",
-        "contact:",
-        "attn",
-        "dear ",
-      ].map((text) => ({ text })),
-    ],
-  },
-  refine(match) {
-    const titled = TITLED.exec(match)
-    if (titled) return [[titled.index, match.length]]
-    const introduction = INTRODUCTION.exec(match)?.[0] ?? ""
-    const nameTokens = [...match.slice(introduction.length).matchAll(/\S+/g)]
-    const firstName = isIntroduced(introduction, nameTokens) ? 0 : nameTokens.findIndex(([word]) => isFirstName(word))
-    const name = nameTokens[firstName]
-    if (!name) return []
-    // A single first name counts only after a phrase that introduces it.
-    const isAlone = firstName === nameTokens.length - 1 && introduction === ""
-    return isAlone || NOT_FAMILY_NAMES.test(nameTokens.at(-1)?.[0] ?? "")
-      ? []
-      : [[introduction.length + name.index, match.length]]
+  limit: 128,
+  triggers: { literals },
+  refine(match, before) {
+    const first = match.codePointAt(0) ?? 0
+    if (first >= 0x2e80) return hanName(match)
+    if (first >= 0x600 && first < 0x700) return arabicName(match)
+    return nameIn(match, before)
   },
 }
 
-/** After an explicit introduction any name counts; "I am" and "this is" are weaker. */
-function isIntroduced(introduction: string, nameTokens: readonly RegExpExecArray[]): boolean {
-  if (/^dear /i.test(introduction) && nameTokens.length < 2) return false
-  return (
-    /name|call me|patient|customer|contact|attn|signed|dear/i.test(introduction) &&
-    !NOT_NAMES.test(nameTokens[0]?.[0] ?? "")
-  )
+function nameIn(match: string, before: string): MatchRange[] {
+  const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.]$|\\[nrt]$/.test(before)
+  const introduction = AT_INTRODUCTION.exec(match)?.[0] ?? ""
+  if (isPart && introduction === "") return []
+  const isIntroduced = introduction !== "" && !isPart
+  const title = AT_TITLE.exec(match.slice(introduction.length))?.[0] ?? ""
+  const from = introduction.length + title.length
+  const tokens: Token[] = [...match.slice(from).matchAll(/\S+/g)].map((word) => toToken(word[0], from + word.index))
+  const kind = isIntroduced ? (AT_PHRASE.test(match) ? "phrase" : "role") : undefined
+  const found = nameAmong(tokens, {
+    title: title.trim(),
+    introduced: kind,
+    before: isIntroduced || title !== "" ? "" : introduction === "" ? before : introduction,
+  })
+  if (!found) return []
+  const start = title !== "" && found[0] === from ? introduction.length : found[0]
+  return [[start, found[1]]]
 }
 
-/** Checks only the first part of a double name. */
-function isFirstName(word: string): boolean {
-  return FIRST_NAMES.has((word.split(/[-'’]/)[0] ?? "").toLowerCase())
+function arabicName(match: string): MatchRange[] {
+  const [title = "", first = "", second = ""] = match.split(" ")
+  if (ARABIC_ROLES.test(first)) return []
+  const isFamily = second !== "" && !/^[يتن]/u.test(second) && !ARABIC_ROLES.test(second)
+  const from = title.length + 1
+  return [[from, isFamily ? match.length : from + first.length]]
 }

@@ -1,0 +1,134 @@
+/** Words that decide whether capitalized words are a person's name: in small letters and without accents. */
+
+const words = (...lists: string[]) => new Set(lists.join(" ").split(" "))
+
+/** Given names that are also words, places or products: alone they are no name. */
+export const AMBIGUOUS_GIVEN = words(
+  "will mark bill rob hope joy summer grace frank jack rose lily daisy ivy hazel iris ruby amber crystal dawn eve faith ginger heather",
+  "holly jade jasmine june may april august penny poppy violet earl grant guy hunter jay jordan josh lance lee logan max miles mason",
+  "carter pat ray rich rod roman royal russell sandy skip terry van victor wade warren wayne kay sherry peg ken gene glen dean dale",
+  "brooke savannah taylor stanley percy marshall martin dan sam art ash sage nova luna aria stella aurora bianca viola vera serena clara",
+  "austin boston brooklyn charlotte chelsea dallas denver florence georgia houston india ireland israel jackson kent kingston lincoln",
+  "london lourdes madison milan odessa orlando paris phoenix regina rio santiago sierra sofia sydney troy victoria virginia carolina",
+  "isla dakota asia carolina chad kenya alexa siri claude julia ada pascal travis watson gemini hugo jules leo levi felix otto angus casey",
+  "pilar consuelo luz mercedes dolores rosario milagros nieves soledad angel jesus domingo salvador gloria blanca alba rocio amparo",
+  "concepcion asuncion angeles encarnacion marina julio reyes cruz pascual franco paloma estela inmaculada guadalupe simon christian",
+  "pierre marie aurore oceane solange blanche marine constance lea chiara rosa bruno mattia asia greta gaia gemma ernst kai jan urs",
+  "beate till lars floor bas ton jet roos bert harm mees noor wim graca vitoria vasco deniz baris can cem gul onur sevgi dogan ela nur",
+  "ipek sahin yigit metin bahar duygu basak cigdem defne derya filiz gonca ozlem pinar esin nazli gizem seda sevda eda li yu yi bin",
+  "tao fang xin ping long lei min kai long hao ming jun lan mai nga hung dung nam hoa hong mia said sana rana amal bola sade wale awa",
+  "esi ole may don sue tim dave jo kit magda prudence patience mercy precious blessing rama ram sol ion pia cora ida del nora sem finn",
+  "norman diana adele maxine carol celeste cherry coral misty melody destiny trinity charity genesis heaven journey justice dora polo",
+)
+
+/** Family names that are also words, places or products: no name after an unknown word. */
+export const AMBIGUOUS_FAMILY = words(
+  "smith jackson martin scott adams baker carter turner parker morgan cooper reed bailey bell watson brooks ross foster powell jenkins",
+  "perry jordan graham reynolds hamilton griffin gibson marshall stevens tucker porter hunter hicks boyd mason kennedy warren dixon",
+  "ramos burns gordon shaw holmes rice hunt palmer mills nichols grant stone hawkins dunn perkins hudson spencer gardner payne pierce",
+  "berry arnold wagner willis ray day hart riley armstrong carpenter weaver greene lawrence elliott austin peters franklin richards",
+  "meyer bishop howell harvey little burton stanley george reid fuller lynch dean gilbert burke bowman fowler brewer pearson holland",
+  "douglas fleming byrd hopkins terry wade neal lowe graves horton shelton barrett sutton gregory miles craig chambers holt lambert",
+  "fletcher watts bates hale beck newman bush dawson santiago norris hardy love steele curry powers barker page ball keller chandler",
+  "lyons wolfe sharp bowen daniel barber cummings baldwin hubbard reeves warner burgess tate cross garner mann mack moss thornton dennis",
+  "farmer glover manning harmon robbins newton todd blair reese cannon townsend potter goodwin walton rowe hampton francis goodman",
+  "yates becker hodges webster norman malone hammond flowers cobb moody quinn blake maxwell pope floyd osborne paul gibbs tyler gross",
+  "stokes sherman wise colon gill simon waters ballard houston klein pratt parsons french buchanan roy brady brock poole frank logan",
+  "owen bass marsh drake jefferson park morton abbott sparks patrick norton clayton massey lloyd carson bowers barton lamb casey boone",
+  "clarke singleton cain bryan underwood collier luna bridges nash summers wells webb freeman murray washington lincoln francisco banks",
+  "alexander lewis harris allen wright nelson campbell phillips evans edwards stewart morris murphy rogers cox howard bennett langley",
+  "hughes sanders russell simpson crawford rose johnston harrison houston walker thomas clark king hill green ford",
+  "schneider fischer weber bauer richter wolf schwarz zimmermann braun koch konig kaiser fuchs lang weiss jung hahn vogel friedrich",
+  "berger winkler roth schuster winter kramer stein jager otto sommer gross brandt graf ziegler kuhn engel horn busch glaser geiger",
+  "hirsch kern kirchner klaus konrad kurz marx metzger michel nagel reich reuter ritter rudolph sander schilling schreiber schumacher",
+  "singer springer stahl stark steffen stephan urban unger egger gruber steiner moser brunner lange freitag herbst forster kraus krause",
+  "bernard robert richard petit durand laurent simon michel blanc roux vincent mercier fontaine chevalier robin masson roche noel lucas",
+  "meunier jean marie brun renard bourgeois lemoine philippe lacroix olivier benoit pierre moulin adam julien cousin rey boucher paris",
+  "poirier germain riviere sauvage marchand berger bailly leroux barbier charpentier carpentier legrand lebrun royer faure gilbert picard",
+  "garcia moreno romero torres gil serrano blanco molina morales ortega castro rubio medina cortes castillo santos lozano guerrero cano",
+  "prieto cruz flores herrera pena leon cabrera gallego calvo vidal campos reyes vega fuentes diez aguilar caballero nieto santana",
+  "pascual herrero hidalgo montero lorenzo duran mora ferrer rojas soto crespo roman pastor bravo rivera soler silva pardo franco merino",
+  "espinosa vera casado sierra redondo montes galan segura marcos robles palacios rosales salas salinas trujillo valencia zamora tapia",
+  "lugo paredes villanueva navarro delgado alonso iglesias marin arias lara rico miranda rangel luque otero plaza granada toledo",
+  "russo ferrari romano colombo marino greco bruno gallo conti costa giordano rizzo fontana santoro leone longo gentile riva monti villa",
+  "parisi bianco grassi serra sala conte franco fiore guerra volpe amato barone carbone messina neri negri testa gatti monaco martini",
+  "ferrara fabbri motta poli castelli lombardo mancini orlando pagano valentini ventura palmieri marini marchi",
+  "bakker visser smit kok prins bos vos maas berg boer graaf groot haan jong leeuw linden meer veen wal wit brouwer kuiper dekker mulder",
+  "koster schipper ruiter molenaar dijk bosch kramer lima rocha dias campos barros reis leite leal faria pinto pires melo cunha moura",
+  "neves matos rosa pereira alves ribeiro barbosa nascimento borges machado marques antunes valente paiva coelho salgado rosario pinheiro",
+  "krol zajac wilk lis baran bak mazur wrobel sikora gorski wieczorek kowalczyk kaya demir celik sahin yildiz yildirim aydin arslan",
+  "dogan kilic aslan kara koc kurt simsek polat cakir yavuz akin gunes bulut tas yuksel guler acar avci kaplan turan ozer tekin cetin",
+  "brand hong wong king khan sharma iyer das bose abe ota ono mori aoki endo goto fall sow kone toure eze obi diop ali hassan",
+)
+
+/** Words that end or exclude a name. */
+export const NOT_NAMES = words(
+  // Calendar and greetings.
+  "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november",
+  "december montag dienstag mittwoch donnerstag freitag samstag sonntag january lundi mardi mercredi jeudi vendredi samedi dimanche",
+  "christmas xmas easter thanksgiving halloween birthday year eve days night morning evening afternoon happy merry old",
+  "hello hi hey dear thanks thank please sorry regards sincerely cheers kind yours welcome congratulations hallo bonjour hola ciao",
+  "lieber liebe cher chere querido querida estimado estimada gentile caro cara beste geachte prezado prezada szanowny szanowna sayin",
+  // Function words, which begin sentences.
+  "a an the this that these those it its he she we they i you your my our his her their and or but if when where why what which who how",
+  "is are was were be do does did can could will would should may might must have has had not no yes so as at by for from in into of on to",
+  "with without about after before between during under over than then there here also all any both each every some more most other such",
+  "only own same too very just now get got make made take give ask tell call write send read add use used see find let say said go",
+  "summarize summarise translate explain compare draft compose rewrite prepare schedule forward contact remind inform invite assign check",
+  "create update delete open close click select enter set run turn note subject date time chapter section part table figure",
+  "der die das ein eine einen einem einer und oder aber wenn ist sind war hat haben mit ohne von zu zum zur bei nach fur auf aus im in am",
+  "an als wie was wer wo wann warum kann bitte danke guten sehr mein meine unser unsere ihr ihre sein er sie es wir ich du den dem des",
+  "le la les un une des du de et ou mais si est sont a au aux avec sans pour par sur dans ce cette ces mon ma mes notre votre son sa qui",
+  "que quoi quand comment pourquoi il elle nous vous ils je tu merci el los las y o pero es son con sin por para en mi su nuestro como",
+  "cuando donde porque gracias lo gli i uno una e ed ma se sono non per di da del della il io noi voi mio mia suo nostro grazie come",
+  "het een maar niet met voor van naar bij op uit is zijn dit dat mijn ons onze wij ik jij um uma os as ou mas nao com sem do dos na no",
+  "seu sua meu minha nosso obrigado obrigada bom boa w z na do od po przed pod nad ten ta to jest sa nie tak jak co kto gdzie moj moja",
+  // Roles, departments and things in headings.
+  "customer customers client clients support service services team teams department office manager management director officer chief",
+  "executive president chairman senior junior engineer engineering developer development designer architect analyst analytics",
+  "consultant administrator admin assistant associate specialist coordinator supervisor representative agent operator owner product",
+  "products project projects program programme software hardware system systems server cloud data database network security account",
+  "accounts billing invoice payment payments order orders sales marketing finance legal human resources quality assurance operations",
+  "research business company corporation inc ltd llc gmbh corp co ag plc group holdings partners insurance foundation institute",
+  "university college school academy hospital clinic museum library hotel restaurant airport station stadium theatre theater",
+  "street avenue ave road rd boulevard blvd drive place square terrace way highway tower building garden",
+  "gardens centre center mall city town village county state states country kingdom republic union national international american",
+  "british german french spanish italian dutch polish portuguese turkish russian chinese japanese european african asian english north",
+  "south east northern southern eastern western central united great island islands lake river mountain mount valley beach ",
+  "sea ocean desert forest world war laws theorem algorithm method model effect disease syndrome principle equation distribution",
+  "process transform filter tree index award awards prize cup league fc championship olympics festival game games series film movie",
+  "book album song magazine times news post journal review report guide manual policy terms privacy settings account version release",
+  "update edition beta pro plus max mini ultra air studio code app web site home blog shop market email mail phone number name",
+  "address id key token password user users group role access request response error test api sdk url http json xml html css sql ai ml",
+  "sir madam madame monsieur mesdames messieurs hiring recruiter colleague colleagues everyone everybody friend friends folks guys mum",
+  "mom dad god queen princess pope saint team kunde kundin kunden damen herren kollegen kolleginnen zusammen serviceteam",
+  "kundenservice client equipe service senores equipo cliente atencion servizio clienti squadra klant klantenservice collega allemaal",
+  "todos equipa dzial obslugi klienta zespol panstwo wszystkim musterimiz destek ekibi clients mother father grandma grandpa",
+  "shepherd terrier retriever pie cake salad soup tea coffee cola juice whiskey beer wine cookies burger pizza jeans shoes watch",
+)
+
+/** Family names that are words too: a name only after an unambiguous given name. */
+export const WORD_FAMILY = words(
+  "park bridge lane court house church king prince lord bank day good new best page law west bay major hill head wood love may street",
+)
+
+/** Words before a name that make it a place, a street or a storm. */
+export const NOT_BEFORE_NAMES = words(
+  "saint st san santa santo sao sankt lake mount mt fort port cape hurricane storm typhoon street avenue av rue place boulevard quai",
+  "chemin via viale piazza corso largo calle plaza avenida paseo rua praca travessa ul ulica al plac os team club hotel university",
+  "universite universidad college the amazon project operation planet model city lago monte villa castle palace hospital school bd",
+)
+
+/** Brands, works and things that read like a name of a person. */
+export const NO_PERSONS = words(
+  "ralph+lauren calvin+klein tommy+hilfiger hugo+boss giorgio+armani louis+vuitton michael+kors kate+spade marc+jacobs paul+smith yves+rocher",
+  "johnnie+walker jack+daniels jack+daniel jim+beam captain+morgan wells+fargo morgan+stanley goldman+sachs john+deere harley+davidson",
+  "philip+morris charles+schwab trader+joe albert+heijn jack+russell harry+potter sherlock+holmes james+bond peter+pan mary+poppins",
+  "mickey+mouse donald+duck indiana+jones forrest+gump anna+karenina robin+hood santa+claus merrill+lynch ernst+young arthur+andersen",
+  "ben+jerry levi+strauss estee+lauder elizabeth+arden max+mara jimmy+choo helly+hansen fred+perry jean+paul+gaultier bloody+mary",
+  "earl+grey tom+collins eggs+benedict johns+hopkins carnegie+mellon rolls+royce aston+martin mercedes+benz alfa+romeo ferrero+rocher",
+  "charlie+brown monte+carlo monte+cristo don+quixote don+juan doctor+who doctor+strange dr+pepper dr+martens dr+oetker mr+clean mr+bean",
+  "mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
+  "miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
+  "marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
+)
