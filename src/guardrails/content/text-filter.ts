@@ -1,5 +1,5 @@
 import { CONTEXT, type Detector, type PatternDetector } from "../detectors/detector.ts"
-import { prefilterText, candidateWindows } from "../detectors/detector-prefilter.ts"
+import { prefilterText, candidateWindows, regionsWithTrigger } from "../detectors/detector-prefilter.ts"
 import type { PrefilterResult } from "../prefilter/prefilter.ts"
 import { hasIgnored } from "../prefilter/windows.ts"
 import { normalizeText, normalizeContext } from "./normalize.ts"
@@ -127,6 +127,7 @@ export class TextFilter {
     let scanner: NfaScanner | undefined
     let scannedTo = 0
     let done = 0
+    const cursor = { range: 0 }
     for (const { start: first, end: last } of candidateWindows(detector, text, prefilter)) {
       if (last <= done) continue
       const window = { start: Math.max(first, done), end: last }
@@ -136,7 +137,7 @@ export class TextFilter {
       const found = isPlain
         ? yield* findRegions(searcherOf(detector.program()), text, window, this.#budget)
         : { regions: [window], end: window.end }
-      const { regions } = found
+      const regions = regionsWithTrigger(detector, found.regions, prefilter, cursor)
       done = found.end
       scanner ??= regions.length > 0 ? new NfaScanner(...this.#scanInput(rule, detector)) : undefined
       for (const { start, end } of regions) {

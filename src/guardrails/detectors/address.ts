@@ -15,6 +15,7 @@ export const address: PatternDetector = {
   label: "[ADDRESS]",
   program: lazyProgram(ADDRESS_SOURCE),
   limit: 192,
+  maxLead: 192,
   triggers: { literals: ADDRESS_LITERALS },
   refine(match, before) {
     const isPart = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Arabic}\p{N}_]$/u.test(before)

@@ -56,9 +56,28 @@ export function candidateWindows(detector: PatternDetector, text: string, prefil
   if (ranges.length === 0) return []
   const { maxLead, reduced } = detector
   const hasNoLiteral = reduced && prefilter.present[literalIndex(reduced.literal)] === 0
+  const isLeadValid = reduced === undefined || hasNoLiteral
   // Ignored characters may lengthen any match.
-  if (hasNoLiteral && maxLead && !prefilter.hasIgnored) return windowsWithLead(ranges, text, maxLead)
+  if (isLeadValid && maxLead && !prefilter.hasIgnored) return windowsWithLead(ranges, text, maxLead)
   return windowsAround(ranges, text, matchBoundariesOf(hasNoLiteral ? reduced.program() : detector.program()))
+}
+
+/**
+ * The regions, in order, that contain a trigger of the detector: no accepted match is without one.
+ * `cursor.range`: the first range to compare, kept between calls.
+ */
+export function regionsWithTrigger(
+  detector: PatternDetector,
+  regions: readonly Span[],
+  prefilter: PrefilterResult,
+  cursor: { range: number },
+): Span[] {
+  const ranges = prefilter.candidates[PATTERN_DETECTORS.indexOf(detector)]
+  if (!ranges) return [...regions]
+  return regions.filter(({ start, end }) => {
+    while (cursor.range < ranges.length && (ranges[cursor.range + 1] ?? 0) < start) cursor.range += 2
+    return (ranges[cursor.range] ?? Number.POSITIVE_INFINITY) < end
+  })
 }
 
 export function literalIndex(literal: string): number {

@@ -29,7 +29,10 @@ type PatternMatching = {
   triggers?: Triggers
   /** Replaces the program in texts without a literal, to find positions that no match crosses (match-boundaries.ts). */
   reduced?: { literal: string; program: () => Program }
-  /** In such texts a match starts at most this many units before its first trigger, except for a run without blanks. */
+  /**
+   * A match starts at most this many units before its first trigger, except for a run without blanks; with `reduced`
+   * only in texts without its literal.
+   */
   maxLead?: number
 }
 

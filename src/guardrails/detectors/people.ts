@@ -18,6 +18,9 @@ import {
 } from "./name-introductions.ts"
 import { fold, stemCyrillic } from "./name-folding.ts"
 
+/** RE2's word boundary is between ASCII characters: it cannot precede other letters. */
+const atWordStart = (texts: readonly string[]) =>
+  `(?:\\b${anyOf(texts.filter((text) => /^[a-z]/i.test(text)))}|${anyOf(texts.filter((text) => !/^[a-z]/i.test(text)))})`
 const anyOf = (texts: readonly string[]) =>
   `(?:${[...new Set(texts)]
     .toSorted((one, other) => other.length - one.length)
@@ -28,12 +31,12 @@ const anyOf = (texts: readonly string[]) =>
 const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
 const PARTICLE = "(?:van|von|de|da|di|do|dos|das|del|della|la|le|el|al|bin|ibn|ben|ten|ter|af|av|du|des|der|den|y)"
 const RUN = `${WORD}(?: (?:& )?(?:${PARTICLE} ){0,2}${WORD}){0,4}`
-const TITLE = anyOf([...TITLES, ...SMALL_TITLES])
+const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
 const INTRODUCTION = [
-  `${anyOf(PHRASES)}[: ] ?`,
-  `${anyOf(LABELS)} ?: ?`,
-  `${anyOf(CLOSINGS)},?\\n{1,2}`,
-  `${anyOf(ROLES)},? `,
+  `${atWordStart(PHRASES)}[: ] ?`,
+  `${atWordStart(LABELS)} ?: ?`,
+  `${atWordStart(CLOSINGS)},?\\n{1,2}`,
+  `${atWordStart(ROLES)},? `,
 ].join("|")
 const ARABIC_TITLE =
   "(?:السيدة?|الدكتورة?|الأستاذة?|المهندسة?|الآنسة|اسمي|عزيزي|عزيزتي|المريضة?|الزميلة?|العميلة?|الموظفة?)"
@@ -79,6 +82,7 @@ export const personName: PatternDetector = {
     ].join("|"),
   ),
   limit: 128,
+  maxLead: 128,
   triggers: { literals },
   refine(match, before) {
     const first = match.codePointAt(0) ?? 0
