@@ -7,7 +7,7 @@ type Pattern = { source: string; tail?: string; literals: readonly Literal[] }
 
 const anyOf = (alternatives: readonly string[]) =>
   `(?:${alternatives.map((word) => word.replaceAll(".", "\\.")).join("|")})`
-const words = (list: string) => list.split("|")
+const split = (list: string) => list.split("|")
 const plain = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text }))
 const atStart = (texts: readonly string[]): Literal[] => texts.map((text) => ({ text, wordStart: true }))
 
@@ -19,7 +19,7 @@ const PLACE = `${POSTCODE} ${CITY}`
 const TAIL = `(?:,? ${PLACE})?`
 const HOUSE_NUMBER = "\\d{1,4}(?: ?[a-zA-Z]\\b)?(?:[-/]\\d{1,4})?"
 
-const STREET_KINDS = words(
+const STREET_KINDS = split(
   "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Square|Sq|Terrace|Way|Parkway|Pkwy|Highway|Hwy|" +
     "Circle|Close|Crescent|Gardens|Grove|Mews|Row|Parade|Rise|Walk|Quay|Esplanade|Trail|Turnpike|Loop|Alley|Plaza|Hill|View",
 )
@@ -29,8 +29,8 @@ const REGION =
   "(?:[A-Z]{2},? \\d{5}(?:-\\d{4})?|[A-Z]{1,2}\\d[A-Z0-9]? ?\\d[A-Z]{2}|(?:[A-Z]{2} )?[A-Z]\\d[A-Z] ?\\d[A-Z]\\d|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \\d{4}|\\d{6})\\b"
 const ENGLISH_CITY = `, ${WORD}(?: ${WORD}){0,2}(?: \\d{1,2}\\b)?`
 const ENGLISH_TAIL = `(?:,? ${UNIT}\\.? ?\\w{1,6})?(?:${ENGLISH_CITY}){0,2}(?:,? ${REGION})?`
-const HOUSES = words("Cottage|House|Farm|Lodge|Hall|Manor|Barn")
-const SMALL_KINDS = words("street|avenue|road|lane|blvd|boulevard")
+const HOUSES = split("Cottage|House|Farm|Lodge|Hall|Manor|Barn")
+const SMALL_KINDS = split("street|avenue|road|lane|blvd|boulevard")
 
 const ENGLISH: Pattern[] = [
   {
@@ -50,12 +50,12 @@ const ENGLISH: Pattern[] = [
   {
     source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5} (?:Broadway|(?:(?:State|County|US|Rural) )?(?:Route|Highway|Hwy|Road) \\d{1,4})`,
     tail: ENGLISH_TAIL,
-    literals: words(" broadway| route 0| highway 0| hwy 0| road 0").map((text) => ({ text, digitWithin: 32 })),
+    literals: split(" broadway| route 0| highway 0| hwy 0| road 0").map((text) => ({ text, digitWithin: 32 })),
   },
   {
     source: `\\b(?:Unit|Suite|Building|Block|Level) \\d{1,4}[A-Z]?,? (?:${WORD} ){1,3}(?:Estate|Park|Centre|Center|Building|Tower|Plaza|Mall)\\b`,
     tail: ENGLISH_TAIL,
-    literals: atStart(words("unit 0|suite 0|building 0|block 0|level 0")),
+    literals: atStart(split("unit 0|suite 0|building 0|block 0|level 0")),
   },
   {
     source: `\\b(?:${WORD} ){1,3}(?:${HOUSES.join("|")}), (?:${WORD} ){1,3}${KIND}`,
@@ -69,12 +69,13 @@ const ENGLISH: Pattern[] = [
   },
 ]
 
-const STREET_ENDS = words(
+const STREET_ENDS = split(
   "straße|strasse|str.|weg|platz|allee|gasse|damm|ufer|graben|steig|chaussee|promenade|markt|stieg|pfad|zeile|" +
     "straat|laan|plein|gracht|kade|dreef|dijk|steeg",
 )
-const GERMAN_KINDS = words("Straße|Strasse|Str.|Allee|Platz|Weg|Chaussee|Ring|Damm|Ufer|Landstraße|Gasse|Promenade")
-const PARTICLES = "(?:der|den|dem|die|de|het|des|du|van|von|zum|zur|im|am|di|del|della|do|da|dos|das|la|le|les|en|und|i|e|y)"
+const GERMAN_KINDS = split("Straße|Strasse|Str.|Allee|Platz|Weg|Chaussee|Ring|Damm|Ufer|Landstraße|Gasse|Promenade")
+const PARTICLES =
+  "(?:der|den|dem|die|de|het|des|du|van|von|zum|zur|im|am|di|del|della|do|da|dos|das|la|le|les|en|und|i|e|y)"
 
 const CENTRAL: Pattern[] = [
   {
@@ -91,7 +92,7 @@ const CENTRAL: Pattern[] = [
     source: `(?:Unter den|Am|An der|An den|Auf der|Auf dem|Im|In der|Zum|Zur|Hinter der|Vor dem) (?:${WORD} )?(?:Linden|Markt|Platz|Bahnhof|Ring|Tor|Graben|Park|Hang|Berg|Kirche|Anger|Wall|Rathaus|Brunnen|Bach|See|Dorf|Hof|Weiher|Feld|Garten|Eichen|Tannen) ${HOUSE_NUMBER}`,
     tail: TAIL,
     literals: plain(
-      words(
+      split(
         "linden 0|markt 0|platz 0|bahnhof 0|ring 0|tor 0|graben 0|park 0|hang 0|berg 0|kirche 0|anger 0|wall 0|rathaus 0|brunnen 0|" +
           "bach 0|see 0|dorf 0|hof 0|weiher 0|feld 0|garten 0|eichen 0|tannen 0",
       ),
@@ -105,28 +106,29 @@ const CENTRAL: Pattern[] = [
   {
     source: `(?:Postfach|Postbus|Case postale|Boîte postale|Casella [Pp]ostale|Apartado (?:de Correos|Postal)|Apartado de correos|Caixa Postal|[Ss]kr\\. ?poczt\\.|[Ss]krytka pocztowa) \\d{1,3}(?: ?\\d{1,3}){0,3}`,
     tail: TAIL,
-    literals: plain(words("postfach 0|postbus 0|postale 0|correos 0|postal 0|poczt. 0|pocztowa 0")),
+    literals: plain(split("postfach 0|postbus 0|postale 0|correos 0|postal 0|poczt. 0|pocztowa 0")),
   },
   {
     source: `(?:BP|B\\.P\\.|CP|C\\.P\\.|Apdo\\.?|Apartado|Bus) \\d{1,6},? ${PLACE}`,
-    literals: plain(words("bp 0|b.p. 0|cp 0|c.p. 0|apdo. 0|apdo 0|apartado 0|bus 0")),
+    literals: plain(split("bp 0|b.p. 0|cp 0|c.p. 0|apdo. 0|apdo 0|apartado 0|bus 0")),
   },
 ]
 
-const FRENCH = words(
+const FRENCH = split(
   "rue|avenue|av.|boulevard|bd|bd.|blvd|place|chemin|impasse|allée|allées|quai|cours|square|passage|route|sentier|esplanade|ruelle|" +
     "voie|rond-point|faubourg|cité|résidence",
 )
-const ROMANCE = words(
+const ROMANCE = split(
   "calle|avenida|avda.|paseo|plaza|pza.|carrera|ronda|camino|travesía|carretera|glorieta|rambla|calzada|bulevar|viale|piazza|piazzale|" +
     "vicolo|contrada|rua|travessa|praça|alameda|estrada|rodovia|beco|urb.",
 )
 /** Words of other languages in small letters. */
-const ROMANCE_CAPITALIZED = words("Via|Corso|Largo|Strada|Av.|C/|Viale|Salita|Lungomare|Rue|Avenue|Boulevard|Place|R.")
+const ROMANCE_CAPITALIZED = split("Via|Corso|Largo|Strada|Av.|C/|Viale|Salita|Lungomare|Rue|Avenue|Boulevard|Place|R.")
 const FRENCH_PARTICLE = "(?:de la |de l['’]|de |du |des |la |le |les |d['’]|l['’]|aux? )?"
 const ROMANCE_PARTICLE =
   "(?:\\d{1,2} de |de la |de los |de las |de |del |della |dell['’]|delle |degli |dei |di |d['’]|dos |das |do |da |el |los |las |la |e |y )?"
-const ROMANCE_UNIT = "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno)(?: ?[\\w]{1,4})?){0,2}"
+const ROMANCE_UNIT =
+  "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno)(?: ?[\\w]{1,4})?){0,2}"
 
 const ROMANCE_PATTERNS: Pattern[] = [
   {
@@ -144,15 +146,19 @@ const ROMANCE_PATTERNS: Pattern[] = [
   },
   {
     source: `(?:Carrera|Cra\\.?|Kr\\.?|Calle|Cl\\.?|Diagonal|Transversal) \\d{1,3}[A-Z]? ?(?:#|No\\.?|N°) ?\\d{1,3}[A-Z]? ?- ?\\d{1,3}(?:, ${CITY})?`,
-    literals: plain(words("carrera 0|cra. 0|cra 0|kr 0|kr. 0|calle 0|cl 0|cl. 0|diagonal 0|transversal 0")),
+    literals: plain(split("carrera 0|cra. 0|cra 0|kr 0|kr. 0|calle 0|cl 0|cl. 0|diagonal 0|transversal 0")),
   },
 ]
 
-const POLISH = words("ul.|ulica|ulicy|ulicę|al.|aleja|aleje|alei|pl.|plac|placu|os.|osiedle|osiedlu|rondo|skwer|bulwar")
-const TURKISH = words("Caddesi|Cad.|Cd.|Sokağı|Sokak|Sok.|Sk.|Bulvarı|Blv.|Mahallesi|Mah.")
+const POLISH = split("ul.|ulica|ulicy|ulicę|al.|aleja|aleje|alei|pl.|plac|placu|os.|osiedle|osiedlu|rondo|skwer|bulwar")
+const TURKISH = split("Caddesi|Cad.|Cd.|Sokağı|Sokak|Sok.|Sk.|Bulvarı|Blv.|Mahallesi|Mah.")
 const TURKISH_PART = `(?:${WORD} ){1,3}${anyOf(TURKISH)}`
-const RUSSIAN_BEFORE = words("ул.|улица|улице|пр.|пр-т|проспект|пер.|переулок|пл.|площадь|бульвар|б-р|шоссе|наб.|набережная")
-const RUSSIAN_AFTER = words("улица|ул.|проспект|пр.|пр-т|переулок|пер.|площадь|пл.|бульвар|б-р|шоссе|набережная|наб.|проезд")
+const RUSSIAN_BEFORE = split(
+  "ул.|улица|улице|пр.|пр-т|проспект|пер.|переулок|пл.|площадь|бульвар|б-р|шоссе|наб.|набережная",
+)
+const RUSSIAN_AFTER = split(
+  "улица|ул.|проспект|пр.|пр-т|переулок|пер.|площадь|пл.|бульвар|б-р|шоссе|набережная|наб.|проезд",
+)
 const RUSSIAN_NUMBER =
   "(?:д\\. ?|дом )?\\d{1,4}(?: ?[а-я])?(?:/\\d{1,3})?(?:,? (?:корп\\.?|к\\.|стр\\.|строение|кв\\.|квартира|оф\\.|офис) ?\\d{1,4}){0,3}"
 
@@ -175,11 +181,13 @@ const EASTERN: Pattern[] = [
     literals: plain(["県", "東京都", "北海道", "京都府", "大阪府"]),
   },
   {
-    source: "(?:\\p{Han}{2,4}省)?(?:\\p{Han}{2,6}[市州])?(?:\\p{Han}{1,6}[区县镇])?\\p{Han}{1,8}[路街道巷弄]\\d{1,5}[号弄](?:\\p{Han}{0,6}\\d{1,4}[号楼层室栋单元]{1,2}){0,4}",
+    source:
+      "(?:\\p{Han}{2,4}省)?(?:\\p{Han}{2,6}[市州])?(?:\\p{Han}{1,6}[区县镇])?\\p{Han}{1,8}[路街道巷弄]\\d{1,5}[号弄](?:\\p{Han}{0,6}\\d{1,4}[号楼层室栋单元]{1,2}){0,4}",
     literals: plain(["路0", "街0", "道0", "巷0", "弄0"]),
   },
   {
-    source: "(?:شارع|طريق|حي) \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14}){0,2}،? (?:رقم )?\\d{1,5}(?:، ?\\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?){0,2}",
+    source:
+      "(?:شارع|طريق|حي) \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14}){0,2}،? (?:رقم )?\\d{1,5}(?:، ?\\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?){0,2}",
     literals: plain(["شارع", "طريق", "حي "]),
   },
 ]

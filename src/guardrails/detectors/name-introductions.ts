@@ -53,7 +53,7 @@ export const ROLES = list(
 )
 /** Before a given name that is also a word. */
 export const CALLS_PERSON =
-  /(?<!\p{L})(?:ask|tell|thanks|thank you|hi|hello|hey|dear|cheers|named|frag|frage|hallo|danke|demande à|dis à|merci|salut|bonjour|pregúntale a|dile a|hola|gracias|chiedi a|ciao|grazie|vraag|zeg tegen|hoi|bedankt|pergunta a|pergunta ao|diz a|olá|oi|zapytaj|powiedz|cześć|merhaba),? $/iu
+  /(?<!\p{L})(?:ask|tell|talk to|speak to|speak with|talk with|sprich mit|parle à|habla con|parla con|praat met|fala com|porozmawiaj z|thanks|thank you|hi|hello|hey|dear|cheers|named|frag|frage|hallo|danke|demande à|dis à|merci|salut|bonjour|pregúntale a|dile a|hola|gracias|chiedi a|ciao|grazie|vraag|zeg tegen|hoi|bedankt|pergunta a|pergunta ao|diz a|olá|oi|zapytaj|powiedz|cześć|merhaba),? $/iu
 
 export const GIVEN_CYRILLIC = (
   "александр алексей анатолий андрей антон артем артур борис вадим валентин валерий василий виктор виталий владимир вячеслав геннадий " +
@@ -70,4 +70,10 @@ export const HAN_SURNAMES_JA =
     " ",
   )
 /** The word after an Arabic title that is no name. */
-export const ARABIC_ROLES = /^(?:العميل|العميلة|الزبون|المدير|المديرة|القارئ|الطالب|الزملاء|المستخدم|المشترك|الفريق|غير|من|في)/u
+export const ARABIC_ROLES =
+  /^(?:العميل|العميلة|الزبون|المدير|المديرة|القارئ|الطالب|الزملاء|المستخدم|المشترك|الفريق|المساعد|غير|من|في)/u
+export const GIVEN_ARABIC = (
+  "محمد أحمد احمد محمود علي عمر حسن حسين خالد يوسف إبراهيم ابراهيم مصطفى عبدالله عبدالرحمن سعيد سالم سعد فهد فيصل ناصر ماجد طارق كريم سامي رامي " +
+  "بلال حمزة زياد وليد ياسر هشام عادل جمال رشيد صالح فاطمة عائشة مريم زينب خديجة نور هدى أمل سارة ليلى سلمى رنا ريم هند منى دينا نادية سناء سعاد لينا " +
+  "آمنة أمينة حنان إيمان رانيا ياسمين جميلة كوثر عبد أبو أم"
+).split(" ")

@@ -9,10 +9,13 @@ import {
   NOT_BEFORE_NAMES,
   NOT_NAMES,
   WORD_FAMILY,
-} from "./name-words.ts"
+} from "./name-lexicon.ts"
 
-/** A word with its place in the match. `key`: folded, for the lists. */
-export type Token = { word: string; key: string; from: number; to: number }
+/**
+ * A word with its place in the match. `lower` is looked up in the lists of names, whose forms are also the literals of
+ * the prefilter; `key`, without accents, in the others.
+ */
+export type Token = { word: string; lower: string; key: string; from: number; to: number }
 
 export type NameContext = {
   title: string
@@ -21,38 +24,50 @@ export type NameContext = {
   before: string
 }
 
-const GIVEN = new Set(GIVEN_NAMES.map(fold))
-const GIVEN_STEMS = new Set(GIVEN_CYRILLIC.map((name) => stemCyrillic(fold(name))))
-const FAMILY = new Set(FAMILY_NAMES.map(fold))
+const withFolded = (names: readonly string[]) => [...new Set(names.flatMap((name) => [name, fold(name)]))]
+export const GIVEN_FORMS = withFolded(GIVEN_NAMES)
+export const FAMILY_FORMS = withFolded(FAMILY_NAMES)
+const GIVEN = new Set(GIVEN_FORMS)
+const GIVEN_STEMS = new Set(GIVEN_CYRILLIC.map(stemCyrillic))
+const FAMILY = new Set(FAMILY_FORMS)
 /** Ends of family names of several countries. */
-export const FAMILY_ENDS = "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|sson|nova|ovich".split("|")
-const FAMILY_END = new RegExp(`\\p{L}{3}(?:${FAMILY_ENDS.map(fold).join("|")})$`, "u")
+export const FAMILY_ENDS = "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich".split("|")
+const FAMILY_END = new RegExp(`\\p{L}{3}(?:${FAMILY_ENDS.join("|")})$`, "u")
 const IN_RUN_TITLES = new Set(TITLES.filter((title) => !/^(?:Me|MM?\.|Bay|Pan|Don|Ing|Miss)$/.test(title)))
-const PARTICLES = new Set("van von de da di do dos das del della la le el al bin ibn ben ten ter af av du des der den".split(" "))
+const PARTICLES = new Set(
+  "van von de da di do dos das del della la le el al bin ibn ben ten ter af av du des der den".split(" "),
+)
+
+/** Family names that come first, so frequent that any word after them is a given name. */
+const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
 
 export function toToken(written: string, from: number): Token {
   const word = written.replace(/['’]s?$/u, "")
-  return { word, key: fold(word).replace(/^[dol]['’]/, ""), from, to: from + word.length }
+  const lower = word.toLowerCase().replace(/^[dol]['’]/, "")
+  return { word, lower, key: fold(lower), from, to: from + word.length }
 }
 
 const isInitial = ({ word }: Token) => /^\p{Lu}\.?$/u.test(word)
 const isWord = ({ word }: Token) => !/[0-9@_&]/.test(word) && /^\p{Lu}/u.test(word)
 const isParticle = ({ word }: Token) => PARTICLES.has(word)
-const isCyrillic = (key: string) => /^[\u0400-\u04ff]/.test(key)
+const isCyrillic = (word: string) => /^[\u0400-\u04ff]/.test(word)
 
-function isGiven({ key }: Token): boolean {
-  if (isCyrillic(key)) return GIVEN_STEMS.has(stemCyrillic(key))
-  return GIVEN.has(key.split(/[-'’]/)[0] ?? "")
+function isGiven({ lower }: Token): boolean {
+  if (isCyrillic(lower)) return GIVEN_STEMS.has(stemCyrillic(lower))
+  return GIVEN.has(lower.split(/[-'’]/)[0] ?? "")
 }
 const isClearGiven = (token: Token) => isGiven(token) && !AMBIGUOUS_GIVEN.has(token.key)
-const isFamily = ({ key }: Token) => FAMILY.has(key.split("-")[0] ?? "") || FAMILY_END.test(key) || /^(?:mc|o['’])\p{L}{3}/u.test(key)
+
+function isFamily({ lower }: Token): boolean {
+  return FAMILY.has(lower.split("-")[0] ?? "") || FAMILY_END.test(lower) || /^mc\p{L}{3}/u.test(lower)
+}
 const isClearFamily = (token: Token) => isFamily(token) && !AMBIGUOUS_FAMILY.has(token.key) && token.key.length > 3
 const isStop = (token: Token) => !isWord(token) || NOT_NAMES.has(token.key)
 
 /** The first name among capitalized words, as its first and last unit. */
 export function nameAmong(tokens: readonly Token[], context: NameContext): [number, number] | undefined {
   if (tokens.some(({ word }) => word === "&") || isNoPerson(tokens, context)) return undefined
-  const previous = context.title === "" && context.introduced === undefined ? wordsBefore(context.before) : []
+  const previous = context.title === "" && context.introduced === undefined ? tokensBefore(context.before) : []
   if (previous.some(({ key }) => NOT_BEFORE_NAMES.has(key)) || /\d $/.test(context.before)) return undefined
   const last = previous.at(-1)
   if (last && isWord(last) && (isGiven(last) || isFamily(last) || isInitial(last))) return undefined
@@ -77,9 +92,10 @@ function titledName(tokens: readonly Token[], at: number): number | undefined {
 const isNameStart = (token: Token) => !isStop(token) || (isWord(token) && PARTICLES.has(token.key))
 
 /** Capitalized words right before a match, and the word before them. */
-function wordsBefore(before: string): Token[] {
+function tokensBefore(before: string): Token[] {
   const found = /(?:\S+ )?(?:\p{Lu}[\p{L}'’.-]* )*$/u.exec(before)?.[0] ?? ""
-  return [...found.matchAll(/\S+/g)].map(([word], at) => toToken(word.replace(/\.$/, ""), at))
+  return [...found.matchAll(/\S+/g)]
+    .map(([word], at) => toToken(word.replace(/\.$/, ""), at))
     .filter(({ word }, at, all) => at < all.length - 1 || /^[\p{L}'’.-]+$/u.test(word))
 }
 
@@ -99,8 +115,10 @@ function nameEnd(tokens: readonly Token[], at: number, context: NameContext): nu
   if (isFirst && context.introduced === "phrase" && !isStop(token)) return end
   const next = tokens[at + 1]
   if (isInitial(token)) return end > at && tokens.slice(at, end + 1).some(isFamily) ? end : undefined
-  if (isGiven(token)) return givenEnd(tokens, at, context)
+  if (next && isWord(next) && isFamily(token) && VIETNAMESE.has(token.key)) return vietnameseEnd(tokens, at)
   if (isStop(token)) return undefined
+  if (isGiven(token)) return givenEnd(tokens, at, context)
+  if (isClearFamily(token) && end === at) return callsPerson(tokens, at, context) ? at : undefined
   if (isFirst && context.introduced === "role" && end > at && !tokens.slice(at, end + 1).some(isInitial)) return end
   if (next && (isClearFamily(next) || (isFamily(token) && isGiven(next))) && !isBusiness(tokens[at + 2])) return end
   return undefined
@@ -116,7 +134,7 @@ function givenEnd(tokens: readonly Token[], at: number, context: NameContext): n
   const next = tokens[at + 1]
   if (!next) {
     const isShouted = token.word.length > 1 && token.word === token.word.toUpperCase()
-    const isCalled = isIntroduced || CALLS_PERSON.test(at === 0 ? context.before : `${tokens[at - 1]?.word ?? ""} `)
+    const isCalled = isIntroduced || callsPerson(tokens, at, context)
     return isCalled || (isClear && !isShouted) ? at : undefined
   }
   if (isClear && WORD_FAMILY.has(next.key)) return at + 1
@@ -125,6 +143,15 @@ function givenEnd(tokens: readonly Token[], at: number, context: NameContext): n
   const others = tokens.slice(at + 1, end + 1)
   const isName = isClear || isIntroduced || others.some((one) => isFamily(one) || isClearGiven(one))
   return isName ? end : undefined
+}
+
+function vietnameseEnd(tokens: readonly Token[], at: number): number {
+  const after = tokens.findIndex((token, index) => index > at && !isWord(token))
+  return Math.min(after === -1 ? tokens.length - 1 : after - 1, at + 3)
+}
+
+function callsPerson(tokens: readonly Token[], at: number, { before }: NameContext): boolean {
+  return CALLS_PERSON.test(at === 0 ? before : `${tokens[at - 1]?.word ?? ""} `)
 }
 
 /** The last of the words that may belong to one name: no stop word, at most four. */

@@ -1,6 +1,6 @@
 /** Words near a number that tell what it is. */
 
-const anyOf = (words: string) => words.split(" ").join("|")
+const anyOf = (terms: string) => terms.split(" ").join("|")
 
 /** Stems of words before a phone number; those of other scripts and languages need no word boundary. */
 const PHONE_STEMS = anyOf(
@@ -15,7 +15,8 @@ const PHONE_TERM = new RegExp(
   "iu",
 )
 /** Words that tell a phone number only if it is written in groups. */
-const NUMBER_WORD = /(?<!\p{L})(?:numbers?|numéro|número|numero|nummer|numer|numara\p{L}*)(?: (?:is|est|le|est le|es|el|é|è|ist|to))?[ :]{0,2}$/iu
+const NUMBER_WORD =
+  /(?<!\p{L})(?:numbers?|numéro|número|numero|nummer|numer|numara\p{L}*)(?: (?:is|est|le|est le|es|el|é|è|ist|to))?[ :]{0,2}$/iu
 const OTHER_NUMBER =
   /(?<!\p{L})(?:order|invoice|ticket|case|ref|reference|id|serial|part|model|account|card|ssn|contract|tracking|version|isbn|sku|room|page|section|bestell|auftrag|rechnung|kunden|konto|commande|facture|dossier|pedido|factura|cuenta|ordine|fattura|conto|bestelling|factuur|zamówieni|faktur|kont[oa](?!kt)|social|seguro|sociale|ubezpiecz|güvenlik|sécurité|sozial|сч[её]т|заказ)\p{L}*\P{N}*$/iu
 
@@ -24,12 +25,12 @@ const WRITTEN_AS_PHONE = /\d\D+\d+\D+\d|^[2-9]\d\d[2-9]\d{6}$/
 /** Whether the text before a number ends with a word such as "phone", without another number between them. */
 export function followsPhoneTerm(before: string, number: string): boolean {
   if (/(?:\d[ ,]?|[./_#+-]|[A-Za-z])$/.test(before)) return false
-  const near = /\P{N}*$/u.exec(before)?.[0] ?? ""
+  const near = /[^\p{N}\n]{0,28}$/u.exec(before)?.[0] ?? ""
   if (OTHER_NUMBER.test(near)) return false
   return PHONE_TERM.test(near) || (WRITTEN_AS_PHONE.test(number) && NUMBER_WORD.test(near))
 }
 
-const VERSION_WORDS = anyOf(
+const VERSION_TERMS = anyOf(
   "v ver vers version versions versión versão versione versie wersja wersji версия версии sürüm release releases rev revision build " +
     "firmware kernel driver patch update upgrade oid schema sec section sections chapter chapters clause clauses article articles " +
     "para paragraph paragraphs fig figure table appendix annex rule step abschnitt kapitel artikel ziffer punkt anhang absatz " +
@@ -37,7 +38,7 @@ const VERSION_WORDS = anyOf(
     "artykule artigo seção capítulo secção раздел глава пункт статья madde bölüm mükerrer",
 )
 const VERSION_TERM = new RegExp(
-  `(?:(?<!\\p{L})(?:${VERSION_WORDS})|§{1,2}|バージョン|版本|版|第|الإصدار|إصدار)\\.?[ :="'#-]{0,4}$`,
+  `(?:(?<!\\p{L})(?:${VERSION_TERMS})|§{1,2}|バージョン|版本|版|第|الإصدار|إصدار)\\.?[ :="'#-]{0,4}$`,
   "iu",
 )
 

@@ -2,13 +2,12 @@ import type { Literal } from "../prefilter/aho-corasick.ts"
 import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import { CAPITAL, LETTERS } from "./letters.ts"
-import { FAMILY_NAMES } from "./family-names.ts"
-import { GIVEN_NAMES } from "./given-names.ts"
 import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
-import { FAMILY_ENDS, nameAmong, toToken, type Token } from "./name-rules.ts"
+import { FAMILY_ENDS, FAMILY_FORMS, GIVEN_FORMS, nameAmong, toToken, type Token } from "./name-rules.ts"
 import {
   ARABIC_ROLES,
   CLOSINGS,
+  GIVEN_ARABIC,
   GIVEN_CYRILLIC,
   LABELS,
   PHRASES,
@@ -16,7 +15,7 @@ import {
   SMALL_TITLES,
   TITLES,
 } from "./name-introductions.ts"
-import { fold, stemCyrillic } from "./name-folding.ts"
+import { stemCyrillic } from "./name-folding.ts"
 
 /** RE2's word boundary is between ASCII characters: it cannot precede other letters. */
 const atWordStart = (texts: readonly string[]) =>
@@ -43,12 +42,11 @@ const ARABIC_TITLE =
 
 const AT_START = { wordStart: true } as const
 const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
-const GIVEN_FORMS = [...new Set(GIVEN_NAMES.flatMap((name) => [name, fold(name)]))]
-const FAMILY_FORMS = [...new Set(FAMILY_NAMES.flatMap((name) => [name, fold(name)]))]
 
 const literals: Literal[] = [
   ...[...new Set([...GIVEN_FORMS, ...FAMILY_FORMS])].map((text) => ({ text, ...NAME })),
   ...GIVEN_CYRILLIC.map((name) => ({ text: stemCyrillic(name) })),
+  { text: "mc", wordStart: true, isCapitalized: true },
   ...FAMILY_ENDS.map((text) => ({ text, wordEnd: true }) as const),
   ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map((text) => ({
     text,
@@ -113,7 +111,8 @@ function nameIn(match: string, before: string): MatchRange[] {
 
 function arabicName(match: string): MatchRange[] {
   const [title = "", first = "", second = ""] = match.split(" ")
-  if (ARABIC_ROLES.test(first)) return []
+  const isRole = /^(?:المريض|الزميل|العميل|الموظف)/u.test(title)
+  if (ARABIC_ROLES.test(first) || (isRole && !GIVEN_ARABIC.includes(first))) return []
   const isFamily = second !== "" && !/^[يتن]/u.test(second) && !ARABIC_ROLES.test(second)
   const from = title.length + 1
   return [[from, isFamily ? match.length : from + first.length]]

@@ -16,18 +16,21 @@ export const email: PatternDetector = {
   engine: "pii",
   label: "[EMAIL]",
   program: lazyProgram(
-    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?@[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@| ?[(\\[]at[)\\]] ?|%40)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
-  triggers: { literals: [{ text: "@" }] },
+  triggers: { literals: ["@", "(at)", "[at]", "%40"].map((text) => ({ text })) },
   refine(match, before) {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
+    if (/%.*%40[^@]*$/.test(match)) return NONE
     return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? wholeMatch(match) : NONE
   },
 }
 
 const DATE = /^(?:\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2,4}|\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2})$/
+
+const HAS_DATE = /(?:19|20)\d\d-(?:0\d|1[0-2])(?!\d)/
 
 /**
  * Characters after which a number is part of something else: another number, an address, a time. `tel:` is a phone
@@ -97,7 +100,13 @@ function isPhoneNumber(number: string, before: string): boolean {
 
 function hasPhoneLength(number: string): boolean {
   const digits = number.replaceAll(/\D/g, "").length
-  return digits >= 7 && digits <= 13 && !DATE.test(number) && !/^\d{7}$|^(?:19|20)\d\d-\d{4}$|^\d{3}-\d\d-\d{4}$/.test(number)
+  return (
+    digits >= 7 &&
+    digits <= 13 &&
+    !DATE.test(number) &&
+    !HAS_DATE.test(number) &&
+    !/^\d{7}$|^(?:19|20)\d\d-\d{4}$|^\d{3}-\d\d-\d{4}$/.test(number)
+  )
 }
 
 export const ssn: PatternDetector = {
@@ -154,7 +163,9 @@ export const iban: PatternDetector = {
   label: "[IBAN]",
   program: lazyProgram("\\b[A-Za-z]{2}\\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\\b"),
   limit: 64,
-  triggers: { literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, wordStart: true as const })) },
+  triggers: {
+    literals: IBAN_COUNTRIES.map((country) => ({ text: `${country.toLowerCase()}00`, wordStart: true as const })),
+  },
   refine(match) {
     const end = isIban(match)
     return end === undefined ? NONE : [[0, end]]
@@ -166,15 +177,16 @@ export const ipAddress: PatternDetector = {
   engine: "pii",
   label: "[IP_ADDRESS]",
   program: lazyProgram(
-    "\\b\\d{1,3}(?:\\.\\d{1,3})+\\b(?:[ -](?i:s\u00fcr\u00fcm|beta|alpha|rc|release|version))?|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
+    "\\b\\d{1,3}(?:(?:\\.|\\[\\.\\])\\d{1,3})+\\b(?:[ -](?i:s\u00fcr\u00fcm|beta|alpha|rc|release|version))?|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
   ),
   limit: 48,
-  triggers: { literals: [{ text: "0.0" }], colons: true },
+  triggers: { literals: [{ text: "0.0" }, { text: "0[.]0" }], colons: true },
   refine(match, before) {
     if (/[\w.:]$/.test(before)) return NONE
     if (!match.includes(":")) {
       if (followsNumberTerm(before)) return NONE
-      return ipaddr.IPv4.isValidFourPartDecimal(match) ? wholeMatch(match) : NONE
+      const octets = match.replaceAll(/\[\.\]/g, ".").replaceAll(/\b0+(?=\d{1,2}\b)/g, "")
+      return ipaddr.IPv4.isValidFourPartDecimal(octets) ? wholeMatch(match) : NONE
     }
     const isShort = match.includes("::")
     const hasShape = isShort ? /\d/.test(match) : match.split(":").length === 8

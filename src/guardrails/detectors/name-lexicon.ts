@@ -1,16 +1,16 @@
 /** Words that decide whether capitalized words are a person's name: in small letters and without accents. */
 
-const words = (...lists: string[]) => new Set(lists.join(" ").split(" "))
+const setOf = (...lists: string[]) => new Set(lists.join(" ").split(" "))
 
 /** Given names that are also words, places or products: alone they are no name. */
-export const AMBIGUOUS_GIVEN = words(
+export const AMBIGUOUS_GIVEN = setOf(
   "will mark bill rob hope joy summer grace frank jack rose lily daisy ivy hazel iris ruby amber crystal dawn eve faith ginger heather",
   "holly jade jasmine june may april august penny poppy violet earl grant guy hunter jay jordan josh lance lee logan max miles mason",
   "carter pat ray rich rod roman royal russell sandy skip terry van victor wade warren wayne kay sherry peg ken gene glen dean dale",
   "brooke savannah taylor stanley percy marshall martin dan sam art ash sage nova luna aria stella aurora bianca viola vera serena clara",
   "austin boston brooklyn charlotte chelsea dallas denver florence georgia houston india ireland israel jackson kent kingston lincoln",
   "london lourdes madison milan odessa orlando paris phoenix regina rio santiago sierra sofia sydney troy victoria virginia carolina",
-  "isla dakota asia carolina chad kenya alexa siri claude julia ada pascal travis watson gemini hugo jules leo levi felix otto angus casey",
+  "ben kim per nel lies frans thanh romeo sen mona isla dakota asia carolina chad kenya alexa siri claude julia ada pascal travis watson gemini hugo jules leo levi felix otto angus casey",
   "pilar consuelo luz mercedes dolores rosario milagros nieves soledad angel jesus domingo salvador gloria blanca alba rocio amparo",
   "concepcion asuncion angeles encarnacion marina julio reyes cruz pascual franco paloma estela inmaculada guadalupe simon christian",
   "pierre marie aurore oceane solange blanche marine constance lea chiara rosa bruno mattia asia greta gaia gemma ernst kai jan urs",
@@ -22,7 +22,7 @@ export const AMBIGUOUS_GIVEN = words(
 )
 
 /** Family names that are also words, places or products: no name after an unknown word. */
-export const AMBIGUOUS_FAMILY = words(
+export const AMBIGUOUS_FAMILY = setOf(
   "smith jackson martin scott adams baker carter turner parker morgan cooper reed bailey bell watson brooks ross foster powell jenkins",
   "perry jordan graham reynolds hamilton griffin gibson marshall stevens tucker porter hunter hicks boyd mason kennedy warren dixon",
   "ramos burns gordon shaw holmes rice hunt palmer mills nichols grant stone hawkins dunn perkins hudson spencer gardner payne pierce",
@@ -62,7 +62,7 @@ export const AMBIGUOUS_FAMILY = words(
 )
 
 /** Words that end or exclude a name. */
-export const NOT_NAMES = words(
+export const NOT_NAMES = setOf(
   // Calendar and greetings.
   "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november",
   "december montag dienstag mittwoch donnerstag freitag samstag sonntag january lundi mardi mercredi jeudi vendredi samedi dimanche",
@@ -98,7 +98,7 @@ export const NOT_NAMES = words(
   "sea ocean desert forest world war laws theorem algorithm method model effect disease syndrome principle equation distribution",
   "process transform filter tree index award awards prize cup league fc championship olympics festival game games series film movie",
   "book album song magazine times news post journal review report guide manual policy terms privacy settings account version release",
-  "update edition beta pro plus max mini ultra air studio code app web site home blog shop market email mail phone number name",
+  "update edition beta pro plus mini ultra air studio code app web site home blog shop market email mail phone number name",
   "address id key token password user users group role access request response error test api sdk url http json xml html css sql ai ml",
   "sir madam madame monsieur mesdames messieurs hiring recruiter colleague colleagues everyone everybody friend friends folks guys mum",
   "mom dad god queen princess pope saint team kunde kundin kunden damen herren kollegen kolleginnen zusammen serviceteam",
@@ -108,19 +108,19 @@ export const NOT_NAMES = words(
 )
 
 /** Family names that are words too: a name only after an unambiguous given name. */
-export const WORD_FAMILY = words(
+export const WORD_FAMILY = setOf(
   "park bridge lane court house church king prince lord bank day good new best page law west bay major hill head wood love may street",
 )
 
 /** Words before a name that make it a place, a street or a storm. */
-export const NOT_BEFORE_NAMES = words(
+export const NOT_BEFORE_NAMES = setOf(
   "saint st san santa santo sao sankt lake mount mt fort port cape hurricane storm typhoon street avenue av rue place boulevard quai",
   "chemin via viale piazza corso largo calle plaza avenida paseo rua praca travessa ul ulica al plac os team club hotel university",
   "universite universidad college the amazon project operation planet model city lago monte villa castle palace hospital school bd",
 )
 
 /** Brands, works and things that read like a name of a person. */
-export const NO_PERSONS = words(
+export const NO_PERSONS = setOf(
   "ralph+lauren calvin+klein tommy+hilfiger hugo+boss giorgio+armani louis+vuitton michael+kors kate+spade marc+jacobs paul+smith yves+rocher",
   "johnnie+walker jack+daniels jack+daniel jim+beam captain+morgan wells+fargo morgan+stanley goldman+sachs john+deere harley+davidson",
   "philip+morris charles+schwab trader+joe albert+heijn jack+russell harry+potter sherlock+holmes james+bond peter+pan mary+poppins",
@@ -130,5 +130,5 @@ export const NO_PERSONS = words(
   "charlie+brown monte+carlo monte+cristo don+quixote don+juan doctor+who doctor+strange dr+pepper dr+martens dr+oetker mr+clean mr+bean",
   "mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
   "miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
-  "marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
+  "thomas+cook dr+dobb marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
 )
