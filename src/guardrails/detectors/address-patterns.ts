@@ -13,10 +13,10 @@ const atStart = (texts: readonly string[]): Literal[] => texts.map((text) => ({ 
 
 const WORD = `${CAPITAL}[${LETTERS}'’-]*`
 const CITY = `${WORD}(?:[ -](?:am|an der|de|do|da|del|la|le|les|sur|${WORD})){0,3}`
-const POSTCODE = "(?:(?:D|A|B|F|I|L|CH)-)?(?:\\d{4} [A-Z]{2}|\\d{4,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3})"
+const POSTCODE = "(?:(?:D|A|B|F|I|L|CH)-)?(?:\\d{4} ?[A-Z]{2}|\\d{4,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3})"
 /** Postal code and city. */
-const PLACE = `${POSTCODE} ${CITY}`
-const TAIL = `(?:,? ${PLACE})?`
+const PLACE = `${POSTCODE},? ${CITY}(?: \\([A-Z]{2}\\))?`
+const TAIL = `(?:,? ${PLACE}|, ${CITY}, ${POSTCODE})?`
 const HOUSE_NUMBER = "\\d{1,4}(?: ?[a-zA-Z]\\b)?(?:[-/]\\d{1,4})?"
 
 const STREET_KINDS = split(
@@ -51,6 +51,11 @@ const ENGLISH: Pattern[] = [
     source: `\\b(?:${UNIT}\\.? \\w{1,5},? )?\\d{1,5} (?:Broadway|(?:(?:State|County|US|Rural) )?(?:Route|Highway|Hwy|Road) \\d{1,4})`,
     tail: ENGLISH_TAIL,
     literals: split(" broadway| route 0| highway 0| hwy 0| road 0").map((text) => ({ text, digitWithin: 32 })),
+  },
+  {
+    // Any name of a street, if a state and a ZIP code follow.
+    source: `\\b\\d{1,5} (?:[NSEW]{1,2}\\.? )?(?:${WORD}\\.? ){0,3}${WORD}(?:,? ${UNIT}\\.? ?\\w{1,6})?, ${WORD}(?: ${WORD}){0,2}, [A-Z]{2},? \\d{5}(?:-\\d{4})?\\b`,
+    literals: [{ text: " 00000", digitWithin: 6 }],
   },
   {
     source: `\\b(?:Unit|Suite|Building|Block|Level) \\d{1,4}[A-Z]?,? (?:${WORD} ){1,3}(?:Estate|Park|Centre|Center|Building|Tower|Plaza|Mall)\\b`,
@@ -119,7 +124,7 @@ const FRENCH = split(
     "voie|rond-point|faubourg|cité|résidence",
 )
 const ROMANCE = split(
-  "calle|avenida|avda.|paseo|plaza|pza.|carrera|ronda|camino|travesía|carretera|glorieta|rambla|calzada|bulevar|viale|piazza|piazzale|" +
+  "calle|avenida|avda.|paseo|plaza|pza.|carrera|ronda|camino|travesía|carretera|glorieta|rambla|calzada|bulevar|cuesta|pasaje|callejón|vial|pasadizo|viale|piazza|piazzale|" +
     "vicolo|contrada|rua|travessa|praça|alameda|estrada|rodovia|beco|urb.",
 )
 /** Words of other languages in small letters. */
@@ -128,15 +133,19 @@ const FRENCH_PARTICLE = "(?:de la |de l['’]|de |du |des |la |le |les |d['’]|
 const ROMANCE_PARTICLE =
   "(?:\\d{1,2} de |de la |de los |de las |de |del |della |dell['’]|delle |degli |dei |di |d['’]|dos |das |do |da |el |los |las |la |e |y )?"
 const ROMANCE_UNIT =
-  "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno)(?: ?[\\w]{1,4})?){0,2}"
+  "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno|scala|appartamento|bloco|esc\\.?)(?: ?[\\w]{1,4})?){0,2}"
 
 const ROMANCE_PATTERNS: Pattern[] = [
+  {
+    source: `\\b(?i:${FRENCH.join("|").replaceAll(".", "\\.")}) ${FRENCH_PARTICLE}${WORD}(?:[ -]${FRENCH_PARTICLE}${WORD}){0,3}, ${PLACE}(?: Cedex)?`,
+    literals: [{ text: ", 00000" }],
+  },
   {
     source: `\\b\\d{1,4}(?: ?bis| ?ter|[A-D])?,? (?i:${FRENCH.join("|").replaceAll(".", "\\.")}) ${FRENCH_PARTICLE}${WORD}(?:[ -]${FRENCH_PARTICLE}${WORD}){0,3}(?:,? ${PLACE}(?: Cedex)?)?`,
     literals: FRENCH.map((kind) => ({ text: `${kind} `, wordStart: true, digitWithin: 24 })),
   },
   {
-    source: `(?:(?i:${ROMANCE.join("|").replaceAll(".", "\\.")})|${anyOf(ROMANCE_CAPITALIZED)}) ${ROMANCE_PARTICLE}${WORD}\\.?(?: ${ROMANCE_PARTICLE}${WORD}\\.?){0,3},? (?:n\\.?[º°]? ?|nº ?|N\\.? ?|No\\.? ?|núm\\. ?|# ?)?\\d{1,5}(?:-\\d{1,4})?[A-Za-z]?\\b${ROMANCE_UNIT}(?:,? ${PLACE})?(?:, ${CITY})?(?: ?[-–/] ?[A-Z]{2}\\b)?`,
+    source: `(?:(?i:${ROMANCE.join("|").replaceAll(".", "\\.")})|${anyOf(ROMANCE_CAPITALIZED)}) ${ROMANCE_PARTICLE}${WORD}\\.?(?: ${ROMANCE_PARTICLE}${WORD}\\.?){0,3},? (?:n\\.?[º°]? ?|nº ?|N\\.? ?|No\\.? ?|núm\\. ?|# ?)?\\d{1,5}(?:-\\d{1,4})?[A-Za-z]?\\b${ROMANCE_UNIT}(?:,? ${PLACE})?(?:, ${CITY})?(?:, ${POSTCODE}\\b)?(?: ?[-–/] ?[A-Z]{2}\\b| \\([A-Z]{2}\\))?`,
     literals: [
       ...ROMANCE.map((kind) => ({ text: `${kind} `, wordStart: true }) as const),
       ...ROMANCE_CAPITALIZED.map(

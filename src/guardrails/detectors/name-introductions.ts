@@ -4,15 +4,15 @@ const list = (...lines: string[]) => lines.join("|").split("|")
 
 /** Written with a capital letter. */
 export const TITLES = list(
-  "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Herr|Herrn|Frau|Fräulein|Madame|Monsieur|Mademoiselle|Mme|Mlle|M.|MM.|Me|Docteur|Professeur",
+  "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Herr|Herrn|Frau|Fräulein|Madame|Monsieur|Mademoiselle|Mme|Mlle|M.|MM.|Docteur|Professeur",
   "Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Dña|Dra|Doctora|Profesor|Profesora|Senhor|Senhora|Dona|Sig|Sig.ra|Sig.na|Signor|Signora",
-  "Signorina|Dott|Dott.ssa|Dottor|Dottore|Dottoressa|Avv|Ing|Mevrouw|Meneer|Mevr|Dhr|Mw|Pan|Pani|Panie|Panu|Pana|Panią|Sayın|Bay|Bayan",
+  "Signorina|Dott|Dott.ssa|Dottor|Dottore|Dottoressa|Avv|Mevrouw|Meneer|Mevr|Dhr|Mw|Pan|Pani|Panie|Panu|Pana|Panią|Sayın|Bay|Bayan",
   "Господин|Госпожа|Г-н|Г-жа|Доктор|Уважаемый|Уважаемая|Дорогой|Дорогая",
 )
 /** Written in small letters as well. */
 export const SMALL_TITLES = list(
   "dr|prof|professor|professeur|docteur|monsieur|madame|mme|mlle|señor|señora|señorita|sr|sra|srta|don|doña|dra|doctora|doctor|profesor",
-  "profesora|senhor|senhora|dona|sig|sig.ra|signor|signora|signorina|dott|dott.ssa|dottor|dottore|dottoressa|avv|ing|heer|mevrouw|meneer",
+  "profesora|senhor|senhora|dona|sig|sig.ra|signor|signora|signorina|dott|dott.ssa|dottor|dottore|dottoressa|avv|heer|mevrouw|meneer",
   "mevr|dhr|mw|pan|pani|panie|panu|pana|panią|sayın|господин|госпожа|г-н|г-жа|доктор",
 )
 

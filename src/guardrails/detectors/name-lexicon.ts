@@ -2,65 +2,6 @@
 
 const setOf = (...lists: string[]) => new Set(lists.join(" ").split(" "))
 
-/** Given names that are also words, places or products: alone they are no name. */
-export const AMBIGUOUS_GIVEN = setOf(
-  "will mark bill rob hope joy summer grace frank jack rose lily daisy ivy hazel iris ruby amber crystal dawn eve faith ginger heather",
-  "holly jade jasmine june may april august penny poppy violet earl grant guy hunter jay jordan josh lance lee logan max miles mason",
-  "carter pat ray rich rod roman royal russell sandy skip terry van victor wade warren wayne kay sherry peg ken gene glen dean dale",
-  "brooke savannah taylor stanley percy marshall martin dan sam art ash sage nova luna aria stella aurora bianca viola vera serena clara",
-  "austin boston brooklyn charlotte chelsea dallas denver florence georgia houston india ireland israel jackson kent kingston lincoln",
-  "london lourdes madison milan odessa orlando paris phoenix regina rio santiago sierra sofia sydney troy victoria virginia carolina",
-  "ben kim per nel lies frans thanh romeo sen mona isla dakota asia carolina chad kenya alexa siri claude julia ada pascal travis watson gemini hugo jules leo levi felix otto angus casey",
-  "pilar consuelo luz mercedes dolores rosario milagros nieves soledad angel jesus domingo salvador gloria blanca alba rocio amparo",
-  "concepcion asuncion angeles encarnacion marina julio reyes cruz pascual franco paloma estela inmaculada guadalupe simon christian",
-  "pierre marie aurore oceane solange blanche marine constance lea chiara rosa bruno mattia asia greta gaia gemma ernst kai jan urs",
-  "beate till lars floor bas ton jet roos bert harm mees noor wim graca vitoria vasco deniz baris can cem gul onur sevgi dogan ela nur",
-  "ipek sahin yigit metin bahar duygu basak cigdem defne derya filiz gonca ozlem pinar esin nazli gizem seda sevda eda li yu yi bin",
-  "tao fang xin ping long lei min kai long hao ming jun lan mai nga hung dung nam hoa hong mia said sana rana amal bola sade wale awa",
-  "esi ole may don sue tim dave jo kit magda prudence patience mercy precious blessing rama ram sol ion pia cora ida del nora sem finn",
-  "norman diana adele maxine carol celeste cherry coral misty melody destiny trinity charity genesis heaven journey justice dora polo",
-)
-
-/** Family names that are also words, places or products: no name after an unknown word. */
-export const AMBIGUOUS_FAMILY = setOf(
-  "smith jackson martin scott adams baker carter turner parker morgan cooper reed bailey bell watson brooks ross foster powell jenkins",
-  "perry jordan graham reynolds hamilton griffin gibson marshall stevens tucker porter hunter hicks boyd mason kennedy warren dixon",
-  "ramos burns gordon shaw holmes rice hunt palmer mills nichols grant stone hawkins dunn perkins hudson spencer gardner payne pierce",
-  "berry arnold wagner willis ray day hart riley armstrong carpenter weaver greene lawrence elliott austin peters franklin richards",
-  "meyer bishop howell harvey little burton stanley george reid fuller lynch dean gilbert burke bowman fowler brewer pearson holland",
-  "douglas fleming byrd hopkins terry wade neal lowe graves horton shelton barrett sutton gregory miles craig chambers holt lambert",
-  "fletcher watts bates hale beck newman bush dawson santiago norris hardy love steele curry powers barker page ball keller chandler",
-  "lyons wolfe sharp bowen daniel barber cummings baldwin hubbard reeves warner burgess tate cross garner mann mack moss thornton dennis",
-  "farmer glover manning harmon robbins newton todd blair reese cannon townsend potter goodwin walton rowe hampton francis goodman",
-  "yates becker hodges webster norman malone hammond flowers cobb moody quinn blake maxwell pope floyd osborne paul gibbs tyler gross",
-  "stokes sherman wise colon gill simon waters ballard houston klein pratt parsons french buchanan roy brady brock poole frank logan",
-  "owen bass marsh drake jefferson park morton abbott sparks patrick norton clayton massey lloyd carson bowers barton lamb casey boone",
-  "clarke singleton cain bryan underwood collier luna bridges nash summers wells webb freeman murray washington lincoln francisco banks",
-  "alexander lewis harris allen wright nelson campbell phillips evans edwards stewart morris murphy rogers cox howard bennett langley",
-  "hughes sanders russell simpson crawford rose johnston harrison houston walker thomas clark king hill green ford",
-  "schneider fischer weber bauer richter wolf schwarz zimmermann braun koch konig kaiser fuchs lang weiss jung hahn vogel friedrich",
-  "berger winkler roth schuster winter kramer stein jager otto sommer gross brandt graf ziegler kuhn engel horn busch glaser geiger",
-  "hirsch kern kirchner klaus konrad kurz marx metzger michel nagel reich reuter ritter rudolph sander schilling schreiber schumacher",
-  "singer springer stahl stark steffen stephan urban unger egger gruber steiner moser brunner lange freitag herbst forster kraus krause",
-  "bernard robert richard petit durand laurent simon michel blanc roux vincent mercier fontaine chevalier robin masson roche noel lucas",
-  "meunier jean marie brun renard bourgeois lemoine philippe lacroix olivier benoit pierre moulin adam julien cousin rey boucher paris",
-  "poirier germain riviere sauvage marchand berger bailly leroux barbier charpentier carpentier legrand lebrun royer faure gilbert picard",
-  "garcia moreno romero torres gil serrano blanco molina morales ortega castro rubio medina cortes castillo santos lozano guerrero cano",
-  "prieto cruz flores herrera pena leon cabrera gallego calvo vidal campos reyes vega fuentes diez aguilar caballero nieto santana",
-  "pascual herrero hidalgo montero lorenzo duran mora ferrer rojas soto crespo roman pastor bravo rivera soler silva pardo franco merino",
-  "espinosa vera casado sierra redondo montes galan segura marcos robles palacios rosales salas salinas trujillo valencia zamora tapia",
-  "lugo paredes villanueva navarro delgado alonso iglesias marin arias lara rico miranda rangel luque otero plaza granada toledo",
-  "russo ferrari romano colombo marino greco bruno gallo conti costa giordano rizzo fontana santoro leone longo gentile riva monti villa",
-  "parisi bianco grassi serra sala conte franco fiore guerra volpe amato barone carbone messina neri negri testa gatti monaco martini",
-  "ferrara fabbri motta poli castelli lombardo mancini orlando pagano valentini ventura palmieri marini marchi",
-  "bakker visser smit kok prins bos vos maas berg boer graaf groot haan jong leeuw linden meer veen wal wit brouwer kuiper dekker mulder",
-  "koster schipper ruiter molenaar dijk bosch kramer lima rocha dias campos barros reis leite leal faria pinto pires melo cunha moura",
-  "neves matos rosa pereira alves ribeiro barbosa nascimento borges machado marques antunes valente paiva coelho salgado rosario pinheiro",
-  "krol zajac wilk lis baran bak mazur wrobel sikora gorski wieczorek kowalczyk kaya demir celik sahin yildiz yildirim aydin arslan",
-  "dogan kilic aslan kara koc kurt simsek polat cakir yavuz akin gunes bulut tas yuksel guler acar avci kaplan turan ozer tekin cetin",
-  "brand hong wong king khan sharma iyer das bose abe ota ono mori aoki endo goto fall sow kone toure eze obi diop ali hassan",
-)
-
 /** Words that end or exclude a name. */
 export const NOT_NAMES = setOf(
   // Calendar and greetings.

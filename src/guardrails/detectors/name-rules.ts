@@ -2,14 +2,7 @@ import { FAMILY_NAMES } from "./family-names.ts"
 import { GIVEN_NAMES } from "./given-names.ts"
 import { fold, stemCyrillic } from "./name-folding.ts"
 import { CALLS_PERSON, GIVEN_CYRILLIC, TITLES } from "./name-introductions.ts"
-import {
-  AMBIGUOUS_FAMILY,
-  AMBIGUOUS_GIVEN,
-  NO_PERSONS,
-  NOT_BEFORE_NAMES,
-  NOT_NAMES,
-  WORD_FAMILY,
-} from "./name-lexicon.ts"
+import { NO_PERSONS, NOT_BEFORE_NAMES, NOT_NAMES, WORD_FAMILY } from "./name-lexicon.ts"
 
 /**
  * A word with its place in the match. `lower` is looked up in the lists of names, whose forms are also the literals of
@@ -24,20 +17,25 @@ export type NameContext = {
   before: string
 }
 
-const withFolded = (names: readonly string[]) => [...new Set(names.flatMap((name) => [name, fold(name)]))]
-export const GIVEN_FORMS = withFolded(GIVEN_NAMES)
-export const FAMILY_FORMS = withFolded(FAMILY_NAMES)
-const GIVEN = new Set(GIVEN_FORMS)
+const isMarked = (name: string) => name.endsWith("~")
+const withFolded = (names: readonly string[]) =>
+  names.map((name) => name.replace("~", "")).flatMap((name) => [name, fold(name)])
+
+export const NAME_FORMS: readonly string[] = [...new Set(withFolded([...GIVEN_NAMES, ...FAMILY_NAMES]))]
+const GIVEN = new Set(withFolded(GIVEN_NAMES))
 const GIVEN_STEMS = new Set(GIVEN_CYRILLIC.map(stemCyrillic))
-const FAMILY = new Set(FAMILY_FORMS)
+const FAMILY = new Set(withFolded(FAMILY_NAMES))
+const AMBIGUOUS_GIVEN = new Set(withFolded(GIVEN_NAMES.filter(isMarked)))
+const AMBIGUOUS_FAMILY = new Set(withFolded(FAMILY_NAMES.filter(isMarked)))
 /** Ends of family names of several countries. */
 export const FAMILY_ENDS = "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich".split("|")
 const FAMILY_END = new RegExp(`\\p{L}{3}(?:${FAMILY_ENDS.join("|")})$`, "u")
-const IN_RUN_TITLES = new Set(TITLES.filter((title) => !/^(?:Me|MM?\.|Bay|Pan|Don|Ing|Miss)$/.test(title)))
+const IN_RUN_TITLES = new Set(TITLES.filter((title) => !/^(?:MM?\.|Bay|Pan|Don|Miss)$/.test(title)))
 const PARTICLES = new Set(
-  "van von de da di do dos das del della la le el al bin ibn ben ten ter af av du des der den".split(" "),
+  "van von de da di do dos das del della la le el al bin ibn ben ten ter af av du des der den dem".split(" "),
 )
 
+export const FAMILY_PARTICLES: readonly string[] = ["van der", "van den", "von der", "von dem"]
 /** Family names that come first, so frequent that any word after them is a given name. */
 const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
 
@@ -120,6 +118,7 @@ function nameEnd(tokens: readonly Token[], at: number, context: NameContext): nu
   if (isGiven(token)) return givenEnd(tokens, at, context)
   if (isClearFamily(token) && end === at) return callsPerson(tokens, at, context) ? at : undefined
   if (isFirst && context.introduced === "role" && end > at && !tokens.slice(at, end + 1).some(isInitial)) return end
+  if (next && hasFamilyParticles(tokens, at + 1)) return end
   if (next && (isClearFamily(next) || (isFamily(token) && isGiven(next))) && !isBusiness(tokens[at + 2])) return end
   return undefined
 }
@@ -143,6 +142,13 @@ function givenEnd(tokens: readonly Token[], at: number, context: NameContext): n
   const others = tokens.slice(at + 1, end + 1)
   const isName = isClear || isIntroduced || others.some((one) => isFamily(one) || isClearGiven(one))
   return isName ? end : undefined
+}
+
+/** "Noortje van der Flaas": these particles occur in names only. */
+function hasFamilyParticles(tokens: readonly Token[], at: number): boolean {
+  const pair = `${tokens[at]?.word ?? ""} ${tokens[at + 1]?.word ?? ""}`
+  const family = tokens[at + 2]
+  return FAMILY_PARTICLES.includes(pair) && family !== undefined && !isStop(family)
 }
 
 function vietnameseEnd(tokens: readonly Token[], at: number): number {

@@ -20,7 +20,7 @@ const NUMBER_WORD =
 const OTHER_NUMBER =
   /(?<!\p{L})(?:order|invoice|ticket|case|ref|reference|id|serial|part|model|account|card|ssn|contract|tracking|version|isbn|sku|room|page|section|bestell|auftrag|rechnung|kunden|konto|commande|facture|dossier|pedido|factura|cuenta|ordine|fattura|conto|bestelling|factuur|zamówieni|faktur|kont[oa](?!kt)|social|seguro|sociale|ubezpiecz|güvenlik|sécurité|sozial|сч[её]т|заказ)\p{L}*\P{N}*$/iu
 
-const WRITTEN_AS_PHONE = /\d\D+\d+\D+\d|^[2-9]\d\d[2-9]\d{6}$/
+const WRITTEN_AS_PHONE = /\d\D+\d+\D+\d|^[2-9]\d\d[2-9]\d{6}$|^\(?0\d{1,5}\)?[ /-]?\d{4,9}$/
 
 /** Whether the text before a number ends with a word such as "phone", without another number between them. */
 export function followsPhoneTerm(before: string, number: string): boolean {

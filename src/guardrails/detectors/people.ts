@@ -3,7 +3,7 @@ import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import { CAPITAL, LETTERS } from "./letters.ts"
 import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
-import { FAMILY_ENDS, FAMILY_FORMS, GIVEN_FORMS, nameAmong, toToken, type Token } from "./name-rules.ts"
+import { FAMILY_ENDS, FAMILY_PARTICLES, NAME_FORMS, nameAmong, toToken, type Token } from "./name-rules.ts"
 import {
   ARABIC_ROLES,
   CLOSINGS,
@@ -28,7 +28,7 @@ const anyOf = (texts: readonly string[]) =>
 
 /** Digits and some symbols are included, so that a part of an identifier is not taken for a word. */
 const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
-const PARTICLE = "(?:van|von|de|da|di|do|dos|das|del|della|la|le|el|al|bin|ibn|ben|ten|ter|af|av|du|des|der|den|y)"
+const PARTICLE = "(?:van|von|de|da|di|do|dos|das|del|della|la|le|el|al|bin|ibn|ben|ten|ter|af|av|du|des|der|den|dem|y)"
 const RUN = `${WORD}(?: (?:& )?(?:${PARTICLE} ){0,2}${WORD}){0,4}`
 const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
 const INTRODUCTION = [
@@ -44,9 +44,10 @@ const AT_START = { wordStart: true } as const
 const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
 
 const literals: Literal[] = [
-  ...[...new Set([...GIVEN_FORMS, ...FAMILY_FORMS])].map((text) => ({ text, ...NAME })),
+  ...NAME_FORMS.map((text) => ({ text, ...NAME })),
   ...GIVEN_CYRILLIC.map((name) => ({ text: stemCyrillic(name) })),
   { text: "mc", wordStart: true, isCapitalized: true },
+  ...FAMILY_PARTICLES.map((text) => ({ text: ` ${text} ` })),
   ...FAMILY_ENDS.map((text) => ({ text, wordEnd: true }) as const),
   ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map((text) => ({
     text,

@@ -16,7 +16,7 @@ export const email: PatternDetector = {
   engine: "pii",
   label: "[EMAIL]",
   program: lazyProgram(
-    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@| ?[(\\[]at[)\\]] ?|%40)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[]at[)\\]]|%40)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
   triggers: { literals: ["@", "(at)", "[at]", "%40"].map((text) => ({ text })) },
@@ -45,11 +45,11 @@ const NATIONAL =
 
 const PHONE_FORMATS = [
   // International, and national with a leading zero.
-  "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}",
+  "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}(?:x\\d{2,6}\\b)?",
   "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
-  "\\b0\\d(?:[ .]\\d{2}){4}\\b",
+  "\\b0[1-9](?:[ .]\\d{2}){4}\\b",
   // North American.
-  "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b",
+  "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}(?:\\b|x\\d{2,6}\\b)",
   // Russian, Spanish and Chinese.
   "\\b8 ?\\(\\d{3}\\) ?\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
   "\\b8[ -]9\\d{2}[ -]\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
@@ -91,7 +91,7 @@ function phoneEnd(match: string, before: string): number | undefined {
 function isPhoneNumber(number: string, before: string): boolean {
   if (DATE.test(number)) return false
   if ((number[0] === "+" ? PART_OF_LARGER_INTERNATIONAL : PART_OF_LARGER).test(before)) return false
-  const digits = number.replaceAll(/\D/g, "")
+  const digits = number.replace(/x\d+$/, "").replaceAll(/\D/g, "")
   const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
   if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return false
   const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
