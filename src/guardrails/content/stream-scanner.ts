@@ -4,7 +4,7 @@ import { IGNORED, normalizeRune, pairEnd } from "./normalize.ts"
 import { runeBefore, type Searcher, searcherOf } from "./dfa-search.ts"
 import type { Dfa, State } from "./dfa.ts"
 import { BEFORE_TEXT, type Program } from "./program.ts"
-import { WorkBudget } from "./work-budget.ts"
+import { COST, WorkBudget } from "./work-budget.ts"
 
 /** UTF-16 units between two checks of the memory use. */
 const BLOCK = 2_048
@@ -12,10 +12,13 @@ const BLOCK = 2_048
 const MAX_CANDIDATE = 32
 const NO_POSITIONS = new Int32Array(0)
 
+/** `hasTrigger`: whether a text may contain a match that is accepted; without it, any may. */
+export type StreamScanOptions = ScanOptions & { hasTrigger?: ((text: string) => boolean) | undefined }
+
 /**
  * Scans a text that arrives in pieces. Reports the same matches as NfaScanner, but costs one table lookup for each
- * character where no match is possible: the NFA reads only candidates that are long, contain the end of a match, or
- * contain a character that is skipped.
+ * character where no match is possible: the NFA reads only candidates that are long, contain the end of a match and a
+ * trigger, or contain a character that is skipped.
  */
 export class StreamScanner {
   readonly #newNfa: () => NfaScanner
@@ -28,6 +31,9 @@ export class StreamScanner {
   #length = 0
   /** Text since the DFA last had no thread. */
   #candidate = ""
+  /** The candidate contains the end of a match. */
+  #hasEnd = false
+  readonly #hasTrigger: ((text: string) => boolean) | undefined
   /** The character before the candidate. */
   #before = BEFORE_TEXT
   /** First half of a surrogate pair, whose other half arrives with the next piece. */
@@ -37,12 +43,13 @@ export class StreamScanner {
   /** Generation of the DFA tables in which `#row` is valid. */
   #generation = -1
 
-  constructor(program: Program, options: ScanOptions, onMatch: (span: Span) => void) {
+  constructor(program: Program, options: StreamScanOptions, onMatch: (span: Span) => void) {
     const { normalizes = false, budget = new WorkBudget(Number.POSITIVE_INFINITY) } = options
     this.#newNfa = () => new NfaScanner(program, { ...options, budget }, onMatch)
     this.#searcher = searcherOf(program)
     this.#normalizes = normalizes
     this.#budget = budget
+    this.#hasTrigger = options.hasTrigger
     this.#state = { set: NO_POSITIONS, kind: this.#searcher.edge }
   }
 
@@ -60,18 +67,19 @@ export class StreamScanner {
       this.#half = text.slice(-1)
       text = text.slice(0, -1)
     }
-    const needsNfa = this.#search(text) || (isLast && this.#endsAtMatch)
+    const needsNfa = this.#search(text) || (isLast && this.#mayEndHere)
     if (needsNfa || this.#candidate.length > MAX_CANDIDATE) this.#startNfa(isLast)
   }
 
   /** Reports matches as if the text ended here, without ending it. */
   reportOpen(): void {
-    if (!this.#activeNfa && this.#endsAtMatch) this.#startNfa(false)
+    if (!this.#activeNfa && this.#mayEndHere) this.#startNfa(false)
     this.#activeNfa?.reportOpen()
   }
 
-  /** Whether a match would end here if the text did. */
-  get #endsAtMatch(): boolean {
+  /** Whether a match ended in the candidate or would end here if the text did. */
+  get #mayEndHere(): boolean {
+    if (this.#hasEnd) return true
     const { forward, automaton } = this.#searcher
     return (forward.transition(this.#currentRow(), automaton.alphabet.end, this.#budget) & 1) === 1
   }
@@ -93,18 +101,35 @@ export class StreamScanner {
     for (let from = 0; from < text.length;) {
       this.#searcher.evictIfFull()
       const to = pairEnd(text, from + BLOCK)
-      const range = { from, to, startRow: this.#currentRow(), normalizes: this.#normalizes }
+      const range = {
+        from,
+        to,
+        startRow: this.#currentRow(),
+        normalizes: this.#normalizes,
+        hasEnd: this.#hasTrigger ? this.#hasEnd : undefined,
+      }
       const found = readPiece(forward, text, range, this.#budget)
       this.#row = found.row
       this.#state = forward.stateAt(found.row)
-      if (found.idleAt !== -1) {
-        this.#candidate = text.slice(found.idleAt)
-        this.#before = runeBefore(text, found.idleAt, this.#normalizes)
-      }
+      this.#hasEnd = found.hasEnd === true
+      if (found.idleAt !== -1) this.#dropTo(text, found.idleAt)
       if (found.needsNfa) return true
-      from = to
+      if (found.closedAt !== -1) {
+        const closed = this.#candidate.slice(0, this.#candidate.length - (text.length - found.closedAt))
+        this.#budget.spend(closed.length * COST.prefilterCharacter)
+        if (this.#hasTrigger?.(closed)) return true
+        this.#hasEnd = false
+        this.#dropTo(text, found.closedAt)
+      }
+      from = found.closedAt === -1 ? to : found.closedAt
     }
     return false
+  }
+
+  /** Ends the candidate before an index of the text that was read last. */
+  #dropTo(text: string, at: number): void {
+    this.#candidate = text.slice(at)
+    this.#before = runeBefore(text, at, this.#normalizes)
   }
 
   #startNfa(isLast: boolean): void {
@@ -112,6 +137,7 @@ export class StreamScanner {
     const nfa = (this.#nfa ??= this.#newNfa())
     this.#activeNfa = nfa
     this.#candidate = ""
+    this.#hasEnd = false
     this.#half = ""
     nfa.skipTo(this.#length - text.length, this.#before)
     this.#pushToNfa(nfa, text, isLast)
@@ -130,18 +156,24 @@ export class StreamScanner {
   }
 }
 
-type Piece = { from: number; to: number; startRow: number; normalizes: boolean }
+/** `hasEnd`: whether a match ended before; undefined if the NFA must read every match at once. */
+type Piece = { from: number; to: number; startRow: number; normalizes: boolean; hasEnd: boolean | undefined }
 
 type PieceResult = {
   row: number
   /** The last index before which no thread was left; -1 if there is none. */
   idleAt: number
+  /** The index at which no thread was left after the end of a match; -1 if there is none. */
+  closedAt: number
+  hasEnd: boolean | undefined
   /** A match ends, or a character is skipped, which the tables do not handle. */
   needsNfa: boolean
 }
 
-/** Reads a piece with the tables, up to the first character that the NFA must read. */
-function readPiece(dfa: Dfa, text: string, { from, to, startRow, normalizes }: Piece, budget: WorkBudget): PieceResult {
+/** Reads a piece with the tables, up to the first character that the NFA must read or the end of a match's region. */
+function readPiece(dfa: Dfa, text: string, piece: Piece, budget: WorkBudget): PieceResult {
+  const { from, to, startRow, normalizes } = piece
+  let { hasEnd } = piece
   const { alphabet } = dfa.automaton
   const { firstLiveRow } = dfa
   let { table } = dfa
@@ -156,7 +188,7 @@ function readPiece(dfa: Dfa, text: string, { from, to, startRow, normalizes }: P
       const original = runeAt(text, at)
       if (original > 0xffff) at++
       const rune = normalizes ? normalizeRune(original) : original
-      if (rune === IGNORED) return { row, idleAt, needsNfa: true }
+      if (rune === IGNORED) return { row, idleAt, closedAt: -1, hasEnd, needsNfa: true }
       charClass = alphabet.classOf(rune)
     }
     let transition = table[row + charClass] ?? 0
@@ -164,11 +196,16 @@ function readPiece(dfa: Dfa, text: string, { from, to, startRow, normalizes }: P
       transition = dfa.transition(row, charClass, budget)
       ;({ table } = dfa)
     }
-    if ((transition & 1) === 1) return { row, idleAt, needsNfa: true }
+    if ((transition & 1) === 1) {
+      if (hasEnd === undefined) return { row, idleAt, closedAt: -1, hasEnd, needsNfa: true }
+      hasEnd = true
+    }
     row = transition >> 1
-    if (row < firstLiveRow) idleAt = at + 1
+    if (row >= firstLiveRow) continue
+    if (hasEnd) return { row, idleAt, closedAt: at + 1, hasEnd, needsNfa: false }
+    idleAt = at + 1
   }
-  return { row, idleAt, needsNfa: false }
+  return { row, idleAt, closedAt: -1, hasEnd, needsNfa: false }
 }
 
 function endsWithHalf(text: string): boolean {

@@ -1,5 +1,5 @@
 import { CONTEXT, type Detector, type PatternDetector } from "../detectors/detector.ts"
-import { prefilterText, candidateWindows, regionsWithTrigger } from "../detectors/detector-prefilter.ts"
+import { prefilterText, candidateWindows, regionsWithTrigger, triggerCheck } from "../detectors/detector-prefilter.ts"
 import type { PrefilterResult } from "../prefilter/prefilter.ts"
 import { hasIgnored } from "../prefilter/windows.ts"
 import { normalizeText, normalizeContext } from "./normalize.ts"
@@ -192,6 +192,7 @@ export class TextFilter {
       longestOnly: detector.refine !== undefined,
       // Built-in detectors match any spelling; custom patterns match literally.
       normalizes: detector.engine !== "regex",
+      hasTrigger: triggerCheck(detector),
       budget: this.#budget,
     }
     return [detector.program(), options, (span: Span) => this.#onMatch(rule, span)] as const

@@ -44,6 +44,12 @@ export function prefilterText(text: string): PrefilterResult {
   return detectorPrefilter().scan(text)
 }
 
+/** Whether a part of a text may contain an accepted match of a built-in detector; undefined for other detectors. */
+export function triggerCheck(detector: PatternDetector): ((text: string) => boolean) | undefined {
+  const owner = PATTERN_DETECTORS.indexOf(detector)
+  return owner === -1 ? undefined : (text) => detectorPrefilter().hasCandidate(text, owner)
+}
+
 /** Updates a result for a text with changes at some indexes, without candidates. */
 export function rescanText(prefilter: PrefilterResult, text: string, changed: readonly number[]): PrefilterResult {
   return detectorPrefilter().rescan(prefilter, text, changed)

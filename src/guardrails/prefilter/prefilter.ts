@@ -2,6 +2,7 @@ import { isAscii, normalizeRune, IGNORED } from "../content/normalize.ts"
 import { hasRequiredContext } from "./literal-context.ts"
 import { CLASS, type Literal, AhoCorasick, STRIDE_BITS } from "./aho-corasick.ts"
 import { elementAt } from "../../support/arrays.ts"
+import { addCandidate } from "./candidate-ranges.ts"
 
 /** What a text must contain for a match: one of the literals, a number of digits, or two near colons. */
 export type Triggers = {
@@ -33,8 +34,6 @@ export type PrefilterResult = {
 
 const MAX_GAP = 2
 const MAX_LITERAL_HITS = 200_000
-/** Candidates within this distance are merged into one range, to keep their number low. */
-const MERGE_DISTANCE = 16
 const MAX_COLON_DISTANCE = 5
 const LAST_ASCII = 0x7f
 /** Emoji, which are no letters or digits. */
@@ -80,6 +79,8 @@ export class Prefilter {
   readonly #colonOwners: number[]
   readonly #minDigits: number
   readonly #maxLength: number
+  /** Reused, so that a check of a short text allocates nothing. */
+  #scratch: PrefilterResult | undefined
 
   /**
    * `positioned`: literals whose starts are needed; `presenceOnly`: literals whose presence is needed; `verbParts`:
@@ -155,6 +156,15 @@ export class Prefilter {
     }
     this.#scan(text, 0, text.length, result)
     return result
+  }
+
+  /** Whether a text has a candidate of one detector. */
+  hasCandidate(text: string, owner: number): boolean {
+    const result = (this.#scratch ??= { ...this.scan(""), literalHits: undefined })
+    for (const ranges of result.candidates) ranges.length = 0
+    result.verbEnds = []
+    this.#scan(text, 0, text.length, result)
+    return (result.candidates[owner]?.length ?? 0) > 0
   }
 
   /** Updates a result for a text with changes at some indexes, without candidates. */
@@ -285,11 +295,4 @@ export class Prefilter {
 
 function isLetterOrDigit(rune: number): boolean {
   return (rune < FIRST_EMOJI || rune > LAST_EMOJI) && /[\p{L}\p{N}]/u.test(String.fromCodePoint(rune))
-}
-
-function addCandidate(ranges: number[] | undefined, at: number): void {
-  if (!ranges) return
-  const last = ranges.length - 1
-  if (last > 0 && at - (ranges[last] ?? 0) <= MERGE_DISTANCE) ranges[last] = at
-  else ranges.push(at, at)
 }
