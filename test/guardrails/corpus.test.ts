@@ -55,14 +55,14 @@ function measure(slug: BuiltinSlug) {
  * prompts.
  */
 const FLOORS: Readonly<Record<BuiltinSlug, { precision: number; recall: number; alarms: number }>> = {
-  email: { precision: 0.99, recall: 0.94, alarms: 0.01 },
-  phone: { precision: 0.99, recall: 0.93, alarms: 0.01 },
+  email: { precision: 0.99, recall: 0.97, alarms: 0.01 },
+  phone: { precision: 0.99, recall: 0.95, alarms: 0.01 },
   ssn: { precision: 0.99, recall: 0.96, alarms: 0.01 },
   "credit-card": { precision: 0.99, recall: 0.96, alarms: 0.01 },
-  "ip-address": { precision: 0.96, recall: 0.95, alarms: 0.01 },
+  "ip-address": { precision: 0.99, recall: 0.99, alarms: 0.01 },
   secrets: { precision: 0.97, recall: 0.97, alarms: 0.01 },
-  "person-name": { precision: 0.87, recall: 0.85, alarms: 0.02 },
-  address: { precision: 0.97, recall: 0.85, alarms: 0.01 },
+  "person-name": { precision: 0.97, recall: 0.95, alarms: 0.01 },
+  address: { precision: 0.97, recall: 0.97, alarms: 0.01 },
   "regex-prompt-injection": { precision: 0.99, recall: 0.88, alarms: 0.01 },
   iban: { precision: 0.99, recall: 0.99, alarms: 0.01 },
 }
