@@ -10,6 +10,8 @@ import { COST, WorkBudget } from "./work-budget.ts"
 const BLOCK = 2_048
 /** Units of a candidate after which the NFA takes over: it knows where each thread began, the DFA does not. */
 const MAX_CANDIDATE = 32
+/** The same for a candidate without a trigger. */
+const MAX_WITHOUT_TRIGGER = 96
 const NO_POSITIONS = new Int32Array(0)
 
 /** `hasTrigger`: whether a text may contain a match that is accepted; without it, any may. */
@@ -68,7 +70,7 @@ export class StreamScanner {
       text = text.slice(0, -1)
     }
     const needsNfa = this.#search(text) || (isLast && this.#mayEndHere)
-    if (needsNfa || this.#candidate.length > MAX_CANDIDATE) this.#startNfa(isLast)
+    if (needsNfa || this.#isLong) this.#startNfa(isLast)
   }
 
   /** Reports matches as if the text ended here, without ending it. */
@@ -82,6 +84,12 @@ export class StreamScanner {
     if (this.#hasEnd) return true
     const { forward, automaton } = this.#searcher
     return (forward.transition(this.#currentRow(), automaton.alphabet.end, this.#budget) & 1) === 1
+  }
+
+  get #isLong(): boolean {
+    const { length } = this.#candidate
+    if (length <= MAX_CANDIDATE || length > MAX_WITHOUT_TRIGGER) return length > MAX_CANDIDATE
+    return this.#hasTrigger?.(this.#candidate) ?? true
   }
 
   /** The row of the state, which changes when the tables were dropped. */

@@ -89,7 +89,7 @@ const CENTRAL: Pattern[] = [
     literals: plain(STREET_ENDS.map((kind) => `${kind} 0`)),
   },
   {
-    source: `(?:${WORD} ){0,2}${CAPITAL}[${LETTERS}-]{2,}${anyOf(["er", "burg", "haus", "hof"])} ${anyOf(GERMAN_KINDS)} ${HOUSE_NUMBER}`,
+    source: `${CAPITAL}[${LETTERS}-]{2,}${anyOf(["er", "burg", "haus", "hof"])} ${anyOf(GERMAN_KINDS)} ${HOUSE_NUMBER}`,
     tail: TAIL,
     literals: plain(GERMAN_KINDS.map((kind) => `${kind.toLowerCase()} 0`)),
   },

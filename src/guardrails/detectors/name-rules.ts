@@ -35,7 +35,7 @@ const PARTICLES = new Set(
   "van von de da di do dos das del della la le el al bin ibn ben ten ter af av du des der den dem".split(" "),
 )
 
-export const FAMILY_PARTICLES: readonly string[] = ["van der", "van den", "von der", "von dem"]
+export const FAMILY_PARTICLES: readonly string[] = ["van der", "van den"]
 /** Family names that come first, so frequent that any word after them is a given name. */
 const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
 

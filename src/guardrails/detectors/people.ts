@@ -28,8 +28,10 @@ const anyOf = (texts: readonly string[]) =>
 
 /** Digits and some symbols are included, so that a part of an identifier is not taken for a word. */
 const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
-const PARTICLE = "(?:van|von|de|da|di|do|dos|das|del|della|la|le|el|al|bin|ibn|ben|ten|ter|af|av|du|des|der|den|dem|y)"
-const RUN = `${WORD}(?: (?:& )?(?:${PARTICLE} ){0,2}${WORD}){0,4}`
+/** Few alternatives, since the NFA follows all of them after every word of a name. */
+const PARTICLE =
+  "(?:&|y|bin|ibn|ben|te[nr]|a[fv]|[dv][aiou]n?|v[ao]n de[rn]|von dem|d[eo]s?|das|de[lnr]|della|de l[ao]s?|l[ae]|[ae]l)"
+const RUN = `${WORD}(?: (?:${PARTICLE} )?${WORD}){0,3}`
 const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
 const INTRODUCTION = [
   `${atWordStart(PHRASES)}[: ] ?`,
