@@ -17,15 +17,17 @@ export type NameContext = {
   before: string
 }
 
-const isMarked = (name: string) => name.endsWith("~")
+const isMarked = (name: string) => /[~!]$/.test(name)
+const isWordOrPlace = (name: string) => name.endsWith("!")
 const withFolded = (names: readonly string[]) =>
-  names.map((name) => name.replace("~", "")).flatMap((name) => [name, fold(name)])
+  names.map((name) => name.replace(/[~!]/, "")).flatMap((name) => [name, fold(name)])
 
 export const NAME_FORMS: readonly string[] = [...new Set(withFolded([...GIVEN_NAMES, ...FAMILY_NAMES]))]
 const GIVEN = new Set(withFolded(GIVEN_NAMES))
 const GIVEN_STEMS = new Set(GIVEN_CYRILLIC.map(stemCyrillic))
 const FAMILY = new Set(withFolded(FAMILY_NAMES))
 const AMBIGUOUS_GIVEN = new Set(withFolded(GIVEN_NAMES.filter(isMarked)))
+const GIVEN_PLACES = new Set(withFolded(GIVEN_NAMES.filter(isWordOrPlace)))
 const AMBIGUOUS_FAMILY = new Set(withFolded(FAMILY_NAMES.filter(isMarked)))
 /** Ends of family names of several countries. */
 export const FAMILY_ENDS = "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich".split("|")
@@ -36,6 +38,7 @@ const PARTICLES = new Set(
 )
 
 export const FAMILY_PARTICLES: readonly string[] = ["van der", "van den"]
+const KOREAN = /^\p{Lu}\p{Ll}{1,5}-\p{Ll}{2,5}$/u
 /** Family names that come first, so frequent that any word after them is a given name. */
 const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
 
@@ -60,7 +63,9 @@ function isFamily({ lower }: Token): boolean {
   return FAMILY.has(lower.split("-")[0] ?? "") || FAMILY_END.test(lower) || /^mc\p{L}{3}/u.test(lower)
 }
 const isClearFamily = (token: Token) => isFamily(token) && !AMBIGUOUS_FAMILY.has(token.key) && token.key.length > 3
-const isStop = (token: Token) => !isWord(token) || NOT_NAMES.has(token.key)
+/** "Hermann-Löns-Str" is a street. */
+const NAMED_AFTER = /-(?:str|straße|strasse|platz|weg|allee|ring|gasse|schule|haus|stiftung|institut|preis)$/
+const isStop = (token: Token) => !isWord(token) || NOT_NAMES.has(token.key) || NAMED_AFTER.test(token.lower)
 
 /** The first name among capitalized words, as its first and last unit. */
 export function nameAmong(tokens: readonly Token[], context: NameContext): [number, number] | undefined {
@@ -118,6 +123,7 @@ function nameEnd(tokens: readonly Token[], at: number, context: NameContext): nu
   if (isGiven(token)) return givenEnd(tokens, at, context)
   if (isClearFamily(token) && end === at) return callsPerson(tokens, at, context) ? at : undefined
   if (isFirst && context.introduced === "role" && end > at && !tokens.slice(at, end + 1).some(isInitial)) return end
+  if (next && KOREAN.test(token.word) && isFamily(next)) return end
   if (next && hasFamilyParticles(tokens, at + 1)) return end
   if (next && (isClearFamily(next) || (isFamily(token) && isGiven(next))) && !isBusiness(tokens[at + 2])) return end
   return undefined
@@ -140,7 +146,8 @@ function givenEnd(tokens: readonly Token[], at: number, context: NameContext): n
   const end = lastWord(tokens, at)
   if (end === at) return isIntroduced && isClear ? at : undefined
   const others = tokens.slice(at + 1, end + 1)
-  const isName = isClear || isIntroduced || others.some((one) => isFamily(one) || isClearGiven(one))
+  const isName =
+    !GIVEN_PLACES.has(token.key) || isIntroduced || others.some((one) => isFamily(one) || isClearGiven(one))
   return isName ? end : undefined
 }
 

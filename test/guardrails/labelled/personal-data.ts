@@ -25,12 +25,17 @@ const folder = path.join(import.meta.dirname, "../../fixtures/personal-data")
 const halfOfLine = (written: string): Half =>
   Number.parseInt(createHash("sha256").update(written).digest("hex").slice(0, 2), 16) % 2 === 0 ? "tuning" : "unseen"
 
+/** Lines written after the detectors were tuned, and then used to tune them. */
+const TUNING_FILE = "tuning.txt"
+
 /** Lines of one half, `en A line with {{email|ann@example.com}}`. The half follows from the line: new lines move none. */
 export function personalDataLines(half: Half): Line[] {
   return readdirSync(folder)
     .toSorted()
-    .flatMap((file) => readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n"))
-    .filter((written) => halfOfLine(written) === half)
+    .flatMap((file) => {
+      const lines = readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n")
+      return lines.filter((line) => (file === TUNING_FILE ? "tuning" : halfOfLine(line)) === half)
+    })
     .map((written) => ({
       language: written.slice(0, 2),
       ...toLine(written.slice(3).replaceAll(String.raw`\n`, "\n")),
