@@ -63,6 +63,8 @@ function isFamily({ lower }: Token): boolean {
   return FAMILY.has(lower.split("-")[0] ?? "") || FAMILY_END.test(lower) || /^mc\p{L}{3}/u.test(lower)
 }
 const isClearFamily = (token: Token) => isFamily(token) && !AMBIGUOUS_FAMILY.has(token.key) && token.key.length > 3
+/** As in "Henriette Le Goff". */
+const CAPITAL_PARTICLES = new Set("Le La De Van Von Di Del Della Da Dos Du El Al Ben Ter Ten".split(" "))
 /** "Hermann-Löns-Str" is a street. */
 const NAMED_AFTER = /-(?:str|straße|strasse|platz|weg|allee|ring|gasse|schule|haus|stiftung|institut|preis)$/
 const isStop = (token: Token) => !isWord(token) || NOT_NAMES.has(token.key) || NAMED_AFTER.test(token.lower)
@@ -173,7 +175,8 @@ function lastWord(tokens: readonly Token[], at: number): number {
   for (let next = at + 1; next < tokens.length && next <= at + 5; next++) {
     const token = tokens[next]
     if (!token) break
-    if (isParticle(token)) continue
+    const isCapitalParticle = CAPITAL_PARTICLES.has(token.word) && tokens[next + 1] !== undefined
+    if (isParticle(token) || isCapitalParticle) continue
     if (isStop(token)) break
     end = next
   }

@@ -25,8 +25,8 @@ const folder = path.join(import.meta.dirname, "../../fixtures/personal-data")
 const halfOfLine = (written: string): Half =>
   Number.parseInt(createHash("sha256").update(written).digest("hex").slice(0, 2), 16) % 2 === 0 ? "tuning" : "unseen"
 
-/** Lines written after the detectors were tuned, and then used to tune them. */
-const TUNING_FILE = "tuning.txt"
+/** Lines written after the detectors were tuned: the first were then used to tune them, the later ones were not. */
+const COMPLETE_FILES: Readonly<Record<string, Half>> = { "tuning.txt": "tuning", "later.txt": "unseen" }
 
 /** Lines of one half, `en A line with {{email|ann@example.com}}`. The half follows from the line: new lines move none. */
 export function personalDataLines(half: Half): Line[] {
@@ -34,7 +34,7 @@ export function personalDataLines(half: Half): Line[] {
     .toSorted()
     .flatMap((file) => {
       const lines = readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n")
-      return lines.filter((line) => (file === TUNING_FILE ? "tuning" : halfOfLine(line)) === half)
+      return lines.filter((line) => (COMPLETE_FILES[file] ?? halfOfLine(line)) === half)
     })
     .map((written) => ({
       language: written.slice(0, 2),
