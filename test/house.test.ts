@@ -4,12 +4,14 @@ import { expect, test } from "vitest"
 import { CASTS, DENIED_NAMES, DOUBLE_CASTS, type Exceptions, LONG_SIGNATURES } from "./house-exceptions.ts"
 import { type Syntax, syntaxOf } from "./support/syntax.ts"
 
-const sources = import.meta.glob<string>(["../src/**/*.{ts,tsx}", "../durable-objects/**/*.ts"], {
-  query: "?raw",
-  import: "default",
-  eager: true,
-})
-const files = Object.entries(sources).map(([path, text]) => ({ path: path.slice(3), text }))
+const root = path.join(import.meta.dirname, "..")
+const read = (file: string) => readFileSync(path.join(root, file), "utf8")
+
+// Not by import.meta.glob: the module cache would keep its list of files.
+const files = globSync(["src/**/*.{ts,tsx}", "durable-objects/**/*.ts"], { cwd: root })
+  .map((file) => file.split(path.sep).join("/"))
+  .toSorted()
+  .map((file) => ({ path: file, text: read(file) }))
 const syntax = files.map(syntaxOf)
 
 /** Files that match `pattern` and are not among those that may (`home`). */
@@ -26,7 +28,6 @@ const TOP_LEVEL = `
   .split(/\s+/)
 
 test("the top level has no file that a tool left behind", () => {
-  const root = path.join(import.meta.dirname, "..")
   const ignored = readFileSync(path.join(root, ".gitignore"), "utf8").split("\n").filter(Boolean)
   const isIgnored = (name: string) => ignored.some((pattern) => path.matchesGlob(name, pattern.replace(/\/$/, "")))
   const found = readdirSync(root).filter((name) => !name.startsWith(".") && !isIgnored(name))
@@ -39,9 +40,7 @@ test("no file is longer than 300 lines", () => {
 })
 
 test("each Durable Object class of wrangler.toml is exported by the Worker and by the entry point of wrangler dev", () => {
-  const [config = ""] = Object.values(
-    import.meta.glob<string>(["../wrangler.toml"], { query: "?raw", import: "default", eager: true }),
-  )
+  const config = read("wrangler.toml")
   const classes = [...config.matchAll(/^class_name = "(\w+)"/gm)].map(([, name = ""]) => name)
   expect(classes.length).toBeGreaterThan(0)
   for (const path of ["src/index.ts", "src/embedded/development.ts"]) {
@@ -114,8 +113,7 @@ function reachableFrom(path: string, graph: ReadonlyMap<string, readonly string[
 }
 
 test("every dependency is imported by the source", () => {
-  const manifest = import.meta.glob<string>(["../package.json"], { query: "?raw", import: "default", eager: true })
-  const { dependencies } = JSON.parse(Object.values(manifest)[0] ?? "") as { dependencies: Record<string, string> }
+  const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> }
   const unused = Object.keys(dependencies).filter(
     (name) => !files.some(({ text }) => new RegExp(`["']${name}(?:/[^"']*)?["']`).test(text)),
   )

@@ -9,7 +9,7 @@ import { deleteFile, listFilesOfBatch } from "../files/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { isFinal, pathOfEndpoint } from "./batch.ts"
-import { createBatch, newBatchId } from "./create.ts"
+import { cancelRequested, createBatch, newBatchId, noSuchBatch, requestedBatch, scopeOf } from "./common-routes.ts"
 import { MESSAGES_ENDPOINT, toMessageBatch } from "./message-batch.ts"
 import { linesOfRequests, storeInput } from "./message-batch-input.ts"
 import { resultsOf } from "./message-batch-results.ts"
@@ -21,7 +21,6 @@ import {
   MessageBatchPath,
   NewMessageBatch,
 } from "./message-batch-schemas.ts"
-import { cancelRequested, noSuchBatch, requestedBatch, scopeOf } from "./requested.ts"
 import { NoFields, WorkspaceQuery } from "./schemas.ts"
 import { type BatchScope, deleteBatch, listBatches } from "./store.ts"
 import type { BatchRow } from "./table.ts"

@@ -5,10 +5,9 @@ import { GatewayError } from "../errors/errors.ts"
 import { findFile } from "../files/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { cancelRequested, createBatch, newBatchId, requestedBatch, scopeOf } from "./common-routes.ts"
 import { costsOf } from "./cost-store.ts"
-import { createBatch, newBatchId } from "./create.ts"
 import { toBatchRecord } from "./record.ts"
-import { cancelRequested, requestedBatch, scopeOf } from "./requested.ts"
 import {
   BatchesQuery,
   BatchPage,

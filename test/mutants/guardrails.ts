@@ -11,21 +11,21 @@ export const guardrailMutants: readonly Mutant[] = [
   {
     name: "the tables read characters that detectors skip",
     file: SCANNER,
-    from: `if (rune === IGNORED) return { row, idleAt, needsNfa: true }`,
+    from: `if (rune === IGNORED) return { row, idleAt, closedAt: -1, hasEnd, needsNfa: true }`,
     to: `if (rune === IGNORED) continue`,
     test: SCANNER_TEST,
   },
   {
     name: "the character before a candidate is forgotten",
     file: SCANNER,
-    from: `this.#before = runeBefore(text, found.idleAt, this.#normalizes)`,
+    from: `this.#before = runeBefore(text, at, this.#normalizes)`,
     to: `this.#before = BEFORE_TEXT`,
     test: SCANNER_TEST,
   },
   {
     name: "a match at the end of a stream is missed",
     file: SCANNER,
-    from: ` || (isLast && this.#endsAtMatch)`,
+    from: ` || (isLast && this.#mayEndHere)`,
     to: ``,
     test: SCANNER_TEST,
   },
@@ -42,6 +42,13 @@ export const guardrailMutants: readonly Mutant[] = [
     from: `if (this.#generation !== forward.generation) {`,
     to: `if (this.#generation === -1) {`,
     test: SCANNER_TEST,
+  },
+  {
+    name: "a candidate with a trigger is not read",
+    file: SCANNER,
+    from: `if (this.#hasTrigger?.(closed)) return true`,
+    to: ``,
+    test: "test/guardrails/personal-data.test.ts",
   },
   {
     name: "a blocked frame is sent",

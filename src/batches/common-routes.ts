@@ -10,12 +10,14 @@ import { type Caller, callerOf } from "../policy/call-policy.ts"
 import { configuredProviders, reachableProviders } from "../providers/configured.ts"
 import { newId } from "../support/ids.ts"
 import { logError } from "../support/log.ts"
-import { workspaceNotFound } from "../workspaces/requested.ts"
+import { workspaceNotFound, workspaceOf } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { type BatchOrigin, COMPLETION_WINDOW, COMPLETION_WINDOW_MS, MAX_UNFINISHED } from "./batch.ts"
+import { type BatchOrigin, COMPLETION_WINDOW, COMPLETION_WINDOW_MS, isFinal, MAX_UNFINISHED } from "./batch.ts"
 import { wakeBatch } from "./open-batch.ts"
-import { insertBatch } from "./store.ts"
+import { type BatchScope, cancelBatch, findBatch, insertBatch } from "./store.ts"
 import type { BatchRow } from "./table.ts"
+
+/** What the routes of both batch APIs do. */
 
 const AUDITED_FIELDS = ["input_file_id", "endpoint", "completion_window", "metadata", "provider"]
 
@@ -72,7 +74,7 @@ export async function createBatch(c: Context<App>, input: BatchInput): Promise<B
 }
 
 /** Wakes the object of a batch whose row was written. If it cannot be reached now, the cron trigger wakes it. */
-export async function wake(c: Context<App>, id: string): Promise<void> {
+async function wake(c: Context<App>, id: string): Promise<void> {
   await wakeBatch(c.env, id).catch((cause: unknown) => logError("batch was not woken", { batch: id }, cause))
 }
 
@@ -110,4 +112,33 @@ function originOf(c: Context<App>): BatchOrigin {
 function tooMany(): GatewayError {
   const message = `This workspace has ${MAX_UNFINISHED} unfinished batches, the maximum. Wait for one, or cancel one.`
   return new GatewayError("rate_limited", message, { metadata: { reason: "batch_limit", retryable: true } })
+}
+
+/** `workspaceFilter`: another workspace, which only management keys may name. */
+export async function scopeOf(c: Context<App>, workspaceFilter: string | undefined): Promise<BatchScope> {
+  const { organizationId, internId } = c.var.principal
+  return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, workspaceFilter), internId }
+}
+
+/** Throws 404 for an unknown batch. */
+export async function requestedBatch(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {
+  const row = await findBatch(c.env.DB, scope, id)
+  if (!row) throw noSuchBatch()
+  return row
+}
+
+/** Throws 404 for an unknown batch, and 409 for one that is not running. */
+export async function cancelRequested(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {
+  const entry = entryOf(c, { action: "batch.cancel", resourceId: id, workspaceId: scope.workspaceId })
+  const cancelled = await cancelBatch(c.env.DB, { scope, id, now: Date.now(), entry })
+  if (cancelled) await wake(c, id)
+  const row = cancelled ?? (await requestedBatch(c, scope, id))
+  if (isFinal(row.status) || row.status === "finalizing") {
+    throw new GatewayError("conflict", `The batch is ${row.status}: only a running batch can be cancelled.`)
+  }
+  return row
+}
+
+export function noSuchBatch(): GatewayError {
+  return new GatewayError("not_found", "There is no batch with this id in this workspace.")
 }
