@@ -10,8 +10,10 @@ import { type Ended, run } from "./command.ts"
 function deploy(account: Account, secrets: Record<string, string> = {}): Promise<Ended> {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-deploy-"))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const { PATH = "", NODE_COMPILE_CACHE } = process.env
   const env = {
-    PATH: process.env["PATH"] ?? "",
+    PATH,
+    ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     HOME: home,
     XDG_CONFIG_HOME: home,
     CLOUDFLARE_API_BASE_URL: account.url,
