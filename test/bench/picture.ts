@@ -9,9 +9,8 @@ const COLOURS = ["#8a8f98", "#b9bec7", "#1f5fbf", "#5f8fd6", "#9bbbe8", "#b35c00
 /** A longer bar is cut, with its number beside it. */
 const MOST = 8
 
-/** Bars of the CPU ratios of each workload, as an SVG document. */
-export function picture(workloads: readonly Workload[], slices: readonly Slice[]): string {
-  const rows = [...new Set(slices.map(({ row }) => row))]
+/** Bars of the CPU ratios of each workload, as an SVG document. `rows`: their names, in the order of their colours. */
+export function picture(rows: readonly string[], workloads: readonly Workload[], slices: readonly Slice[]): string {
   let top = 30
   const drawn = workloads.flatMap(({ title }) => {
     const bars = rows.flatMap((row, at) => {
@@ -37,7 +36,7 @@ ${drawn.join("\n")}
 }
 
 function draw({ row, ratio, colour }: { row: string; ratio: number; colour: string }, top: number): string {
-  const width = (Math.min(ratio, MOST) / MOST) * (WIDTH - LEFT - 60)
+  const width = (Math.min(ratio, MOST) / MOST) * (WIDTH - LEFT - 80)
   return [
     `<text x="${LEFT - 8}" y="${top + 13}" text-anchor="end">${row}</text>`,
     `<rect x="${LEFT}" y="${top + 2}" width="${width.toFixed(1)}" height="${BAR - 4}" fill="${colour}"/>`,

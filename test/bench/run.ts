@@ -91,17 +91,9 @@ async function main(): Promise<number> {
   for (const row of rows.filter(isFirst)) await checkCharges(row, bench)
 
   if (isCheck) bench.wrong.push(...overBounds(slices))
-  if (slices.length > 0)
-    print(
-      report(
-        rows.map(({ name }) => name),
-        workloads,
-        slices,
-      ),
-      "",
-      legend(workloads),
-    )
-  if (values.svg !== undefined && slices.length > 0) writeFileSync(values.svg, picture(workloads, slices))
+  const names = rows.map(({ name }) => name)
+  if (slices.length > 0) print(report(names, workloads, slices), "", legend(workloads))
+  if (values.svg !== undefined && slices.length > 0) writeFileSync(values.svg, picture(names, workloads, slices))
   print(machine(pinned, rounds), ...bench.wrong.map((fault) => `WRONG: ${fault}`))
   return bench.wrong.length > 0 ? 1 : 0
 }
