@@ -1,5 +1,12 @@
 import { CONTEXT, type Detector, type PatternDetector } from "../detectors/detector.ts"
-import { prefilterText, candidateWindows, regionsWithTrigger, triggerCheck } from "../detectors/detector-prefilter.ts"
+import {
+  candidateRanges,
+  candidateWindows,
+  prefilterText,
+  rangeReads,
+  regionsWithTrigger,
+  triggerCheck,
+} from "../detectors/detector-prefilter.ts"
 import type { PrefilterResult } from "../prefilter/prefilter.ts"
 import { hasIgnored } from "../prefilter/windows.ts"
 import { normalizeText, normalizeContext } from "./normalize.ts"
@@ -127,8 +134,10 @@ export class TextFilter {
     let scanner: NfaScanner | undefined
     let scannedTo = 0
     let done = 0
+    this.#budget.spend(rangeReads(detector) * text.length * COST.prefilterCharacter)
+    const ranges = candidateRanges(detector, text, prefilter)
     const cursor = { range: 0 }
-    for (const { start: first, end: last } of candidateWindows(detector, text, prefilter)) {
+    for (const { start: first, end: last } of candidateWindows(detector, text, { ranges, prefilter })) {
       if (last <= done) continue
       const window = { start: Math.max(first, done), end: last }
       this.#budget.spend(window.end - window.start)
@@ -137,7 +146,7 @@ export class TextFilter {
       const found = isPlain
         ? yield* findRegions(searcherOf(detector.program()), text, window, this.#budget)
         : { regions: [window], end: window.end }
-      const regions = regionsWithTrigger(detector, found.regions, prefilter, cursor)
+      const regions = regionsWithTrigger(found.regions, ranges, cursor)
       done = found.end
       scanner ??= regions.length > 0 ? new NfaScanner(...this.#scanInput(rule, detector)) : undefined
       for (const { start, end } of regions) {

@@ -11,19 +11,13 @@ import { personName } from "./people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
 import { secrets } from "./secrets.ts"
 
-const PATTERN_DETECTORS: readonly PatternDetector[] = [
-  email,
-  phone,
-  ssn,
-  creditCard,
-  ipAddress,
-  secrets,
-  personName,
-  address,
-  iban,
-]
+const PATTERN_DETECTORS: readonly PatternDetector[] = [email, phone, ssn, creditCard, ipAddress, secrets, address, iban]
 
 let instance: Prefilter | undefined
+let namePrefilter: Prefilter | undefined
+
+/** Names of persons are thousands of literals: only texts that are searched for them need their tables. */
+const personPrefilter = (): Prefilter => (namePrefilter ??= new Prefilter([personName.triggers ?? {}], [], [], []))
 
 function detectorPrefilter(): Prefilter {
   instance ??= new Prefilter(
@@ -39,13 +33,14 @@ function detectorPrefilter(): Prefilter {
   return instance
 }
 
-/** Positions where built-in detectors may match. */
+/** Positions where built-in detectors may match, except for names of persons. */
 export function prefilterText(text: string): PrefilterResult {
   return detectorPrefilter().scan(text)
 }
 
 /** Whether a part of a text may contain an accepted match of a built-in detector; undefined for other detectors. */
 export function triggerCheck(detector: PatternDetector): ((text: string) => boolean) | undefined {
+  if (detector === personName) return (text) => personPrefilter().hasCandidate(text, 0)
   const owner = PATTERN_DETECTORS.indexOf(detector)
   return owner === -1 ? undefined : (text) => detectorPrefilter().hasCandidate(text, owner)
 }
@@ -55,9 +50,26 @@ export function rescanText(prefilter: PrefilterResult, text: string, changed: re
   return detectorPrefilter().rescan(prefilter, text, changed)
 }
 
+/** Ranges with a trigger of a built-in detector; undefined for other detectors. */
+export function candidateRanges(
+  detector: PatternDetector,
+  text: string,
+  { candidates }: PrefilterResult,
+): readonly number[] | undefined {
+  return detector === personName
+    ? personPrefilter().scan(text).candidates[0]
+    : candidates[PATTERN_DETECTORS.indexOf(detector)]
+}
+
+/** Number of times that `candidateRanges` reads the text for a detector. */
+export function rangeReads(detector: PatternDetector): number {
+  return detector === personName ? 1 : 0
+}
+
+export type Candidates = { ranges: readonly number[] | undefined; prefilter: PrefilterResult }
+
 /** The windows of a text that a built-in detector must read. */
-export function candidateWindows(detector: PatternDetector, text: string, prefilter: PrefilterResult): Span[] {
-  const ranges = prefilter.candidates[PATTERN_DETECTORS.indexOf(detector)]
+export function candidateWindows(detector: PatternDetector, text: string, { ranges, prefilter }: Candidates): Span[] {
   if (!ranges) return [{ start: 0, end: text.length }]
   if (ranges.length === 0) return []
   const { maxLead, reduced } = detector
@@ -69,16 +81,14 @@ export function candidateWindows(detector: PatternDetector, text: string, prefil
 }
 
 /**
- * The regions, in order, that contain a trigger of the detector: no accepted match is without one.
- * `cursor.range`: the first range to compare, kept between calls.
+ * The regions, in order, that contain a trigger: no accepted match is without one. `cursor.range`: the first range to
+ * compare, kept between calls.
  */
 export function regionsWithTrigger(
-  detector: PatternDetector,
   regions: readonly Span[],
-  prefilter: PrefilterResult,
+  ranges: readonly number[] | undefined,
   cursor: { range: number },
 ): Span[] {
-  const ranges = prefilter.candidates[PATTERN_DETECTORS.indexOf(detector)]
   if (!ranges) return [...regions]
   return regions.filter(({ start, end }) => {
     while (cursor.range < ranges.length && (ranges[cursor.range + 1] ?? 0) < start) cursor.range += 2
