@@ -169,9 +169,9 @@ type Piece = { from: number; to: number; startRow: number; normalizes: boolean; 
 
 type PieceResult = {
   row: number
-  /** The last index before which no thread was left; -1 if there is none. */
+  /** The last index before which no thread was left, or -1. */
   idleAt: number
-  /** The index at which no thread was left after the end of a match; -1 if there is none. */
+  /** The index at which no thread was left after the end of a match, or -1. */
   closedAt: number
   hasEnd: boolean | undefined
   /** A match ends, or a character is skipped, which the tables do not handle. */
