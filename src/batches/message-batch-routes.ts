@@ -4,8 +4,8 @@ import * as z from "zod"
 import type { App } from "../access/app.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { objectKey } from "../files/file.ts"
-import { deleteFile, listFilesOfBatch } from "../files/store.ts"
+import { listFilesOfBatch } from "../files/store.ts"
+import { deleteStored } from "../files/stored-file.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { isFinal, pathOfEndpoint } from "./batch.ts"
@@ -188,7 +188,5 @@ function notEnded(what: string): GatewayError {
 async function removeFile(c: Context<App>, owner: BatchScope, id: string): Promise<void> {
   const scope = { ...owner, mayExport: false }
   const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: owner.workspaceId })
-  const row = await deleteFile(c.env.DB, { scope, id, now: Date.now(), entry })
-  // The cron trigger deletes bytes that remain.
-  if (row) await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
+  await deleteStored(c.env, { scope, id, now: Date.now(), entry })
 }

@@ -8,7 +8,7 @@ import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { limitBytes } from "./bytes.ts"
-import { isDownloadable, MAX_FILE_BYTES, objectKey, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { isDownloadable, MAX_FILE_BYTES, toFilename, toFilePage, toFileRecord } from "./file.ts"
 import { storeFile, newRow } from "./store-file.ts"
 import { boundaryOf, readFilePart } from "./multipart.ts"
 import {
@@ -20,8 +20,8 @@ import {
   ProviderFilesQuery,
   ProviderFileResponse,
 } from "./schemas.ts"
-import { deleteFile, findFile, listFiles } from "./store.ts"
-import { openStored } from "./stored-file.ts"
+import { findFile, listFiles } from "./store.ts"
+import { deleteStored, openStored } from "./stored-file.ts"
 import { inspect } from "./upload.ts"
 import {
   requestProvider,
@@ -168,10 +168,7 @@ export const files = newRouter()
     }
     const scope = await scopeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
-    const row = await deleteFile(c.env.DB, { scope, id, now: Date.now(), entry })
-    if (!row) throw noSuchFile()
-    // The cron trigger deletes bytes that remain.
-    await c.env.FILES.delete(objectKey(row)).catch(() => undefined)
+    if (!(await deleteStored(c.env, { scope, id, now: Date.now(), entry }))) throw noSuchFile()
     return c.json({ _shape: "openrouter" as const, id, type: "file_deleted" as const }, 200)
   })
   .openapi(content, async (c) => {

@@ -3,7 +3,7 @@ import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { objectKey } from "./file.ts"
 import type { StoredFile } from "./inline.ts"
-import { findFile } from "./store.ts"
+import { deleteFile, findFile } from "./store.ts"
 import type { FileRow } from "./table.ts"
 
 /** A file that the caller's key sees. Exports are not among them: they list the calls of other keys. */
@@ -24,4 +24,13 @@ export async function openStored(bucket: R2Bucket, row: FileRow): Promise<R2Obje
   const object = await bucket.get(objectKey(row))
   if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
   return object
+}
+
+type Deletion = Parameters<typeof deleteFile>[1]
+
+/** Deletes a file and its bytes; false if there is no such file. The cron trigger deletes bytes that remain. */
+export async function deleteStored({ DB: db, FILES: bucket }: Env, deletion: Deletion): Promise<boolean> {
+  const row = await deleteFile(db, deletion)
+  if (row) await bucket.delete(objectKey(row)).catch(() => undefined)
+  return row !== undefined
 }
