@@ -150,7 +150,7 @@ const RULES = JSON.stringify({
     { action: "block", pattern: "STOP-\\d{3}" },
     { action: "flag", pattern: "note" },
   ],
-  content_filter_builtins: ["email", "secrets", "phone"].map((slug) => ({ slug, action: "redact" })),
+  content_filter_builtins: ["email", "secrets", "phone", "person-name"].map((slug) => ({ slug, action: "redact" })),
 })
 
 function screening(): Screening {
@@ -162,6 +162,10 @@ function screening(): Screening {
 }
 
 const matching = fc.constantFrom(
+  "Mr. ",
+  "John",
+  " Smith",
+  " de la ",
   "ann.exam",
   "ple@exam",
   "ple.com",
