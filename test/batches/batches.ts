@@ -62,14 +62,18 @@ export async function waitForStatus(as: TestClient, { id }: Pick<Batch, "id">, s
   })
 }
 
-export async function readLines(as: TestClient, fileId: string | null): Promise<Line[]> {
-  const response = await as.get(`/files/${fileId}/content`)
+export function readLines(as: TestClient, fileId: string | null): Promise<Line[]> {
+  return readJsonLines(as, `/files/${fileId}/content`)
+}
+
+export async function readJsonLines<T>(as: TestClient, resource: string): Promise<T[]> {
+  const response = await as.get(resource)
   const text = await response.text()
   expect(response.status, text).toBe(200)
   return text
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as Line)
+    .map((line) => JSON.parse(line) as T)
 }
 
 /** A batch of one request for each text, in the batches of a provider. */

@@ -1,6 +1,7 @@
 import { expect } from "vitest"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, type TestClient } from "../support/world.ts"
+import { readJsonLines } from "./batches.ts"
 
 export type MessageBatch = {
   id: string
@@ -38,12 +39,6 @@ export function endedBatch(as: TestClient, { id }: Pick<MessageBatch, "id">): Pr
   })
 }
 
-export async function readResults(as: TestClient, { id }: Pick<MessageBatch, "id">): Promise<MessageResult[]> {
-  const response = await as.get(`/messages/batches/${id}/results`)
-  const text = await response.text()
-  expect(response.status, text).toBe(200)
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as MessageResult)
+export function readResults(as: TestClient, { id }: Pick<MessageBatch, "id">): Promise<MessageResult[]> {
+  return readJsonLines(as, `/messages/batches/${id}/results`)
 }

@@ -3,7 +3,6 @@ import {
   candidateRanges,
   candidateWindows,
   prefilterText,
-  rangeReads,
   regionsWithTrigger,
   triggerCheck,
 } from "../detectors/detector-prefilter.ts"
@@ -134,8 +133,7 @@ export class TextFilter {
     let scanner: NfaScanner | undefined
     let scannedTo = 0
     let done = 0
-    this.#budget.spend(rangeReads(detector) * text.length * COST.prefilterCharacter)
-    const ranges = candidateRanges(detector, text, prefilter)
+    const ranges = candidateRanges(detector, text, prefilter, this.#budget)
     const cursor = { range: 0 }
     for (const { start: first, end: last } of candidateWindows(detector, text, { ranges, prefilter })) {
       if (last <= done) continue

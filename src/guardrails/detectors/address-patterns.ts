@@ -123,11 +123,12 @@ const FRENCH = split(
   "rue|avenue|av.|boulevard|bd|bd.|blvd|place|chemin|impasse|allée|allées|quai|cours|square|passage|route|sentier|esplanade|ruelle|" +
     "voie|rond-point|faubourg|cité|résidence",
 )
+/** Street types of Romance languages that are also written in lower case. */
 const ROMANCE = split(
   "calle|avenida|avda.|paseo|plaza|pza.|carrera|ronda|camino|travesía|carretera|glorieta|rambla|calzada|bulevar|cuesta|pasaje|callejón|vial|pasadizo|viale|piazza|piazzale|" +
     "vicolo|contrada|rua|travessa|praça|alameda|estrada|rodovia|beco|urb.",
 )
-/** Words of other languages in small letters. */
+/** Street types that are written with a capital. */
 const ROMANCE_CAPITALIZED = split("Via|Corso|Largo|Strada|Av.|C/|Viale|Salita|Lungomare|Rue|Avenue|Boulevard|Place|R.")
 const FRENCH_PARTICLE = "(?:de la |de l['’]|de |du |des |la |le |les |d['’]|l['’]|aux? )?"
 const ROMANCE_PARTICLE =

@@ -2,6 +2,7 @@ import { type PrefilterResult, Prefilter } from "../prefilter/prefilter.ts"
 import { matchBoundariesOf } from "../prefilter/match-boundaries.ts"
 import { windowsAround, windowsWithLead } from "../prefilter/windows.ts"
 import type { Span } from "../content/nfa-scanner.ts"
+import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { address } from "./address.ts"
 import type { PatternDetector } from "./detector.ts"
 import { ENCODING_HINTS } from "./injection-encodings.ts"
@@ -55,15 +56,11 @@ export function candidateRanges(
   detector: PatternDetector,
   text: string,
   { candidates }: PrefilterResult,
+  budget: WorkBudget,
 ): readonly number[] | undefined {
-  return detector === personName
-    ? personPrefilter().scan(text).candidates[0]
-    : candidates[PATTERN_DETECTORS.indexOf(detector)]
-}
-
-/** Number of times that `candidateRanges` reads the text for a detector. */
-export function rangeReads(detector: PatternDetector): number {
-  return detector === personName ? 1 : 0
+  if (detector !== personName) return candidates[PATTERN_DETECTORS.indexOf(detector)]
+  budget.spend(text.length * COST.prefilterCharacter)
+  return personPrefilter().scan(text).candidates[0]
 }
 
 export type Candidates = { ranges: readonly number[] | undefined; prefilter: PrefilterResult }

@@ -1,4 +1,4 @@
-/** Words near a number that tell what it is. */
+/** Terms near a number that identify its kind. */
 
 const anyOf = (terms: string) => terms.split(" ").join("|")
 
@@ -14,7 +14,7 @@ const PHONE_TERM = new RegExp(
   `(?<!\\p{L})(?:${PHONE_STEMS})\\p{L}*|телефон|тел|звон|номер|факс|моб|電話|携帯|話|手机|电话|拨打|热线|致电|هاتف|جوال|اتصل|موبايل|الرقم`,
   "iu",
 )
-/** Words that tell a phone number only if it is written in groups. */
+/** Terms that identify a phone number only if it is written in groups. */
 const NUMBER_WORD =
   /(?<!\p{L})(?:numbers?|numéro|número|numero|nummer|numer|numara\p{L}*)(?: (?:is|est|le|est le|es|el|é|è|ist|to))?[ :]{0,2}$/iu
 const OTHER_NUMBER =
