@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 
-/** Prepares targets that are not in the source: the deployed bundle, and the gateways it is compared with. */
+/** Prepares the gateways that this one is compared with. */
 
 /** Node processes of the tools, without their banners and telemetry. */
 export const QUIET = {
@@ -9,15 +9,6 @@ export const QUIET = {
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_WRITE_LOGS: "false",
-}
-
-export function buildBundle(outdir: string): void {
-  const args = ["deploy", "--dry-run", "--outdir", outdir, "--env", "production"]
-  const built = spawnSync(process.execPath, ["node_modules/wrangler/bin/wrangler.js", ...args], {
-    encoding: "utf8",
-    env: { ...process.env, ...QUIET },
-  })
-  if (built.status !== 0) throw new Error(`The Worker does not build.\n${built.stdout}${built.stderr}`)
 }
 
 export const PORTKEY_VERSION = "1.15.2"

@@ -2,11 +2,12 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
+import { ensureBuild } from "../../src/dev/build.ts"
 import { type Child, startChild, stopChildren } from "./child.ts"
 import { cpuMs, memoryKb } from "./cpu.ts"
 import type { Job, Load } from "./load.ts"
 import { picture } from "./picture.ts"
-import { buildBundle, hasLitellm, installPortkey, QUIET } from "./prepare.ts"
+import { hasLitellm, installPortkey, QUIET } from "./prepare.ts"
 import { legend, overBounds, report, type Slice } from "./report.ts"
 import { type Row, startRows } from "./rows.ts"
 import type { Target } from "./target.ts"
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
   const workloads = workloadsOf(values.quick ? 0.4 : 1).filter(isWanted)
 
   mkdirSync(FOLDER, { recursive: true })
-  buildBundle(`${FOLDER}/bundle`)
+  await ensureBuild()
   const isCheck = values.check === true
   const installed = `${PORTKEY_FOLDER}/node_modules/@portkey-ai/gateway`
   const noPortkey = isCheck ? null : installPortkey(PORTKEY_FOLDER, installed, !!values.offline)

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { Server } from "node:http"
+import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare"
@@ -11,6 +12,7 @@ import {
 } from "wrangler"
 import { useDirectOutbound } from "../../src/local/direct-outbound.ts"
 import { modulesOf } from "../../src/local/bundle-modules.ts"
+import { dist } from "../../src/local/paths.ts"
 import { findFreePort } from "../support/free-port.ts"
 import { serveParent } from "./child.ts"
 import { ownChild } from "./cpu.ts"
@@ -114,7 +116,7 @@ async function startGateway(): Promise<Target> {
     convertV4MiniflareOptions({
       ...options,
       ...DIRECT,
-      ...modulesOf(`${FOLDER}/bundle/index.js`),
+      ...modulesOf(path.join(dist, "gateway/index.js")),
       bindings: {
         // Not `options.bindings`: they include .dev.vars.
         ...readConfig({ config: "wrangler.toml", env: "production" }).vars,
