@@ -10,7 +10,7 @@ import { DAY_MS } from "../../src/support/time.ts"
 /** A limit with the amount spent in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
 type Refusal = Extract<Verdict, { ok: false }>
-type LedgerStores = { of: (scope: string) => Counters; creditedNano: () => number }
+type LedgerStores = { get: (scope: string) => Counters; creditedNano: () => number }
 
 /** Threshold value that marks a rejection. */
 const REFUSAL = -1
@@ -68,14 +68,14 @@ export class Alerts {
     const creditedNano = stores.creditedNano()
     this.#base ??= this.#read("base")
     if (this.#base?.creditedNano === creditedNano) return
-    const { spent } = stores.of(ACCOUNT).total
+    const { spent } = stores.get(ACCOUNT).total
     this.#base = { creditedNano, spentNano: spent, limitNano: Math.max(0, creditedNano - spent) }
     this.#write("base", this.#base)
   }
 
   /** Called after a charge is counted, within its transaction. */
   charged(generation: Generation, stores: LedgerStores, now: number): void {
-    const uses = (generation.limits ?? []).map((limit) => useOf(limit, stores.of(limit.scope)))
+    const uses = (generation.limits ?? []).map((limit) => useOf(limit, stores.get(limit.scope)))
     if (generation.costNano > 0) uses.push(this.#balance(stores))
     for (const use of uses) {
       const threshold = reachedThreshold(this.thresholds, use.spentNano, use.limitNano)
@@ -94,7 +94,7 @@ export class Alerts {
   #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, stores: LedgerStores): boolean {
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
-    const use = limit ? useOf(limit, stores.of(scope)) : this.#balance(stores)
+    const use = limit ? useOf(limit, stores.get(scope)) : this.#balance(stores)
     const mark = markOf(use)
     const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()
     if (known.length > 0) return false
@@ -135,7 +135,7 @@ export class Alerts {
     this.#base ??= this.#read("base")
     this.#base ??= { creditedNano: stores.creditedNano(), spentNano: 0, limitNano: stores.creditedNano() }
     const { limitNano, spentNano } = this.#base
-    const spent = stores.of(ACCOUNT).total.spent - spentNano
+    const spent = stores.get(ACCOUNT).total.spent - spentNano
     return { scope: ACCOUNT, interval: null, windowStart: spentNano, limitNano, spentNano: Math.max(0, spent) }
   }
 

@@ -19,7 +19,7 @@ export type LedgerStores = {
   overruns: Overruns
   rates: RateCounts
   alerts: Alerts
-  alertBooks: { of: (scope: string) => Counters; creditedNano: () => number }
+  alertBooks: { get: (scope: string) => Counters; creditedNano: () => number }
 }
 
 /** Change of each lease in nano-USD by the settlements and registrations of a report. */

@@ -39,7 +39,7 @@ export class CounterStore {
     this.#changed.clear()
   }
 
-  of(scope: string): Counters {
+  get(scope: string): Counters {
     let counters = this.#known.get(scope)
     if (!counters) {
       counters = this.#read<Counters>(scope) ?? newCounters(Date.now())
@@ -50,13 +50,13 @@ export class CounterStore {
 
   /** Counters with ended windows reset. */
   at(scope: string, now: number): Counters {
-    return rollForward(this.of(scope), now)
+    return rollForward(this.get(scope), now)
   }
 
   /** Stored by the next `save`, which must follow before the transaction ends. */
   add(scopes: readonly string[], amount: Spent, now: number): void {
     for (const scope of scopes) {
-      this.#known.set(scope, addSpent(this.of(scope), amount, now))
+      this.#known.set(scope, addSpent(this.get(scope), amount, now))
       this.#changed.add(scope)
     }
   }
@@ -68,7 +68,7 @@ export class CounterStore {
 
   /** Uses one statement for all changes, because a statement costs more than its rows. */
   save(): void {
-    this.#write([...this.#changed].map((scope) => [scope, this.of(scope)]))
+    this.#write([...this.#changed].map((scope) => [scope, this.get(scope)]))
     this.#changed.clear()
   }
 

@@ -56,7 +56,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #charging: LedgerStores
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
-  readonly #books = { of: (scope: string) => this.#counters.of(scope), creditedNano: () => this.#credits.total() }
+  readonly #books = { get: (scope: string) => this.#counters.get(scope), creditedNano: () => this.#credits.total() }
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -197,7 +197,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   balance(): Balance {
-    const { total } = this.#counters.of(ACCOUNT)
+    const { total } = this.#counters.get(ACCOUNT)
     const heldNano = this.#holds.held(ACCOUNT)
     return { creditedNano: this.#credits.total(), spentNano: total.spent, heldNano, byokNano: total.byok }
   }
