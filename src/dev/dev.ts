@@ -5,7 +5,7 @@ import { createServer } from "vite"
 import { readOptions, root } from "./options.ts"
 
 /** `npm run dev`: the gateway of `npm start`, and the console with hot reload in front of it. */
-const { host, port } = readOptions(process.argv.slice(2))
+const { host, port } = readOptions(process.argv.slice(2), process.env)
 const origin = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`
 const gateway = spawn(process.execPath, [path.join(import.meta.dirname, "start.ts"), ...process.argv.slice(2)], {
   stdio: "inherit",

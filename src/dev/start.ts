@@ -169,6 +169,6 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-start(readOptions(process.argv.slice(2))).catch((error: unknown) => {
+start(readOptions(process.argv.slice(2), process.env)).catch((error: unknown) => {
   fail(error instanceof Error ? error.message : String(error))
 })
