@@ -68,6 +68,17 @@ export async function workerProject(common: object) {
                     max_completion_tokens: 4_096,
                   } as never,
                   { id: "flat", prompt: "0", completion: "0", request: "0.01" } as never,
+                  {
+                    id: "tiered",
+                    prompt: "0.000001",
+                    completion: "0.000002",
+                    input_cache_read: "0.0000001",
+                    overrides: [
+                      { min_prompt_tokens: 10_000, prompt: "0.000002", completion: "0.000003" },
+                      { service_tier: "priority", prompt: "0.00001", completion: "0.00002" },
+                      { service_tier: "flex", prompt: "0.0000005", completion: "0.000001" },
+                    ],
+                  } as never,
                 ]),
               },
               // Three providers of the same models; tests mock all of them.

@@ -6,11 +6,22 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { runInNewContext } from "node:vm"
+import type { PriceList } from "../money/price-list.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { datesOf, readModelDates } from "./seed-dates.ts"
-import { basePricing, highestPricing, larger, shift, twice, type DatedPrice, type ListPrices } from "./seed-prices.ts"
-import { authorPrices, embeddingModels, realtimeModels, unseeded, upstreams } from "./seed-upstreams.ts"
-import { keysOf } from "../support/arrays.ts"
+import {
+  basePricing,
+  type DatedPrice,
+  highestOf,
+  highestPricing,
+  isPriced,
+  type ListPrices,
+  shift,
+  thresholdsOf,
+  tidy,
+  toPriceList,
+} from "./seed-prices.ts"
+import { authorPrices, embeddingModels, realtimeModels, toTokenizer, unseeded, upstreams } from "./seed-upstreams.ts"
 
 type Meta = {
   id: string
@@ -33,7 +44,13 @@ type PriceLists = {
     options: { providerId: string },
   ): { model: Listed; provider: { id: string } } | null
 }
-type Offer = { provider: string; upstream_id: string; pricing: Pricing; quantization?: string; collects_data: boolean }
+type Offer = {
+  provider: string
+  upstream_id: string
+  pricing: PriceList
+  quantization?: string
+  collects_data: boolean
+}
 
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   maxCompletionTokens: ["max_tokens", "max_completion_tokens"],
@@ -51,22 +68,6 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   responseFormat: ["response_format"],
   reasoning: ["reasoning", "include_reasoning", "reasoning_effort"],
 }
-
-const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
-  [/^openai\//, "GPT"],
-  [/^anthropic\//, "Claude"],
-  [/^google\/gemini/, "Gemini"],
-  [/^google\/gemma/, "Gemma"],
-  [/^x-ai\//, "Grok"],
-  [/^cohere\//, "Cohere"],
-  [/^amazon\/nova/, "Nova"],
-  [/^qwen\/qwen3/, "Qwen3"],
-  [/^qwen\//, "Qwen"],
-  [/^deepseek\/(?!.*(llama|qwen))/, "DeepSeek"],
-  [/^mistralai\//, "Mistral"],
-  [/llama-4/, "Llama4"],
-  [/llama-3|\/l3/, "Llama3"],
-]
 
 const require = createRequire(resolve(process.argv[2] ?? ".", "package.json"))
 const today = new Date().toISOString().slice(0, 10)
@@ -191,17 +192,17 @@ function nativeOffers(id: string): Offer[] {
       console.warn(`no price of ${upstreamId} at ${provider}: left out`)
       return []
     }
-    const {
-      prompt,
-      completion = id in embeddingModels ? "0" : undefined,
-      ...rest
-    } = highestPricing(found.prices, today)
-    if (prompt === undefined || completion === undefined) return []
+    const pricingAt = (tokens: number): Partial<Pricing> => ({
+      ...(id in embeddingModels && { completion: "0" }),
+      ...highestPricing(found.prices, today, tokens),
+    })
+    if (!isPriced(pricingAt(0))) return []
+    const pricing = toPriceList(thresholdsOf(found.prices, today), (tokens) => tidy(id, pricingAt(tokens)))
     const quantization = upstream.quantization?.[id]
     return {
       provider,
       upstream_id: upstreamId,
-      pricing: tidy(id, { prompt, completion, ...rest }),
+      pricing,
       ...(quantization !== undefined && { quantization }),
       collects_data: upstream.collectsData,
     }
@@ -213,45 +214,35 @@ function nativeOffers(id: string): Offer[] {
  * from a price list only if its base prices are equal, so that both mean the same offer.
  */
 function toResoldOffer(meta: Meta): Offer {
+  const { prompt, completion } = resoldBase(meta)
+  const same = [find("openrouter", meta.id)?.prices, authorListed(meta.id)?.prices].filter((prices) => {
+    const base = prices && basePricing(prices, today)
+    return base?.prompt === prompt && base.completion === completion
+  })
+  const known = same.filter((prices) => prices !== undefined)
+  const thresholds = [...new Set(known.flatMap((prices) => thresholdsOf(prices, today)))].sort((a, b) => a - b)
+  const pricing = toPriceList(thresholds, (tokens) => resoldPricing(meta, known, tokens))
+  return { provider: "openrouter", upstream_id: meta.id, pricing, collects_data: true }
+}
+
+function resoldBase({ pricing: { text } }: Meta): Pricing {
+  return { prompt: shift(text.input.normal, 6), completion: shift(text.output.normal, 6) }
+}
+
+function resoldPricing(meta: Meta, lists: readonly Listed["prices"][], tokens: number): Pricing {
   const { normal, cached } = meta.pricing.text.input
-  let pricing: Pricing = { prompt: shift(normal, 6), completion: shift(meta.pricing.text.output.normal, 6) }
-  for (const prices of [find("openrouter", meta.id)?.prices, authorListed(meta.id)?.prices]) {
-    if (!prices) continue
-    const base = basePricing(prices, today)
-    if (base.prompt !== shift(normal, 6) || base.completion !== shift(meta.pricing.text.output.normal, 6)) continue
-    pricing = highestOf(pricing, highestPricing(prices, today))
-  }
+  let pricing = resoldBase(meta)
+  for (const prices of lists) pricing = highestOf(pricing, highestPricing(prices, today, tokens))
   // `cached` is the price of reading and writing together: the price of reading alone is known where nothing is
   // written.
   if (!("input_cache_read" in pricing) && cached > 0 && cached < normal && !billsCacheWrites(meta.id)) {
     pricing.input_cache_read = shift(cached, 6)
   }
-  return { provider: "openrouter", upstream_id: meta.id, pricing: tidy(meta.id, pricing), collects_data: true }
+  return tidy(meta.id, pricing)
 }
 
 function billsCacheWrites(id: string): boolean {
   return /^(anthropic|google|qwen|alibaba)\//.test(id) || /^openai\/gpt-(5\.[6-9]|[6-9])/.test(id)
-}
-
-function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
-  const merged: Pricing = { ...a }
-  for (const key of keysOf<keyof Pricing>(b)) merged[key] = larger(b[key] ?? "0", merged[key] ?? "0")
-  return merged
-}
-
-/** Corrects price lists in which a cached token costs more to read, or less to write, than a plain one. */
-function tidy(id: string, pricing: Pricing): Pricing {
-  const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
-  return {
-    ...rest,
-    ...(read !== undefined &&
-      read !== "0" &&
-      larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
-    ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
-    // In no list: the vendor's price page states twice the price of the prompt, at every provider.
-    ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
-    ...(audio !== undefined && { audio }),
-  }
 }
 
 function find(providerId: string, id: string): Listed | undefined {
@@ -292,8 +283,4 @@ function datedFacts(id: string): { created: number; knowledge_cutoff: string | n
   const modelDates = datesOf(id, dates)
   const day = /-(\d{4}-\d{2}-\d{2})$/.exec(id)?.[1]
   return day === undefined ? modelDates : { ...modelDates, created: Date.parse(day) / 1_000 }
-}
-
-function toTokenizer(id: string): string {
-  return TOKENIZERS.find(([pattern]) => pattern.test(id))?.[1] ?? "Other"
 }

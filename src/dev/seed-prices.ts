@@ -1,4 +1,5 @@
-import type { Pricing } from "../money/pricing.ts"
+import { type PriceList, REPLACEABLE } from "../money/price-list.ts"
+import { PRICE_NAMES, type Pricing } from "../money/pricing.ts"
 
 /** A price list's entry as @pydantic/genai-prices has it: USD per million tokens, or per thousand requests. */
 export type ListPrice = number | { base: number; tiers: readonly { start: number; price: number }[] }
@@ -29,7 +30,7 @@ export function shift(value: number, power: number): string {
 }
 
 /** Twice a decimal string. */
-export function twice(price: string): string {
+function twice(price: string): string {
   return toDecimal(toUnits(price) * 2n)
 }
 
@@ -39,20 +40,83 @@ export function larger(a: string, b: string): string {
 }
 
 /**
- * The highest value of each price: of its tiers, of the hours of the day, and of an announced increase. An endpoint has
- * one price, and in this way it never charges less than the provider.
+ * Prices of a call with this number of prompt tokens: the highest of the hours of the day and of an announced increase,
+ * so that the gateway never charges less than the provider.
  */
-export function highestPricing(listed: ListPrices | readonly DatedPrice[], today: string): Partial<Pricing> {
+export function highestPricing(
+  listed: ListPrices | readonly DatedPrice[],
+  today: string,
+  promptTokens: number,
+): Partial<Pricing> {
   const pricing: Partial<Pricing> = {}
   for (const prices of pricesAt(listed, today)) {
     for (const [name, [key, power]] of Object.entries(NAMES)) {
       const price = prices[name]
       if (price === undefined) continue
-      const values = typeof price === "number" ? [price] : [price.base, ...price.tiers.map((tier) => tier.price)]
-      for (const value of values) pricing[key] = larger(shift(value, power), pricing[key] ?? "0")
+      pricing[key] = larger(shift(priceAt(price, promptTokens), power), pricing[key] ?? "0")
     }
   }
   return pricing
+}
+
+/** A tier applies to all tokens of a call with more prompt tokens than its start. */
+function priceAt(price: ListPrice, promptTokens: number): number {
+  if (typeof price === "number") return price
+  const tiers = price.tiers.filter(({ start }) => promptTokens > start)
+  return tiers.reduce((last, tier) => (tier.start > last.start ? tier : last), { start: -1, price: price.base }).price
+}
+
+/** Numbers of prompt tokens above which a price changes, ascending. */
+export function thresholdsOf(listed: ListPrices | readonly DatedPrice[], today: string): number[] {
+  const starts = pricesAt(listed, today).flatMap((prices) =>
+    Object.values(prices).flatMap((price) => (typeof price === "object" ? price.tiers.map(({ start }) => start) : [])),
+  )
+  return [...new Set(starts)].sort((a, b) => a - b)
+}
+
+/** The price list with these prices: those of a short prompt, and an override for each threshold. */
+export function toPriceList(thresholds: readonly number[], pricingAt: (promptTokens: number) => Pricing): PriceList {
+  const base = pricingAt(0)
+  let below = base
+  const overrides = thresholds.flatMap((threshold) => {
+    const above = pricingAt(threshold + 1)
+    const changed = REPLACEABLE.flatMap((name) => {
+      if (base[name] === undefined && above[name] === undefined) return []
+      const price = above[name] ?? above.prompt
+      return price === below[name] ? [] : [[name, price]]
+    })
+    below = { ...below, ...Object.fromEntries(changed) }
+    return changed.length > 0 ? [{ min_prompt_tokens: threshold, ...Object.fromEntries(changed) }] : []
+  })
+  return { ...base, ...(overrides.length > 0 && { overrides }) }
+}
+
+/** Whether a list has the two prices that every endpoint needs. */
+export function isPriced({ prompt, completion }: Partial<Pricing>): boolean {
+  return prompt !== undefined && completion !== undefined
+}
+
+/** The higher of each price. */
+export function highestOf(a: Pricing, b: Partial<Pricing>): Pricing {
+  const merged: Pricing = { ...a }
+  for (const key of PRICE_NAMES) if (b[key] !== undefined) merged[key] = larger(b[key] ?? "0", merged[key] ?? "0")
+  return merged
+}
+
+/** Corrects price lists in which a cached token costs more to read, or less to write, than a plain one. */
+export function tidy(id: string, listed: Partial<Pricing>): Pricing {
+  const pricing = { prompt: "0", completion: "0", ...listed }
+  const { input_cache_read: read, input_cache_write: write, audio, ...rest } = pricing
+  return {
+    ...rest,
+    ...(read !== undefined &&
+      read !== "0" &&
+      larger(pricing.prompt, read) === pricing.prompt && { input_cache_read: read }),
+    ...(write !== undefined && larger(write, pricing.prompt) === write && { input_cache_write: write }),
+    // In no list: the vendor's price page states twice the price of the prompt, at every provider.
+    ...(write !== undefined && id.startsWith("anthropic/") && { input_cache_write_1h: twice(pricing.prompt) }),
+    ...(audio !== undefined && { audio }),
+  }
 }
 
 /** Present price of a call at the base tier: to see whether two lists mean the same offer. */

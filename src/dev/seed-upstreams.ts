@@ -234,3 +234,23 @@ export const unseeded: ReadonlySet<string> = new Set([
   "perplexity/sonar-deep-research",
   "perplexity/sonar-pro-search",
 ])
+
+const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
+  [/^openai\//, "GPT"],
+  [/^anthropic\//, "Claude"],
+  [/^google\/gemini/, "Gemini"],
+  [/^google\/gemma/, "Gemma"],
+  [/^x-ai\//, "Grok"],
+  [/^cohere\//, "Cohere"],
+  [/^amazon\/nova/, "Nova"],
+  [/^qwen\/qwen3/, "Qwen3"],
+  [/^qwen\//, "Qwen"],
+  [/^deepseek\/(?!.*(llama|qwen))/, "DeepSeek"],
+  [/^mistralai\//, "Mistral"],
+  [/llama-4/, "Llama4"],
+  [/llama-3|\/l3/, "Llama3"],
+]
+
+export function toTokenizer(id: string): string {
+  return TOKENIZERS.find(([pattern]) => pattern.test(id))?.[1] ?? "Other"
+}

@@ -1,5 +1,6 @@
 import { estimateDelivered } from "../formats/chat/meter.ts"
 import { costOf, NO_TOKENS } from "../money/money.ts"
+import { pricesOf } from "../money/price-list.ts"
 import type { CallContext } from "./inference-request.ts"
 
 /** Cancels dispatch when the client disconnects: the attempt under way and those to come. */
@@ -95,9 +96,10 @@ export class HoldHeartbeat {
 
   /** Nano-USD that the ledger charges if the isolate dies: 0 with a BYOK credential. */
   #estimate(): number {
-    const { servingTarget, draft, meter, estimateNano } = this.#call
+    const { servingTarget, draft, meter, estimateNano, request } = this.#call
     if (servingTarget?.byok && !draft.isByok) return 0
     const tokens = { ...NO_TOKENS, prompt: draft.promptEstimate, completion: estimateDelivered(meter) }
-    return servingTarget ? costOf(tokens, servingTarget.endpoint.pricing) : estimateNano
+    if (!servingTarget) return estimateNano
+    return costOf(tokens, pricesOf(servingTarget.endpoint.pricing, tokens.prompt, request.bounds.priced))
   }
 }

@@ -1,4 +1,5 @@
-import { costOf, NO_TOKENS } from "../money/money.ts"
+import { costOf, NO_TOKENS, type Tokens } from "../money/money.ts"
+import { type PricedCall, pricesOf } from "../money/price-list.ts"
 import type { Pricing } from "../money/pricing.ts"
 import type { BillableUnits } from "./cost-bound.ts"
 import { estimateDelivered, type ResponseMeter } from "../formats/chat/meter.ts"
@@ -10,7 +11,7 @@ export const NO_CHARGE: Charge = { tokens: NO_TOKENS, tokensFrom: "none", costNa
 
 export type ChargeInput = {
   target: Pick<Target, "endpoint" | "byok">
-  bounds: { promptEstimate: number; pieces: BillableUnits }
+  bounds: { promptEstimate: number; pieces: BillableUnits; priced: PricedCall }
   /** Nano-USD. The charge never exceeds it. */
   heldNano: number
   /** The response is complete. */
@@ -23,12 +24,22 @@ export type ChargeInput = {
  * exceeds the hold: a provider that counts more than `max_tokens` allows would otherwise take a key past its limit.
  */
 export function chargeFor(meter: ResponseMeter, input: ChargeInput): Charge {
-  const { endpoint, byok } = input.target
-  const charge = chargeAt(meter, endpoint.pricing, input)
-  return byok ? asByokCharge(charge, endpoint.pricing) : charge
+  const charge = chargeOf(meter, input)
+  return input.target.byok ? asByokCharge(charge, callPrices(meter, input, charge.tokens.prompt)) : charge
 }
 
-function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, isComplete }: ChargeInput): Charge {
+/** The prices of a call: by its prompt tokens, its start, and the tier that the provider reports. */
+export function callPrices(
+  { serviceTier }: Pick<ResponseMeter, "serviceTier">,
+  { target, bounds: { priced } }: Pick<ChargeInput, "target"> & { bounds: Pick<ChargeInput["bounds"], "priced"> },
+  promptTokens: number,
+): Pricing {
+  return pricesOf(target.endpoint.pricing, promptTokens, { ...priced, serviceTier: serviceTier ?? priced.serviceTier })
+}
+
+function chargeOf(meter: ResponseMeter, input: ChargeInput): Charge {
+  const { bounds, heldNano, isComplete } = input
+  const costAt = (tokens: Tokens) => costOf(tokens, callPrices(meter, input, tokens.prompt))
   // Units reported in the response replace the requested units.
   const units = { ...bounds.pieces, ...meter.generated }
   const countedUnits = meter.tokens && { ...meter.tokens, ...units }
@@ -38,7 +49,7 @@ function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, is
     return {
       tokens: countedUnits,
       tokensFrom: "upstream",
-      ...cappedCharge(costOf(countedUnits, pricing), heldNano),
+      ...cappedCharge(costAt(countedUnits), heldNano),
       byok: null,
     }
   }
@@ -47,7 +58,7 @@ function chargeAt(meter: ResponseMeter, pricing: Pricing, { bounds, heldNano, is
   return {
     tokens,
     tokensFrom: "estimate",
-    costNano: Math.min(costOf(tokens, pricing), heldNano),
+    costNano: Math.min(costAt(tokens), heldNano),
     overrunNano: 0,
     byok: null,
   }

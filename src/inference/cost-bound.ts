@@ -1,6 +1,7 @@
 import type { Caller } from "../policy/call-policy.ts"
 import type { CostRange } from "../ledger/limits.ts"
 import { affordableCompletion, maxCost, costOf, type GeneratedUnits, NO_TOKENS } from "../money/money.ts"
+import { highestPrices, type PricedCall, pricedTier, pricesOf } from "../money/price-list.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens } from "../support/tokens.ts"
 import type { Target } from "../routing/target.ts"
@@ -27,6 +28,7 @@ const ASSUMED_COMPLETION = 64
 export type BillableUnits = { images: number } & Partial<GeneratedUnits>
 
 export type CostBounds = {
+  priced: PricedCall
   promptBound: number
   /** Units with a price each: images in the prompt, and the maximum that can be generated. */
   pieces: BillableUnits
@@ -47,6 +49,7 @@ export function costBoundsOf(request: ChatRequest, bodyBytes: number): CostBound
   const promptBound = boundPrompt(request, bodyBytes) + TEMPLATE_TOKENS
   const requestedMax = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY
   return {
+    priced: { startedAt: Date.now(), serviceTier: pricedTier(request.service_tier) },
     promptBound,
     pieces: { images: countImages(request) },
     promptLimit: "context",
@@ -127,9 +130,10 @@ export function costRangeFor(
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
+    const highest = highestPrices(pricing, prompt, bounds.priced)
     const leastCompletion = bounds.isWhole ? completion : Math.min(completion, MIN_COMPLETION)
-    const minCost = maxCost(prompt, leastCompletion * choices, pricing, pieces)
-    const maxCostNano = maxCost(prompt, completion * choices, pricing, pieces)
+    const minCost = maxCost(prompt, leastCompletion * choices, highest, pieces)
+    const maxCostNano = maxCost(prompt, completion * choices, highest, pieces)
     const tokens = {
       ...NO_TOKENS,
       ...pieces,
@@ -138,7 +142,7 @@ export function costRangeFor(
     }
     range.leastNano = Math.max(range.leastNano, minCost)
     range.mostNano = Math.max(range.mostNano, maxCostNano)
-    range.estimateNano = Math.max(range.estimateNano, costOf(tokens, pricing))
+    range.estimateNano = Math.max(range.estimateNano, costOf(tokens, pricesOf(pricing, tokens.prompt, bounds.priced)))
     range.estimateTokens = Math.max(range.estimateTokens, tokens.prompt + tokens.completion)
   }
   return range
@@ -148,9 +152,10 @@ export function costRangeFor(
  * The output limit to send to a target if the grant covers less than the client requested; otherwise undefined.
  */
 export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
-  const { pricing } = target.endpoint
-  const completionNano = grantedNano - maxCost(promptBoundFor(target, bounds), 0, pricing, bounds.pieces)
-  const affordable = Math.floor(affordableCompletion(completionNano, pricing) / bounds.choices)
+  const prompt = promptBoundFor(target, bounds)
+  const highest = highestPrices(target.endpoint.pricing, prompt, bounds.priced)
+  const completionNano = grantedNano - maxCost(prompt, 0, highest, bounds.pieces)
+  const affordable = Math.floor(affordableCompletion(completionNano, highest) / bounds.choices)
   const bound = bounds.completionBound(target)
   // Sending an assumed bound makes the provider enforce it. Needed only if exceeding it would cost.
   if (bounds.isAssumed(target) && affordable !== Number.POSITIVE_INFINITY)
@@ -161,11 +166,15 @@ export function completionCap(target: Target, bounds: CostBounds, grantedNano: n
 /** A free-tier key may only use models that cost nothing. */
 export function requireTier(caller: Caller, targets: readonly Target[], bounds: CostBounds): Target[] {
   if (caller.kind !== "free_tier") return [...targets]
-  const free = targets.filter(
-    (target) =>
-      target.byok !== undefined ||
-      maxCost(bounds.promptBound, bounds.completionBound(target), target.endpoint.pricing, bounds.pieces) === 0,
-  )
+  const { promptBound, pieces, priced } = bounds
+  const mostOf = (target: Target) =>
+    maxCost(
+      promptBound,
+      bounds.completionBound(target),
+      highestPrices(target.endpoint.pricing, promptBound, priced),
+      pieces,
+    )
+  const free = targets.filter((target) => target.byok !== undefined || mostOf(target) === 0)
   if (free.length > 0) return free
   throw new GatewayError(
     "payment_required",

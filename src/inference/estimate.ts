@@ -1,5 +1,6 @@
 import { GatewayError } from "../errors/errors.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
+import { pricesOf } from "../money/price-list.ts"
 import type { Pricing } from "../money/pricing.ts"
 import { targetKey } from "../routing/target.ts"
 import type { InferenceCall, PreparedCall } from "./call.ts"
@@ -43,7 +44,7 @@ export async function estimateCall(call: InferenceCall<ChatRequest>, deps: Deps)
       provider: target.provider.name,
       isByok: target.byok !== undefined,
       mostNano: costRangeFor([target], request.bounds, expectedOf).mostNano,
-      pricing: target.endpoint.pricing,
+      pricing: pricesOf(target.endpoint.pricing, request.bounds.promptEstimate, request.bounds.priced),
     })),
     excludes,
   }

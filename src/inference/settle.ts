@@ -7,7 +7,7 @@ import type { CallText } from "../observability/call-content.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
 import { storeCached } from "./cached-response.ts"
-import { chargeFor, NO_CHARGE } from "./charge.ts"
+import { callPrices, chargeFor, NO_CHARGE } from "./charge.ts"
 import { recordGeneration } from "./record.ts"
 import { toFindings } from "./stages.ts"
 
@@ -81,12 +81,12 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
     ...(target && { providerSlug: target.provider.slug }),
     ...(charge.overrunNano > 0 && { overrunNano: charge.overrunNano }),
     ...(meter.nativeFinishReason !== null && { nativeFinishReason: meter.nativeFinishReason }),
-    ...storyOf(call, result),
+    ...storyOf(call, result, charge),
   }
 }
 
-function storyOf(call: HeldCall, result: RelayResult): CallStory {
-  const { heldNano, request } = call
+function storyOf(call: HeldCall, result: RelayResult, { tokens }: Charge): CallStory {
+  const { heldNano, request, meter } = call
   const { accepted, error, ending } = result
   const limits = call.limitsAt(chargedTarget(call, result))
   const findings = request.screening ? toFindings(request.screening.stages()) : []
@@ -94,7 +94,9 @@ function storyOf(call: HeldCall, result: RelayResult): CallStory {
   return {
     heldNano,
     ...(limits.length > 0 && { limits }),
-    ...(accepted && { pricing: accepted.target.endpoint.pricing }),
+    ...(accepted && {
+      pricing: callPrices(meter, { target: accepted.target, bounds: request.bounds }, tokens.prompt),
+    }),
     ...(error && ending !== "cancelled" && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
     ...(findings.length > 0 && { guardrails: findings }),
   }

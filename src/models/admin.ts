@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { Provider } from "../providers/provider.ts"
 import type * as catalogue from "./catalogue.ts"
-import { PricingOrNull } from "../money/pricing.ts"
+import { PriceListOrNull } from "../money/price-list.ts"
 import { INPUTS, OUTPUTS } from "./search.ts"
 import type { StoredEndpoint, StoredModel } from "./store.ts"
 
@@ -28,7 +28,7 @@ const Facts = z.strictObject({
 const Offer = z.strictObject({
   provider: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: "must be a provider slug" }),
   upstream_id: z.string().min(1).meta({ description: "Id of the model at the provider." }),
-  pricing: PricingOrNull,
+  pricing: PriceListOrNull,
   context_length: tokens.default(0),
   max_completion_tokens: tokens.nullable().default(null),
   supported_parameters: z.array(z.string()).default([]),
@@ -90,7 +90,7 @@ export const OverrideBody = z
   .strictObject({
     model: z.string(),
     provider: z.string(),
-    pricing: PricingOrNull.optional().describe("The operator's price; null restores the price of the catalogue."),
+    pricing: PriceListOrNull.optional().describe("The operator's price; null restores the price of the catalogue."),
     disabled: z.boolean().optional(),
   })
   .refine(({ pricing, disabled }) => pricing !== undefined || disabled !== undefined, {
@@ -151,7 +151,7 @@ const StoredOffer = z
   .object({
     ...Offer.shape,
     ...row,
-    price_override: PricingOrNull,
+    price_override: PriceListOrNull,
     disabled: z.boolean(),
     configured: z.boolean().meta({ description: "The provider's secret is set." }),
   })

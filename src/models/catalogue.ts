@@ -1,4 +1,4 @@
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 
 /** One model at one provider: the unit of routing. */
 export type Endpoint = {
@@ -9,7 +9,7 @@ export type Endpoint = {
   /** Id of the model at the provider. */
   upstreamId: string
   /** null: the price is unknown, so it is never routed to. */
-  pricing: Pricing | null
+  pricing: PriceList | null
   /** Tokens; 0 when unknown. */
   contextLength: number
   /** Tokens; null if the provider states no limit. */

@@ -1,6 +1,7 @@
 import type { CustomProvider } from "../providers/custom.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
-import { type Pricing, PRICE_NAMES } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
+import { PRICE_NAMES } from "../money/pricing.ts"
 
 /** For models outside the database: they depend on the configuration. */
 export const MODEL_DEFAULTS = {
@@ -59,9 +60,10 @@ export function toCustomModels(provider: CustomProvider): Model[] {
   })
 }
 
-function toPricing(custom: CustomProvider["models"][number]): Pricing | null {
+function toPricing(custom: CustomProvider["models"][number]): PriceList | null {
   const { prompt, completion } = custom
   if (prompt === undefined || completion === undefined) return null
-  const others = PRICE_NAMES.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)
+  const names = [...PRICE_NAMES, "overrides"] as const
+  const others = names.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)
   return { ...Object.fromEntries(others), prompt, completion }
 }

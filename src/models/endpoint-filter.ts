@@ -1,5 +1,5 @@
 import type { GuardrailRule } from "../errors/errors.ts"
-import { priceToPico } from "../money/money.ts"
+import { isFree } from "../money/price-list.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { Endpoint } from "./catalogue.ts"
 
@@ -31,6 +31,5 @@ export function isNamed(name: string, endpoint: Endpoint, provider: Provider): b
 
 export const FREE: Filter = {
   name: ":free: they cost",
-  keeps: ({ pricing }) =>
-    pricing !== null && Object.values(pricing).every((price) => price === undefined || priceToPico(price) === 0n),
+  keeps: ({ pricing }) => pricing !== null && isFree(pricing),
 }

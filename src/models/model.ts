@@ -1,10 +1,10 @@
 import type { Provider } from "../providers/provider.ts"
 import { findBuiltInProvider } from "../providers/table.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 import type * as schemas from "./schemas.ts"
 
-export type PricedEndpoint = Endpoint & { pricing: Pricing }
+export type PricedEndpoint = Endpoint & { pricing: PriceList }
 
 /** The endpoints that a call can use, cheapest first: those without a price are never routed to or shown. */
 export function pricedEndpoints(model: Model): PricedEndpoint[] {
@@ -109,7 +109,7 @@ export function toProviderListing(provider: Provider, isDisabled: boolean): sche
 }
 
 /** `request` and `image` are always present: clients of this API read them without checking. */
-function toPrices(pricing: Pricing): schemas.Model["pricing"] {
+function toPrices(pricing: PriceList): schemas.Model["pricing"] {
   return { ...pricing, request: pricing.request ?? "0", image: pricing.image ?? "0" }
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { ModelPrices } from "../money/pricing.ts"
+import { ModelPrices } from "../money/price-list.ts"
 
 const tokensOrNull = z.int().nullable()
 const statistics = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).nullable()

@@ -180,7 +180,7 @@ function matches(model: Model, query: Partial<Search>, providers: ReadonlyMap<st
   )
 }
 
-function isPriced(pricing: Pricing, query: Partial<Search>): boolean {
+function isPriced(pricing: Pick<Pricing, "prompt" | "completion">, query: Partial<Search>): boolean {
   return (
     isBetween(Number(pricing.prompt) * 1e6, query.min_price, query.max_price) &&
     isBetween(Number(pricing.completion) * 1e6, query.min_output_price, query.max_output_price)

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Model } from "./catalogue.ts"
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 import { deployment } from "../config/table.ts"
 import { openDb } from "../support/db.ts"
 import { disabledProviders, type EndpointRow, endpoints, type ModelRow, models, type Source } from "./table.ts"
@@ -109,7 +109,7 @@ export async function findSeedDate(binding: D1Database): Promise<string | null> 
   return row?.value ?? null
 }
 
-export type EndpointOverride = { pricing?: Pricing | null | undefined; disabled?: boolean | undefined }
+export type EndpointOverride = { pricing?: PriceList | null | undefined; disabled?: boolean | undefined }
 
 /** Sets the operator's price (null restores the catalogue's) and switch. */
 export async function overrideEndpoint(

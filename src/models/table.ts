@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 import type { Endpoint, Model } from "./catalogue.ts"
 
 const SOURCES = ["seed", "operator"] as const
@@ -22,7 +22,7 @@ export const endpoints = sqliteTable(
     provider: text("provider").notNull(),
     source: text("source", { enum: SOURCES }).notNull(),
     facts: text("facts", { mode: "json" }).$type<EndpointFacts>().notNull(),
-    priceOverride: text("price_override", { mode: "json" }).$type<Pricing>(),
+    priceOverride: text("price_override", { mode: "json" }).$type<PriceList>(),
     disabled: integer("disabled", { mode: "boolean" }).notNull().default(false),
     updatedAt: integer("updated_at").notNull(),
   },

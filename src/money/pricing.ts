@@ -1,6 +1,9 @@
 import * as z from "zod"
 
-/** Prices in USD as decimal strings, with the names of the API; per token unless the name has another unit. */
+/**
+ * The prices of one call in USD as decimal strings, with the names of the API; per token unless the name has another
+ * unit. An endpoint has a price list (price-list.ts), whose overrides depend on the call.
+ */
 export type Pricing = {
   prompt: string
   completion: string
@@ -22,6 +25,7 @@ export type Pricing = {
   image_output?: string
   /** USD per second of audio or video, read or generated. */
   second?: string
+  overrides?: never
 }
 
 const PRICE_RULE =
@@ -33,13 +37,13 @@ export const Price = z
   .regex(/^\d{1,6}(?:\.\d{1,12})?$/, { error: PRICE_RULE })
   .meta({ description: "USD, as a decimal string.", example: "0.0000025" })
 
-const perToken = Price.meta({ description: "USD a token.", example: "0.0000025" })
+export const perToken = Price.meta({ description: "USD a token.", example: "0.0000025" })
 const perRequest = Price.meta({ description: "USD a request.", example: "0.012" })
 const perImage = Price.meta({ description: "USD per image in the prompt.", example: "0.001" })
 const perPicture = Price.meta({ description: "USD per generated image.", example: "0.04" })
 const perSecond = Price.meta({ description: "USD per second of audio or video.", example: "0.0001" })
 
-/** Prices of an endpoint. Unknown names are rejected: a price that is not understood would not be charged. */
+/** Unknown names are rejected: a price that is not understood would not be charged. */
 export const Pricing = z.strictObject(
   {
     prompt: perToken,
@@ -62,21 +66,11 @@ export const Pricing = z.strictObject(
         ? `has a price that is not known: ${issue.keys.join(", ")}`
         : "must be an object with prompt and completion, or null if no price is known",
   },
-) satisfies z.ZodType<Pricing>
+)
 
-export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof Pricing)[]
-
-/** null: the price is unknown, and no call is sent there. */
-export const PricingOrNull = Pricing.nullable().meta({ id: "EndpointPricing", required: ["prompt", "completion"] })
-
-/** Prices in responses. */
-export const ModelPrices = Pricing.extend({ request: perRequest, image: perImage }).meta({
-  id: "ModelPricing",
-  // The OpenAPI generator treats exactOptional() as required.
-  required: ["prompt", "completion", "request", "image"],
-})
+export const PRICE_NAMES = Object.keys(Pricing.shape) as readonly (keyof typeof Pricing.shape)[]
 
 /** Only for sorting and filters, never for charging. */
-export function approximatePrice(pricing: Pricing): number {
+export function approximatePrice(pricing: Pick<Pricing, "prompt" | "completion">): number {
   return Number(pricing.prompt) + Number(pricing.completion)
 }

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { PRICE_NAMES, Pricing } from "../money/pricing.ts"
+import { PriceList } from "../money/price-list.ts"
+import { PRICE_NAMES } from "../money/pricing.ts"
 import { BaseUrl, forFormat } from "../config/base-url.ts"
 import { keyHeaderOf, type Provider, toKeys } from "./provider.ts"
 import { CUSTOM_FORMATS } from "../formats/provider-format.ts"
@@ -66,14 +67,14 @@ const CustomModel = z.strictObject(
     name: text("must be a name").optional(),
     input: modalities(INPUTS).optional(),
     output: modalities(OUTPUTS).optional(),
-    ...Pricing.partial().shape,
+    ...PriceList.partial().shape,
     context_length: tokens.optional(),
     max_completion_tokens: tokens.optional(),
   },
   {
     error: refuse(
       "model",
-      `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}`,
+      `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}, overrides`,
     ),
   },
 )

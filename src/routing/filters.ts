@@ -1,6 +1,6 @@
 import { priceToPico } from "../money/money.ts"
 import type { Endpoint } from "../models/catalogue.ts"
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 import { isInRegion } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/schemas.ts"
 import { isNamed, type Filter } from "../models/endpoint-filter.ts"
@@ -63,7 +63,7 @@ function supports(endpoint: Endpoint, parameter: string): boolean {
 }
 
 /** `max_price` is in USD per million tokens, per request and per image. */
-function isWithin(pricing: Pricing | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
+function isWithin(pricing: PriceList | null, maxPrice: NonNullable<ProviderPreferences["max_price"]>): boolean {
   if (!pricing) return false
   const fits = (price: string | undefined, max: string | number | undefined, per: bigint) =>
     max === undefined || priceToPico(price ?? "0") * per <= priceToPico(typeof max === "number" ? max.toFixed(12) : max)

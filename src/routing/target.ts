@@ -1,12 +1,12 @@
 import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { Endpoint, Model } from "../models/catalogue.ts"
-import type { Pricing } from "../money/pricing.ts"
+import type { PriceList } from "../money/price-list.ts"
 import type { Provider } from "../providers/provider.ts"
 
 /** An endpoint with the provider and the credential to use. */
 export type Target = {
   model: Model
-  endpoint: Endpoint & { pricing: Pricing }
+  endpoint: Endpoint & { pricing: PriceList }
   provider: Provider
   /** The BYOK credential that is sent instead of the gateway's key. */
   byok?: ByokCredential

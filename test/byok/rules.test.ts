@@ -6,6 +6,7 @@ import { newMeter } from "../../src/formats/chat/meter.ts"
 import { chargeFor } from "../../src/inference/charge.ts"
 import { costFields } from "../../src/formats/usage.ts"
 import { NO_TOKENS } from "../../src/money/money.ts"
+import { plainCall } from "../../src/money/price-list.ts"
 
 const PROVIDERS = ["openai", "anthropic"]
 const MODELS = ["acme/one", "acme/two", "other/one"]
@@ -65,7 +66,7 @@ test("a BYOK call costs nothing and reports the cost at the gateway's price", ()
     fc.property(input, price, price, ({ prompt, completion, held, isReported: reported }, forPrompt, forCompletion) => {
       const pricing = { prompt: forPrompt, completion: forCompletion }
       const reading = { ...newMeter(), tokens: reported ? { ...NO_TOKENS, prompt, completion } : null }
-      const bounds = { promptEstimate: prompt, pieces: { images: 0 } }
+      const bounds = { promptEstimate: prompt, pieces: { images: 0 }, priced: plainCall() }
       const target = { endpoint: { pricing } } as never
       const shared = chargeFor(reading, { target, bounds, heldNano: held, isComplete: true })
       const owned = chargeFor(reading, {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { plainCall } from "../../src/money/price-list.ts"
 import type { Pricing } from "../../src/money/pricing.ts"
 import { newMeter } from "../../src/formats/chat/meter.ts"
 import type { Target } from "../../src/routing/target.ts"
@@ -214,14 +215,14 @@ const rows: Row[] = [
   ],
 ]
 
-const bounds = { promptEstimate: 70, pieces: {} as never }
+const bounds = { promptEstimate: 70, pieces: {} as never, priced: plainCall() }
 const HELD = 1_000_000_000
 
 function charge(reader: ResponseReader, events: Record<string, unknown>[], held = HELD) {
   const reading = newMeter()
   for (const event of events) reader.read(reading, event)
   return chargeFor(reading, {
-    target: { endpoint: { pricing: PRICES } } as Target,
+    target: { endpoint: { pricing: PRICES } } as unknown as Target,
     bounds,
     heldNano: held,
     isComplete: true,

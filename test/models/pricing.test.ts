@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { basePricing, highestPricing, larger, shift } from "../../src/dev/seed-prices.ts"
+import { basePricing, highestPricing, larger, shift, thresholdsOf, toPriceList } from "../../src/dev/seed-prices.ts"
 import { Price, Pricing } from "../../src/money/pricing.ts"
 
 describe("a price", () => {
@@ -47,9 +47,21 @@ describe("prices from a list", () => {
     expect(larger("10", "9.5")).toBe("10")
   })
 
-  test("the highest price is that of the highest tier", () => {
-    const listed = { input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] }, output_mtok: 12 }
-    expect(highestPricing(listed, "2026-11-01")).toEqual({ prompt: "0.000004", completion: "0.000012" })
+  test("tiers of prompt length become overrides", () => {
+    const tiers = [
+      { start: 500_000, price: 8 },
+      { start: 200_000, price: 4 },
+    ]
+    const listed = { input_mtok: { base: 2, tiers }, output_mtok: 12 }
+    const at = (tokens: number) => ({ prompt: "0", completion: "0", ...highestPricing(listed, "2026-11-01", tokens) })
+    expect(toPriceList(thresholdsOf(listed, "2026-11-01"), at)).toEqual({
+      prompt: "0.000002",
+      completion: "0.000012",
+      overrides: [
+        { min_prompt_tokens: 200_000, prompt: "0.000004" },
+        { min_prompt_tokens: 500_000, prompt: "0.000008" },
+      ],
+    })
     expect(basePricing(listed, "2026-11-01")).toEqual({ prompt: "0.000002", completion: "0.000012" })
   })
 
@@ -59,9 +71,9 @@ describe("prices from a list", () => {
       prices: { input_mtok: price, output_mtok: price },
     })
     const history = [{ prices: { input_mtok: 9, output_mtok: 9 } }, from("2026-08-17", 1), from("2027-01-01", 2)]
-    expect(highestPricing(history, "2026-11-01")).toEqual({ prompt: "0.000002", completion: "0.000002" })
+    expect(highestPricing(history, "2026-11-01", 0)).toEqual({ prompt: "0.000002", completion: "0.000002" })
     expect(basePricing(history, "2026-11-01")).toEqual({ prompt: "0.000001", completion: "0.000001" })
     const hours = [from("2026-08-17", 1), { constraint: { type: "time_of_date" } as const, prices: { input_mtok: 3 } }]
-    expect(highestPricing(hours, "2026-11-01")).toEqual({ prompt: "0.000003", completion: "0.000001" })
+    expect(highestPricing(hours, "2026-11-01", 0)).toEqual({ prompt: "0.000003", completion: "0.000001" })
   })
 })

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PricingOrNull } from "../../money/pricing.ts"
+import { PriceListOrNull } from "../../money/price-list.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
@@ -7,7 +7,7 @@ import { addressOf, type Change, type LiveResource, normalizeFields, type Resour
 
 /** Declarations of the operator for all organizations: prices of endpoints, and stopped providers. */
 
-export const Prices = z.record(z.string(), z.record(z.string(), PricingOrNull.unwrap()))
+export const Prices = z.record(z.string(), z.record(z.string(), PriceListOrNull.unwrap()))
 export const Providers = z.record(
   z.string(),
   z.strictObject({ disabled: z.boolean({ error: "must be true or false" }) }),

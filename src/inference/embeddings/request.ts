@@ -6,6 +6,7 @@ import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
 import { costFields } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
+import { plainCall } from "../../money/price-list.ts"
 
 const embeddingsReader = plainReader(
   ({ data }) => Array.isArray(data) && data.length > 0 && data.every((one) => isObject(one) && "embedding" in one),
@@ -26,6 +27,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
       promptBound: bodyBytes,
       pieces: { images: 0 },
       // One request has many texts, each of which may fill a whole context.
+      priced: plainCall(),
       promptLimit: "none",
       promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),
       completionBound: () => 0,

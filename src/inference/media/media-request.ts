@@ -8,6 +8,7 @@ import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
 import { costFields, type Charge } from "../../formats/usage.ts"
+import { plainCall } from "../../money/price-list.ts"
 
 type Shared = {
   model: string
@@ -49,6 +50,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     bounds: {
       promptBound: kind.promptBound,
       pieces: kind.pieces ?? { images: 0 },
+      priced: plainCall(),
       promptLimit: "none",
       promptEstimate: kind.promptEstimate,
       completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? kind.completionBound ?? 0,

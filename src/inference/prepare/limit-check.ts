@@ -1,6 +1,7 @@
 import { objectsOf } from "../../support/json.ts"
 import { type Caller, limitsOf } from "../../policy/call-policy.ts"
 import { maxCost } from "../../money/money.ts"
+import { plainCall, pricesOf } from "../../money/price-list.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"
 import { limitError } from "../limit-error.ts"
 import { findModel } from "../../routing/names.ts"
@@ -31,7 +32,7 @@ function hasFiles({ messages }: ChatRequest): boolean {
 function mayBeFree(chat: ChatRequest, { catalogue }: Deps): boolean {
   return namesOf(chat).some((name) =>
     findModel(name, catalogue).model?.endpoints.some(
-      ({ pricing }) => pricing !== null && maxCost(1, 1, pricing, { images: 0 }) === 0,
+      ({ pricing }) => pricing !== null && maxCost(1, 1, pricesOf(pricing, 1, plainCall()), { images: 0 }) === 0,
     ),
   )
 }

@@ -18,6 +18,7 @@ import { Conversation } from "./conversation.ts"
 import { type HeldResponse, type HoldContext, holdResponse } from "./holds.ts"
 import { toGeneration } from "./record.ts"
 import { sliceOf } from "./slice.ts"
+import { plainCall } from "../../money/price-list.ts"
 
 /** Opens a session: policy, plan, hold, and a connection to the first provider that accepts it. */
 
@@ -91,6 +92,7 @@ function plannable(model: string, provider?: string): PlannableRequest {
     bounds: {
       promptBound: 1,
       pieces: { images: 0 },
+      priced: plainCall(),
       promptLimit: "context",
       promptEstimate: 0,
       completionBound: () => 1,

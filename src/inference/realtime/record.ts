@@ -4,6 +4,7 @@ import type { GatewayError } from "../../errors/errors.ts"
 import type { Ending, Generation, GenerationDraft } from "../../ledger/generation.ts"
 import type { Limit } from "../../ledger/limits.ts"
 import { costOf, NO_TOKENS, type Tokens } from "../../money/money.ts"
+import { plainCall, pricesOf } from "../../money/price-list.ts"
 import type { Target } from "../../routing/target.ts"
 
 /** The record of one response of a session, and its charge. Pure. */
@@ -42,7 +43,7 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
     provider: target.provider.name,
     providerSlug: target.provider.slug,
     upstreamId: end.upstreamId,
-    ...costsOf(used, target, mostNano),
+    ...costsOf(used, target, { mostNano, startedAt }),
     finishReason: end.finishReason,
     ending: end.ending,
     status: end.status,
@@ -52,18 +53,22 @@ export function toGeneration(held: Held, end: ResponseEnd, target: Target, mostN
     attempts: end.attempts,
     heldNano: held.heldNano,
     ...(limits.length > 0 && { limits }),
-    pricing: target.endpoint.pricing,
+    pricing: pricesOf(target.endpoint.pricing, used?.tokens.prompt ?? 0, plainCall(startedAt)),
     ...(error && { error: { ...toFailure(error), ...(reason !== undefined && { reason }) } }),
   }
 }
 
 type Costs = Pick<Generation, "isByok" | "tokens" | "tokensFrom" | "costNano" | "byokCostNano" | "overrunNano">
 
-function costsOf(used: ResponseUsage | undefined, { byok, endpoint }: Target, mostNano: number): Costs {
+function costsOf(
+  used: ResponseUsage | undefined,
+  { byok, endpoint }: Target,
+  { mostNano, startedAt }: { mostNano: number; startedAt: number },
+): Costs {
   const isByok = byok !== undefined
   if (!used) return { isByok, tokens: NO_TOKENS, tokensFrom: "none", costNano: 0, byokCostNano: 0 }
   const { tokens, isCounted } = used
-  const nano = costOf(tokens, endpoint.pricing)
+  const nano = costOf(tokens, pricesOf(endpoint.pricing, tokens.prompt, plainCall(startedAt)))
   const chargedNano = Math.min(nano, mostNano)
   return {
     isByok,

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import { costOf, type Tokens } from "../../money/money.ts"
+import { plainCall, pricesOf } from "../../money/price-list.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
@@ -179,7 +180,7 @@ export class Responses {
   }
 
   #costOf(tokens: Tokens): number {
-    return costOf(tokens, this.#context.target.endpoint.pricing)
+    return costOf(tokens, pricesOf(this.#context.target.endpoint.pricing, tokens.prompt, plainCall()))
   }
 
   #settle(

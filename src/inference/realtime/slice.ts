@@ -1,5 +1,6 @@
 import type { CostRange } from "../../ledger/limits.ts"
 import { costOf, maxCost } from "../../money/money.ts"
+import { highestPrices, plainCall, pricesOf } from "../../money/price-list.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Conversation } from "./conversation.ts"
 
@@ -25,12 +26,13 @@ export function sliceOf(targets: readonly Target[], conversation: Conversation):
     const { pricing } = endpoint
     const context = endpoint.contextLength || UNKNOWN_CONTEXT
     const output = endpoint.maxCompletionTokens ?? UNKNOWN_OUTPUT
-    const minCost = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), pricing)
+    const highest = highestPrices(pricing, context, plainCall())
+    const minCost = maxCost(Math.min(bound, context), Math.min(MIN_OUTPUT, output), highest)
     const { wanted } = slice
     wanted.leastNano = Math.max(wanted.leastNano, minCost)
-    wanted.mostNano = Math.max(wanted.mostNano, minCost, maxCost(context, output, pricing))
+    wanted.mostNano = Math.max(wanted.mostNano, minCost, maxCost(context, output, highest))
     const tokens = { ...estimate, completion: Math.min(MIN_OUTPUT, output) }
-    slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricing))
+    slice.estimateNano = Math.max(slice.estimateNano, costOf(tokens, pricesOf(pricing, tokens.prompt, plainCall())))
     slice.estimateTokens = Math.max(slice.estimateTokens, tokens.prompt + tokens.completion)
   }
   return slice

@@ -1,4 +1,5 @@
 import type { Tokens } from "../../money/money.ts"
+import { highestPrices, plainCall, pricesOf } from "../../money/price-list.ts"
 import { costOf, maxCost, NO_TOKENS } from "../../money/money.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
@@ -69,17 +70,22 @@ export class Transcriptions {
   async #hold(target: Target): Promise<HeldResponse> {
     const { hold, caller } = this.#context
     const { pricing } = target.endpoint
+    const call = plainCall()
+    const highest = highestPrices(pricing, MOST.prompt, call)
     const slice: Slice = {
       wanted: {
-        leastNano: maxCost(LEAST.prompt, LEAST.completion, pricing, { seconds: LEAST.seconds }),
-        mostNano: maxCost(MOST.prompt, MOST.completion, pricing, { seconds: MOST.seconds }),
+        leastNano: maxCost(LEAST.prompt, LEAST.completion, highest, { seconds: LEAST.seconds }),
+        mostNano: maxCost(MOST.prompt, MOST.completion, highest, { seconds: MOST.seconds }),
       },
       estimateNano: 0,
       estimateTokens: 0,
     }
     const context = { ...hold, requestedModel: target.model.id, apiType: "stt" as const }
     const held = await holdResponse([target], () => slice, caller(), context)
-    held.estimate = () => costOf(this.#estimated(0), pricing)
+    held.estimate = () => {
+      const tokens = this.#estimated(0)
+      return costOf(tokens, pricesOf(pricing, tokens.prompt, call))
+    }
     return held
   }
 

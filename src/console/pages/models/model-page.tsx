@@ -19,6 +19,7 @@ import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Count, Duration } from "../../ui/values.tsx"
 import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { Overrides } from "./overrides.tsx"
 import { Features, Price } from "./page.tsx"
 
 type Answer = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
@@ -174,6 +175,7 @@ export default function ModelPage({ params }: PageProps) {
               )}
               <p class="small quiet">{measuredOn()}</p>
             </section>
+            <Overrides endpoints={data.endpoints} />
             {model && (
               <section class="stack tight">
                 <h2>Parameters</h2>
