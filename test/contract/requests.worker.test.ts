@@ -98,8 +98,9 @@ describe("a chat request to a provider of the same format", () => {
       models: ["sim/echo"],
       provider: { allow_fallbacks: true },
       plugins: [{ id: "web", enabled: false }],
+      fallbacks: ["acme/dear"],
     })
-    for (const name of ["metadata", "session_id", "trace", "route", "models", "provider", "plugins"]) {
+    for (const name of ["metadata", "session_id", "trace", "route", "models", "fallbacks", "provider", "plugins"]) {
       expect(body).not.toHaveProperty(name)
     }
   })

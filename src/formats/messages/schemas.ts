@@ -98,6 +98,8 @@ export const MessagesRequest = z
       error: "accepts auto, standard_only, default, fast, flex, priority, scale or null",
     }),
     container: missing("containers are not supported"),
+    thread: missing("it stores no messages; send the full conversation in messages"),
+    inference_geo: missing("the hostname of the request selects the region"),
     mcp_servers: z
       .array(z.unknown())
       .max(0, "is not available on this gateway: connect to the server yourself and send its tools")

@@ -1,3 +1,4 @@
+import { GatewayError } from "../../errors/errors.ts"
 import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
 import type { ChatRequest } from "../schemas.ts"
@@ -17,9 +18,11 @@ const GATEWAY_FIELDS = [
   "tool_choice",
   "tools",
   "betas",
+  "billing_policy",
   "container",
   "context_management",
   "diagnostics",
+  "fallback_credit_token",
   "fallbacks",
   "inference_geo",
   "mcp_servers",
@@ -28,6 +31,7 @@ const GATEWAY_FIELDS = [
   "safeguards",
   "speed",
   "stream_options",
+  "thread",
   "user_profile_id",
   "workspace_id",
 ]
@@ -35,6 +39,12 @@ const GATEWAY_FIELDS = [
 /** Translates the request to the chat format. Throws for content blocks that it cannot express. */
 export function toChatRequest(request: MessagesRequest): ChatRequest {
   const { output_config: config, metadata, tool_choice: choice, service_tier: tier } = request
+  if (request["compaction"] != null) {
+    throw new GatewayError(
+      "invalid_request",
+      "compaction: needs a provider of this format, and none of the remaining ones is.",
+    )
+  }
   const shared: Json = { ...request }
   for (const name of GATEWAY_FIELDS) delete shared[name]
   const isOneAtATime = choice?.["disable_parallel_tool_use"] === true

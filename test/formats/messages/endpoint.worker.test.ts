@@ -54,6 +54,35 @@ async function read(answer: Promise<Response>) {
 }
 
 describe("POST /messages with a provider of the Messages format", () => {
+  test("does not forward fields that choose another model, price or payer at the provider", async () => {
+    const { as } = await newWorkspace()
+    const { upstreamCalls } = mock(() => Response.json(MESSAGE))
+    const fields = {
+      fallbacks: [{ model: "opus-max" }],
+      speed: "fast",
+      billing_policy: { type: "caller" },
+      fallback_credit_token: "t",
+      user_profile_id: "p",
+      workspace_id: "w",
+    }
+    const others = { context_management: { edits: [] }, something: "else" }
+    await expectJson(200, as.post("/messages", { model: "acme/opus-1", ...HI, ...fields, ...others }))
+    const { body } = upstreamCalls[0] as UpstreamRequest
+    for (const name of Object.keys(fields)) expect(body).not.toHaveProperty(name)
+    expect(body).toMatchObject(others)
+  })
+
+  test("a compaction is done by a provider of the format, and rejected without one", async () => {
+    const { as } = await newWorkspace()
+    const { upstreamCalls } = mock(() => Response.json(MESSAGE))
+    const compaction = { type: "compact" }
+    await expectJson(200, as.post("/messages", { model: "acme/opus-1", ...HI, compaction }))
+    expect(upstreamCalls[0]?.body).toMatchObject({ compaction })
+    const { error } = await expectJson<Failure>(400, as.post("/messages", { model: "played/m57", ...HI, compaction }))
+    expect(error.message).toContain("compaction: needs a provider of this format")
+    expect(upstreamCalls).toHaveLength(1)
+  })
+
   test("forwards the request without the gateway's fields and returns the response with its cost", async () => {
     const workspace = await newWorkspace()
     const { upstreamCalls } = mock(() => Response.json(MESSAGE))

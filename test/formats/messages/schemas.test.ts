@@ -73,6 +73,14 @@ describe("a Messages request is rejected with the field and the rule", () => {
     [{ reasoning: {} }, "reasoning: is a field of /chat/completions; here it is thinking and output_config.effort"],
     [{ n: 2 }, "n: must be 1: a message has one choice"],
     [{ container: "c" }, "container: is not available on this gateway: containers are not supported"],
+    [
+      { thread: { type: "create" } },
+      "thread: is not available on this gateway: it stores no messages; send the full conversation in messages",
+    ],
+    [
+      { inference_geo: "us" },
+      "inference_geo: is not available on this gateway: the hostname of the request selects the region",
+    ],
     [{ cache_control: { type: "persistent" } }, 'cache_control.type: accepts "ephemeral"'],
     [
       { provider: { sort: "luck" } },

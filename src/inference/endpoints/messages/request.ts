@@ -25,6 +25,17 @@ export function messagesRequest(request: MessagesRequest, bodyBytes: number): In
 
 /** Fields of this format that have another name in the chat format. */
 const PASSED = new Set(["max_tokens", "service_tier"])
+/**
+ * Fields that change the price or the payer at the provider, which the charges of the gateway would not follow.
+ */
+const NOT_PASSED = new Set([
+  "betas",
+  "billing_policy",
+  "fallback_credit_token",
+  "speed",
+  "user_profile_id",
+  "workspace_id",
+])
 /** The `anthropic-beta` header. No other header of the client is sent upstream. */
 const BETA = /^[\w.-]{1,100}$/
 const MAX_BETAS = 32
@@ -50,7 +61,7 @@ function toUpstream(
     .filter((beta): beta is string => typeof beta === "string" && BETA.test(beta))
     .slice(0, MAX_BETAS)
   const fields = Object.entries(request).filter(
-    ([key, value]) => (!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && key !== "betas" && value !== undefined,
+    ([key, value]) => (!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value !== undefined,
   )
   const maxTokens = Math.min(limit, cap ?? limit)
   const body = {
