@@ -116,7 +116,9 @@ export async function workerProject(common: object) {
                   id: `b${index}`,
                   prompt: "0.000001",
                   completion: "0.000002",
-                })),
+                })).concat([
+                  { id: "searcher", prompt: "0.000001", completion: "0.000002", web_search: "0.01" } as never,
+                ]),
               },
               {
                 slug: "claudish",
@@ -124,7 +126,16 @@ export async function workerProject(common: object) {
                 base_url: "http://claudish.test/v1",
                 api_key: "claudish-provider-key-0123456789",
                 batch_price_percent: 50,
-                models: [{ id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" }],
+                models: [
+                  { id: "opus", model: "acme/opus-1", prompt: "0.000001", completion: "0.000002" },
+                  {
+                    id: "searcher",
+                    model: "acme/searcher-1",
+                    prompt: "0.000001",
+                    completion: "0.000002",
+                    web_search: "0.01",
+                  },
+                ],
               },
             ]),
             // Short, so that a stall takes milliseconds; no test waits for these by sleeping.

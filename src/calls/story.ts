@@ -94,6 +94,7 @@ export function tokensByKind({ tokens }: Generation): Record<string, number> {
     cacheWrite1h: "cache_write_1h",
     pictures: "image_output",
     seconds: "seconds",
+    searches: "web_search",
   }
   const nonZero = Object.entries(tokens).filter(([, count]) => count > 0)
   return Object.fromEntries(nonZero.map(([name, count]) => [names[name] ?? name, count]))

@@ -21,7 +21,15 @@ import {
   tidy,
   toPriceList,
 } from "./seed-prices.ts"
-import { authorPrices, embeddingModels, realtimeModels, toTokenizer, unseeded, upstreams } from "./seed-upstreams.ts"
+import {
+  authorPrices,
+  embeddingModels,
+  realtimeModels,
+  toTokenizer,
+  unseeded,
+  upstreams,
+  webSearchPrice,
+} from "./seed-upstreams.ts"
 
 type Meta = {
   id: string
@@ -198,11 +206,12 @@ function nativeOffers(id: string): Offer[] {
     })
     if (!isPriced(pricingAt(0))) return []
     const pricing = toPriceList(thresholdsOf(found.prices, today), (tokens) => tidy(id, pricingAt(tokens)))
+    const search = id in embeddingModels ? undefined : webSearchPrice(provider, id)
     const quantization = upstream.quantization?.[id]
     return {
       provider,
       upstream_id: upstreamId,
-      pricing,
+      pricing: { ...pricing, ...(search !== undefined && { web_search: search }) },
       ...(quantization !== undefined && { quantization }),
       collects_data: upstream.collectsData,
     }

@@ -254,3 +254,13 @@ const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
 export function toTokenizer(id: string): string {
   return TOKENIZERS.find(([pattern]) => pattern.test(id))?.[1] ?? "Other"
 }
+
+/**
+ * USD per search of the provider's web search tool, in no list: 10 USD a thousand, and 25 for the earlier tool of OpenAI
+ * with models that do not reason.
+ */
+export function webSearchPrice(provider: string, id: string): string | undefined {
+  if (provider === "anthropic") return "0.01"
+  if (provider !== "openai") return undefined
+  return /^openai\/gpt-[34]/.test(id) ? "0.025" : "0.01"
+}

@@ -13,6 +13,7 @@ export type CostKind =
   | "request"
   | "image_output"
   | "second"
+  | "web_search"
   | "completion"
   | "audio_output"
   | "reasoning"
@@ -42,6 +43,7 @@ export function costLines(tokens: Tokens, pricing: Pricing): CostLine[] {
     lineOf("request", pricing.request === undefined ? 0 : 1, pricing.request ?? "0"),
     lineOf("image_output", tokens.pictures ?? 0, pricing.image_output ?? "0"),
     secondsLine(tokens.seconds ?? 0, pricing.second ?? "0"),
+    lineOf("web_search", tokens.searches ?? 0, pricing.web_search ?? "0"),
     lineOf("completion", tokens.completion - reasoning - audioOutput, completion),
     lineOf("audio_output", audioOutput, pricing.audio_output ?? completion),
     lineOf("reasoning", reasoning, pricing.internal_reasoning ?? completion),

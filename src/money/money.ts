@@ -83,8 +83,11 @@ export type Tokens = {
   audioOutput?: number
 } & Partial<GeneratedUnits>
 
-/** Units with a price each: generated images, and seconds of audio and video, read or generated. */
-export type GeneratedUnits = { pictures: number; seconds: number }
+/**
+ * Units with a price each: generated images, seconds of audio and video, read or generated, and web searches that the
+ * provider runs.
+ */
+export type GeneratedUnits = { pictures: number; seconds: number; searches: number }
 
 export const NO_TOKENS: Tokens = {
   prompt: 0,
@@ -131,13 +134,14 @@ export function costOf(tokens: Tokens, pricing: Pricing): number {
 
 /** Seconds are counted in milliseconds. */
 function generatedPico(
-  { pictures = 0, seconds = 0 }: Partial<GeneratedUnits>,
-  { image_output: picture, second }: Pricing,
+  { pictures = 0, seconds = 0, searches = 0 }: Partial<GeneratedUnits>,
+  { image_output: picture = "0", second = "0", web_search: search = "0" }: Pricing,
 ): bigint {
   const milliseconds = BigInt(Math.ceil(seconds * 1_000))
-  const perSecond = second === undefined ? 0n : priceToPico(second)
   return (
-    BigInt(pictures) * (picture === undefined ? 0n : priceToPico(picture)) + (milliseconds * perSecond + 999n) / 1_000n
+    BigInt(pictures) * priceToPico(picture) +
+    BigInt(searches) * priceToPico(search) +
+    (milliseconds * priceToPico(second) + 999n) / 1_000n
   )
 }
 

@@ -25,6 +25,8 @@ export type Pricing = {
   image_output?: string
   /** USD per second of audio or video, read or generated. */
   second?: string
+  /** USD per web search that the provider runs. */
+  web_search?: string
   overrides?: never
 }
 
@@ -41,6 +43,7 @@ export const perToken = Price.meta({ description: "USD a token.", example: "0.00
 const perRequest = Price.meta({ description: "USD a request.", example: "0.012" })
 const perImage = Price.meta({ description: "USD per image in the prompt.", example: "0.001" })
 const perPicture = Price.meta({ description: "USD per generated image.", example: "0.04" })
+const perSearch = Price.meta({ description: "USD per web search that the provider runs.", example: "0.01" })
 const perSecond = Price.meta({ description: "USD per second of audio or video.", example: "0.0001" })
 
 /** Unknown names are rejected: a price that is not understood would not be charged. */
@@ -59,6 +62,7 @@ export const Pricing = z.strictObject(
     audio_output: perToken.exactOptional(),
     image_output: perPicture.exactOptional(),
     second: perSecond.exactOptional(),
+    web_search: perSearch.exactOptional(),
   },
   {
     error: (issue) =>

@@ -16,6 +16,7 @@ const tokens = fc.record({
   audioOutput: count,
   images: fc.nat(20),
   pictures: fc.nat(10),
+  searches: fc.nat(10),
   seconds: fc.integer({ min: 0, max: 600_000 }).map((ms) => ms / 1_000),
 })
 const price = fc.nat(10 ** 9).map((pico) => `0.${String(pico).padStart(12, "0")}`)
@@ -34,6 +35,7 @@ const pricing = fc.record(
     audio_output: price,
     image_output: price,
     second: price,
+    web_search: price,
   },
   { requiredKeys: ["prompt", "completion"] },
 )

@@ -62,6 +62,9 @@ function readEnd(meter: ResponseMeter, reported: Json): void {
  */
 function readUsage(meter: ResponseMeter, usage: unknown): void {
   if (!isObject(usage)) return
+  const toolUse = isObject(usage["server_tool_use"]) ? usage["server_tool_use"] : {}
+  const searches = count(toolUse["web_search_requests"])
+  if (searches) meter.generated.searches = searches
   const before = meter.tokens
   const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
   const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0

@@ -53,10 +53,16 @@ function read(meter: ResponseMeter, answer: Json): void {
   }
   if (isObject(answer["item"])) {
     readSignature(meter, answer["item"]["encrypted_content"])
-    if (type === "response.output_item.done") keepCall(meter, answer["item"])
+    if (type === "response.output_item.done") {
+      keepCall(meter, answer["item"])
+      const searches = countSearches([answer["item"]])
+      if (searches > 0) meter.generated.searches = (meter.generated.searches ?? 0) + searches
+    }
   }
   const response = responseIn(answer)
   if (!response) return
+  const searches = countSearches(response["output"])
+  if (searches > 0) meter.generated.searches = searches
   readNames(meter, { ...response, created: response["created_at"] })
   meter.tokens = toTokens(response["usage"]) ?? meter.tokens
   if (!isEnd(type) && type !== undefined) return
@@ -65,6 +71,14 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.done = true
   // In a document, text is only in `output`.
   if (type === undefined) readText(meter, response["output"])
+}
+
+/** Providers charge for searches, and not for opening a result or searching in it. */
+function countSearches(output: unknown): number {
+  return listOf(output).filter((item) => {
+    if (!isObject(item) || item["type"] !== "web_search_call" || item["status"] === "failed") return false
+    return !isObject(item["action"]) || item["action"]["type"] === "search"
+  }).length
 }
 
 function toFinishReason(response: Json): string {

@@ -18,6 +18,8 @@ const NOT_PASSED = new Set([
   "stream_options",
 ])
 
+const CLIENT_TOOLS = new Set(["function", "custom", "namespace"])
+
 /** The body for a provider of the Responses format: the client's fields without those that only the gateway reads. */
 export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFields): Json {
   const body: Json = { model: outgoing.upstreamId }
@@ -28,6 +30,8 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   const { maxCompletionTokens: cap, pseudonym } = outgoing
   const limit = cap === undefined ? maxOutputTokens : Math.min(cap, maxOutputTokens ?? cap)
   const effort = reasoning?.effort ?? request.reasoning_effort
+  // Limits the provider's tools. Client tools end a response, so it has no effect on them.
+  const runsTools = request.tools?.some(({ type }) => !CLIENT_TOOLS.has(type)) === true
   return {
     ...body,
     input: typeof input === "string" ? input : input.flatMap(toItem),
@@ -35,6 +39,7 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
     store: false,
     ...withoutNulls({
       max_output_tokens: limit,
+      max_tool_calls: runsTools ? request.max_tool_calls : undefined,
       reasoning: reasoning || effort != null ? withoutNulls({ ...reasoning, effort }) : undefined,
       service_tier: tier === "fast" ? "priority" : tier,
       safety_identifier: pseudonym,

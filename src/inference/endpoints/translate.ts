@@ -7,6 +7,7 @@ import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { isClientTool } from "../prepare/needs.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
+import { isCount, objectsOf } from "../../support/json.ts"
 
 type TranslatedFormat<Request> = {
   request: Request & {
@@ -33,9 +34,11 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
   const chat = translate(bridged)
   const refusal = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
   const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
-  const { upstream: question } = normalized
+  const { upstream: question, bounds } = normalized
+  const searches = searchBound(request)
   return {
     ...normalized,
+    ...(searches > 0 && { bounds: { ...bounds, pieces: { ...bounds.pieces, searches } } }),
     upstream: {
       streamed: request.stream,
       buildUpstreamRequest: (provider, outgoing) =>
@@ -45,6 +48,18 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
     },
     encoderFor: (call) => encoderFor(request, call),
   }
+}
+
+/** Web searches that a call may run if its request sets no limit. */
+const UNLIMITED_SEARCHES = 10
+
+/** Upper bound of the web searches that the provider runs for a request. */
+function searchBound({ tools, max_tool_calls: maxCalls }: { tools?: unknown; max_tool_calls?: unknown }): number {
+  const bounds = objectsOf(tools).flatMap(({ type, max_uses: maxUses }) => {
+    if (typeof type !== "string" || !type.startsWith("web_search")) return []
+    return [isCount(maxUses) ? maxUses : isCount(maxCalls) ? maxCalls : UNLIMITED_SEARCHES]
+  })
+  return bounds.reduce((sum, bound) => sum + bound, 0)
 }
 
 function translate<Request>({ request, toChat }: TranslatedFormat<Request>): ChatRequest | GatewayError {
