@@ -9,6 +9,7 @@ import { configuredProviders, reachableProviders } from "../providers/configured
 import * as admin from "./admin.ts"
 import { publishCatalogue } from "./compile.ts"
 import { discover } from "./discover.ts"
+import { OverrideBody } from "./schemas.ts"
 import { Page, toPage } from "./search.ts"
 import {
   findSeedDate,
@@ -59,7 +60,7 @@ const override = createRoute({
   summary: "Override an endpoint",
   description: "Sets the operator's price, or disables the endpoint.",
   middleware: [requireOperator, acceptJson(MAX_OVERRIDE_BYTES)] as const,
-  request: { body: jsonBody(admin.OverrideBody) },
+  request: { body: jsonBody(OverrideBody) },
   responses: {
     200: ok(admin.OverrideResult),
     ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),

@@ -86,18 +86,6 @@ export const CatalogueWritten = z
   })
   .meta({ id: "CatalogueWritten" })
 
-export const OverrideBody = z
-  .strictObject({
-    model: z.string(),
-    provider: z.string(),
-    pricing: PriceListOrNull.optional().describe("The operator's price; null restores the price of the catalogue."),
-    disabled: z.boolean().optional(),
-  })
-  .refine(({ pricing, disabled }) => pricing !== undefined || disabled !== undefined, {
-    error: "needs pricing or disabled",
-  })
-  .meta({ id: "EndpointOverride" })
-
 export const ProviderSwitchBody = z
   .strictObject({
     provider: z.string().meta({ description: "Slug of a configured or known provider.", example: "openai" }),

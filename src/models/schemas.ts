@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { ModelPrices } from "../money/price-list.ts"
+import { ModelPrices, PriceListOrNull } from "../money/price-list.ts"
 
 const tokensOrNull = z.int().nullable()
 const statistics = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).nullable()
@@ -130,3 +130,15 @@ export const ModelPath = z.object({
   slug: z.string().meta({ example: "gpt-5.5" }),
 })
 export type ModelPath = z.infer<typeof ModelPath>
+
+export const OverrideBody = z
+  .strictObject({
+    model: z.string(),
+    provider: z.string(),
+    pricing: PriceListOrNull.optional().describe("The operator's price; null restores the price of the catalogue."),
+    disabled: z.boolean().optional(),
+  })
+  .refine(({ pricing, disabled }) => pricing !== undefined || disabled !== undefined, {
+    error: "needs pricing or disabled",
+  })
+  .meta({ id: "EndpointOverride" })

@@ -6,7 +6,11 @@ import type {
 } from "../../calls/schemas.ts"
 import type { ApiKey as ApiKeySchema, CurrentKey as CurrentKeySchema } from "../../keys/schemas.ts"
 import type { LimitInForce as LimitSchema } from "../../calls/limit-schemas.ts"
-import type { Model as ModelSchema, PublicEndpoint as EndpointSchema } from "../../models/schemas.ts"
+import type {
+  Model as ModelSchema,
+  OverrideBody as EndpointOverrideSchema,
+  PublicEndpoint as EndpointSchema,
+} from "../../models/schemas.ts"
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
 import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
 
@@ -20,6 +24,7 @@ export type ApiKey = z.infer<typeof ApiKeySchema>
 export type CurrentKey = z.infer<typeof CurrentKeySchema>
 export type Model = z.infer<typeof ModelSchema>
 export type Endpoint = z.infer<typeof EndpointSchema>
+export type EndpointOverride = z.input<typeof EndpointOverrideSchema>
 export type ByokCredential = z.infer<typeof ByokSchema>
 export type Workspace = z.infer<typeof WorkspaceSchema>
 export type McpServer = z.infer<typeof McpServerSchema>

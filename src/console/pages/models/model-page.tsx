@@ -2,7 +2,7 @@ import "./models.css"
 import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { Endpoint, Model } from "../../api/types.ts"
+import type { Endpoint, EndpointOverride, Model } from "../../api/types.ts"
 import { compact, count, perToken } from "../../format/number.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
@@ -34,28 +34,28 @@ function columnsOf(
     {
       id: "provider",
       label: "Provider",
-      width: "minmax(140px, 1.6fr)",
+      width: "minmax(110px, 1.6fr)",
       narrow: "title",
       cell: ({ provider_name, tag }) => <Chip kind="provider" id={tag} label={provider_name} />,
     },
     {
       id: "uptime",
       label: "Answers",
-      width: "minmax(110px, 1fr)",
+      width: "minmax(90px, 1fr)",
       cell: ({ provider_name: name }) => <Answers health={health.get(name)} />,
     },
     {
       id: "latency",
       label: "First token",
       narrowLabel: "first token",
-      width: "110px",
+      width: "90px",
       align: "right",
       cell: ({ provider_name: name }) => <Duration ms={health.get(name)?.firstToken} />,
     },
     {
       id: "throughput",
       label: "Tok/s",
-      width: "84px",
+      width: "64px",
       align: "right",
       narrow: "hide",
       cell: ({ provider_name: name }) => {
@@ -204,12 +204,10 @@ function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: En
   const [completion, setCompletion] = useState(shown(endpoint.pricing.completion))
   const [error, setError] = useState<ApiError>()
   const isValid = [prompt, completion].every((text) => /^\d{1,6}(\.\d{1,6})?$/.test(text))
-  const save = async (pricing: unknown) => {
+  const save = async (pricing: EndpointOverride["pricing"]) => {
+    const body: EndpointOverride = { model, provider: endpoint.tag, pricing }
     try {
-      await api("/catalogue/endpoints", {
-        method: "PATCH",
-        body: { data: [{ model, provider: endpoint.tag, pricing }] },
-      })
+      await api("/catalogue/endpoints", { method: "PATCH", body })
       invalidate("/models", "/model")
       toast("good", "The price is saved. It applies within a minute.")
       onClose()
