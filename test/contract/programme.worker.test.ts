@@ -2,7 +2,7 @@ import { exports } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { insertIntern } from "../support/interns.ts"
-import { expectJson, newWorkspace, operatorClient } from "../support/world.ts"
+import { client, expectJson, newWorkspace, operatorClient } from "../support/world.ts"
 import { expectRefusal } from "./refusal.ts"
 
 /** Every route of interns and vaults, from the router: a new one is covered automatically. */
@@ -53,6 +53,22 @@ describe("outside the interns programme", () => {
     for (const as of [workspace.as, workspace.manage]) {
       await expectRefusal(404, as.call(method, at(path, id), bodyOf(method)))
     }
+  })
+})
+
+describe("a method that a path of interns and vaults does not have", () => {
+  const patterns = [...new Set(routes.map(({ path }) => path))]
+
+  test("is 405 in the interns programme, 401 without a key, and 404 outside it", async () => {
+    const workspace = await newWorkspace()
+    const paths = patterns.map((path) => at(path, crypto.randomUUID()))
+    for (const path of paths) {
+      await expectRefusal(405, workspace.as.call("COPY", path))
+      await expectRefusal(401, client().call("COPY", path))
+    }
+    const organization = `/organizations/${workspace.organizationId}`
+    await expectJson(200, operatorClient.patch(organization, { interns_programme: false }))
+    for (const path of paths) await expectRefusal(404, workspace.as.call("COPY", path))
   })
 })
 
