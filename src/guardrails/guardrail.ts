@@ -134,11 +134,12 @@ export function toGuardrail(row: GuardrailRow): Guardrail {
     include_byok_in_budgets: row.includeByokInBudgets,
     ...toRateFields(toRateLimits(rules) ?? NO_RATES),
     ...(shared as Pick<Guardrail, ListName | FlagName>),
+    enforce_zdr: rules.enforce_zdr ?? false,
     allowed_data_regions: rules.allowed_data_regions ?? null,
     content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,
     content_filter_builtins: rules.content_filter_builtins?.map(toBuiltin) ?? null,
     created_at: toTimestamp(row.createdAt),
-    updated_at: row.updatedAt === null ? null : toTimestamp(row.updatedAt),
+    updated_at: toTimestamp(row.updatedAt ?? row.createdAt),
   }
 }
 

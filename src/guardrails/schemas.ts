@@ -144,7 +144,7 @@ export const Guardrail = z
     ignored_models: list,
     allowed_mcp_tools: list,
     allowed_data_regions: z.array(z.enum(DATA_REGIONS)).nullable(),
-    enforce_zdr: maybe,
+    enforce_zdr: z.boolean(),
     enforce_zdr_anthropic: maybe,
     enforce_zdr_google: maybe,
     enforce_zdr_openai: maybe,
@@ -165,7 +165,7 @@ export const Guardrail = z
       )
       .nullable(),
     created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime().nullable(),
+    updated_at: z.iso.datetime(),
   })
   .meta({ id: "Guardrail" })
 export type Guardrail = z.infer<typeof Guardrail>

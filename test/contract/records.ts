@@ -194,10 +194,10 @@ export const Guardrail = z.looseObject({
   allowed_models: texts.nullable(),
   ignored_providers: texts.nullable(),
   ignored_models: texts.nullable(),
-  enforce_zdr: z.boolean().nullable(),
+  enforce_zdr: z.boolean(),
   include_byok_in_budgets: z.boolean(),
   created_at: timestamp,
-  updated_at: timestamp.nullable(),
+  updated_at: timestamp,
 })
 
 const assignment = { id, guardrail_id: id, assigned_by: maybe, created_at: timestamp }

@@ -31,7 +31,8 @@ describe("guardrails", () => {
       allowed_models: ["sim/*"],
       ignored_models: null,
       content_filters: null,
-      updated_at: null,
+      enforce_zdr: false,
+      updated_at: made.created_at,
     })
     expect((await expectJson<One>(200, workspace.manage.get(`/guardrails/${made.id}`))).data).toEqual(made)
     const second = await create(workspace)
@@ -201,7 +202,7 @@ describe("guardrails", () => {
     const { id: team, default_guardrail_id: id } = made.data
     await expectJson(404, workspace.manage.get(`/guardrails/${id}`))
     const { data } = await expectJson<One>(200, change(workspace, id, { ignored_models: ["sim/echo"] }))
-    expect(data).toMatchObject({ id, workspace_id: team, ignored_models: ["sim/echo"], updated_at: null })
+    expect(data).toMatchObject({ id, workspace_id: team, ignored_models: ["sim/echo"], updated_at: data.created_at })
     await expectJson(200, change(workspace, id, { name: "Everyone" }))
     const listed = await expectJson<Many>(200, workspace.manage.get(`/guardrails?workspace_id=${team}`))
     expect(listed).toMatchObject({ data: [{ id, name: "Everyone" }], total_count: 1 })

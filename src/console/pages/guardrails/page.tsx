@@ -60,7 +60,7 @@ const columns: readonly Column<Guardrail>[] = [
     width: "100px",
     align: "right",
     narrow: "hide",
-    cell: ({ updated_at: updated, created_at: created }) => <Time at={updated ?? created} />,
+    cell: ({ updated_at: at }) => <Time at={at} />,
   },
 ]
 
