@@ -27,7 +27,7 @@ export const ChatResult = z.looseObject({
     .min(1),
   system_fingerprint: maybe,
   usage: z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
-  service_tier: maybe.optional(),
+  service_tier: maybe,
 })
 
 export const RoutingMetadata = z.looseObject({

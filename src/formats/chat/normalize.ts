@@ -122,6 +122,10 @@ function toInteger(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? Math.floor(value) : undefined
 }
 
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null
+}
+
 /** Normalizes a complete response. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
@@ -134,7 +138,8 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
     created: toInteger(result["created"]) ?? defaults.created,
     model: defaults.model,
     choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
-    system_fingerprint: typeof result["system_fingerprint"] === "string" ? result["system_fingerprint"] : null,
+    system_fingerprint: textOrNull(result["system_fingerprint"]),
+    service_tier: textOrNull(result["service_tier"]),
   }
 }
 

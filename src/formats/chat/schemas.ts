@@ -15,7 +15,7 @@ export const ChatResult = z
     created: z.int(),
     model: z.string(),
     system_fingerprint: z.string().nullable(),
-    service_tier: z.string().nullish(),
+    service_tier: z.string().nullable(),
     choices: z.array(
       z.looseObject({
         index: z.int(),
