@@ -22,7 +22,7 @@ export async function destroyInternsOf(
 ): Promise<void> {
   let after: { createdAt: number; id: string } | undefined
   for (;;) {
-    const rows = await listInterns(env.DB, scope, { statuses: undefined, limit: PAGE, after })
+    const { rows } = await listInterns(env.DB, scope, { statuses: undefined, limit: PAGE, after })
     for (const { id, host } of rows) await openIntern(env, id).destroy({ ...scope, id, host, apiBase }, true)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return

@@ -149,7 +149,7 @@ export const interns = newRouter()
       throw internError("not_found", "workspace_id: must be the workspace of this key.")
     }
     const after = query.starting_after === undefined ? undefined : readCursor(query.starting_after)
-    const rows = await listInterns(c.env.DB, principal, {
+    const { rows, total } = await listInterns(c.env.DB, principal, {
       statuses: query.status,
       q: query.q,
       limit: query.limit,
@@ -159,7 +159,7 @@ export const interns = newRouter()
     const last = page.at(-1)
     const hasMore = rows.length > page.length
     const next = hasMore && last ? { next_cursor: toCursor(last) } : {}
-    return c.json({ data: await toRecords(readerOf(c), page), has_more: hasMore, ...next }, 200)
+    return c.json({ data: await toRecords(readerOf(c), page), has_more: hasMore, total_count: total, ...next }, 200)
   })
   .openapi(get, async (c) =>
     c.json(await toRecord(readerOf(c), await visibleIntern(c, c.req.valid("param").internId)), 200),

@@ -159,7 +159,12 @@ export const InternQuery = z.object({
 export type InternQuery = z.infer<typeof InternQuery>
 
 export const InternList = z
-  .object({ data: z.array(Intern), has_more: z.boolean(), next_cursor: z.string().optional() })
+  .object({
+    data: z.array(Intern),
+    has_more: z.boolean(),
+    total_count: z.int(),
+    next_cursor: z.string().optional(),
+  })
   .meta({ id: "InternList" })
 
 export const DaemonAccess = z

@@ -1,9 +1,10 @@
-import { and, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm"
+import { and, count, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, reviseStatement } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
+import { toCountedPage } from "../support/rows.ts"
 import { deleteVaultQueries } from "../vault/store.ts"
 import type { CreatorColumns } from "./authority.ts"
 import type { KeyTerms } from "./key-store.ts"
@@ -171,21 +172,29 @@ export type InternPage = {
 const isAfter = ({ createdAt, id }: { createdAt: number; id: string }) =>
   or(lt(interns.createdAt, createdAt), and(eq(interns.createdAt, createdAt), lt(interns.id, id)))
 
-/** Newest first. Reads one additional row to detect a next page. */
-export async function listInterns(db: D1Database, scope: WorkspaceScope, page: InternPage): Promise<InternRow[]> {
-  return openDb(db)
-    .select()
-    .from(interns)
-    .where(
-      and(
-        inWorkspace(scope),
-        containsText(page.q, [interns.name, interns.description]),
-        page.statuses && inArray(interns.status, [...page.statuses]),
-        page.after && isAfter(page.after),
-      ),
-    )
-    .orderBy(desc(interns.createdAt), desc(interns.id))
-    .limit(page.limit + 1)
+/** Newest first, with the number of interns on all pages. Reads one additional row to detect a next page. */
+export async function listInterns(
+  binding: D1Database,
+  scope: WorkspaceScope,
+  page: InternPage,
+): Promise<{ rows: InternRow[]; total: number }> {
+  const db = openDb(binding)
+  const where = and(
+    inWorkspace(scope),
+    containsText(page.q, [interns.name, interns.description]),
+    page.statuses && inArray(interns.status, [...page.statuses]),
+  )
+  return toCountedPage(
+    await db.batch([
+      db
+        .select()
+        .from(interns)
+        .where(and(where, page.after && isAfter(page.after)))
+        .orderBy(desc(interns.createdAt), desc(interns.id))
+        .limit(page.limit + 1),
+      db.select({ total: count() }).from(interns).where(where),
+    ]),
+  )
 }
 
 export type InternColumns = Partial<

@@ -196,17 +196,20 @@ describe("creating an intern", () => {
 })
 
 describe("listing interns", () => {
-  test("pages from newest to oldest, and filters by status", async () => {
+  test("pages from newest to oldest with the number of all, and filters by status", async () => {
     const { as } = await newWorkspace()
     const ids: string[] = []
     for (const name of ["one", "two", "three"]) ids.unshift((await make(as, { name })).id)
-    type List = { data: Intern[]; has_more: boolean; next_cursor?: string }
+    type List = { data: Intern[]; has_more: boolean; total_count: number; next_cursor?: string }
     const first = await expectJson<List>(200, as.get("/interns?limit=2"))
     expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 2))
-    expect(first.has_more).toBe(true)
+    expect(first).toMatchObject({ has_more: true, total_count: 3 })
     const next = await expectJson<List>(200, as.get(`/interns?limit=2&starting_after=${first.next_cursor}`))
-    expect(next).toEqual({ data: [expect.objectContaining({ id: ids[2] })], has_more: false })
-    expect((await expectJson<List>(200, as.get("/interns?status=running%2Cfailed"))).data).toEqual([])
+    expect(next).toEqual({ data: [expect.objectContaining({ id: ids[2] })], has_more: false, total_count: 3 })
+    expect(await expectJson<List>(200, as.get("/interns?status=running%2Cfailed"))).toMatchObject({
+      data: [],
+      total_count: 0,
+    })
     expect((await expectJson<List>(200, as.get("/interns?status=queued,queued"))).data).toHaveLength(3)
     for (const query of ["limit=0", "limit=501", "starting_after=nonsense", "status=asleep"]) {
       await refusal(400, as.get(`/interns?${query}`))
