@@ -105,6 +105,23 @@ describe("a Messages body", () => {
     expect(body).not.toHaveProperty("cache_control")
   })
 
+  test("in explicit prompt cache mode marks only the blocks with a breakpoint", () => {
+    const parts = [
+      { type: "text", text: "One", prompt_cache_breakpoint: { mode: "explicit" } },
+      { type: "text", text: "Two" },
+    ]
+    const body = bodyOf({
+      cache_control: mark,
+      prompt_cache_options: { mode: "explicit" },
+      messages: [{ role: "user", content: parts }],
+    })
+    const content = [
+      { type: "text", text: "One", cache_control: mark },
+      { type: "text", text: "Two" },
+    ]
+    expect(body["messages"]).toEqual([{ role: "user", content }])
+  })
+
   test("with cache_control at the top level and four client breakpoints adds none", () => {
     const content = ["a", "b", "c", "d", "e"].map((text, at) => ({
       type: "text",

@@ -39,7 +39,9 @@ export function toMessagesBody(
   const maxTokens = toMaxTokens(request, reasoning, traits, outgoing.maxCompletionTokens)
   const canBudget = canThink(turns) && !isForced(tools["tool_choice"])
   const { thinking, effort } = toThinking(reasoning, maxTokens, traits, canBudget)
-  const marked = markLastBlock({ system: instructions, turns }, request.cache_control, tools["tools"])
+  // Explicit mode caches only blocks with a breakpoint of the client.
+  const mark = request.prompt_cache_options ? undefined : request.cache_control
+  const marked = markLastBlock({ system: instructions, turns }, mark, tools["tools"])
   const config = withoutNulls({ effort: effort ?? toVerbosity(request, traits), format })
   return {
     model: outgoing.upstreamId,
