@@ -213,7 +213,7 @@ export const ChatRequest = z
       .max(256, "must be at most 256 characters")
       .nullish()
       .meta({ description: "The slug of a preset. `model` can also name one: `@preset/slug`, `model@preset/slug`." }),
-    stream: flag.default(false),
+    stream: flag.nullable().default(false).transform(Boolean),
     stream_options: z.looseObject({ include_usage: flag.nullish() }).nullish(),
 
     max_completion_tokens: integer(atLeastOne, 1).nullish(),

@@ -33,6 +33,17 @@ async function upstreamBody(fields: Json): Promise<Json> {
 
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }
 
+test.each([
+  ["/chat/completions", { messages: [USER] }],
+  ["/responses", { input: "Hi" }],
+  ["/messages", { messages: [USER], max_tokens: 16 }],
+])("POST %s accepts null for stream and answers with JSON", async (path, fields) => {
+  const { as } = await newWorkspace()
+  const response = await as.post(path, { model: "sim/echo", stream: null, ...fields })
+  expect(response.headers.get("content-type")).toContain("application/json")
+  await expectJson(200, response)
+})
+
 describe("a chat request to a provider of the same format", () => {
   test.each<Json>([
     { frequency_penalty: 0.5 },
