@@ -11,6 +11,7 @@ export const MAX_INTERN_BODY_BYTES = 1_048_576
 
 /** Reasons for errors of shared checks; other errors have no reason. */
 const SHARED: Partial<Record<ErrorName, Reason>> = {
+  forbidden: "forbidden",
   not_found: "not_found",
   payload_too_large: "payload_too_large",
   unsupported_media_type: "unsupported_media_type",

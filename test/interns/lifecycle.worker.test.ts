@@ -281,8 +281,10 @@ describe("access to an intern", () => {
     const { id } = await make(workspace.as, { name: "ada", provision: true })
     const left = await newKey(workspace, { creator_user_id: await newMember(workspace, "user_who_left") })
     await expectJson(200, workspace.manage.delete("/organization/members/user_who_left"))
-    const answer = await internChat(left.key, id).send("Hello")
-    expect(answer.response.status).toBe(403)
+    const prompt = { stream: true, messages: [{ role: "user", content: "Hi" }] }
+    const rejected = left.as.post(`/interns/${id}/chat/completions`, prompt)
+    const { error } = await expectJson<{ error: { metadata: unknown } }>(403, rejected)
+    expect(error.metadata).toEqual({ reason: "forbidden", retryable: false })
   })
 })
 
