@@ -32,6 +32,7 @@ import { storesContent } from "../workspaces/settings.ts"
 import { EndpointHealth } from "../routing/health.ts"
 import { MAX_SESSION_ID_LENGTH } from "../formats/schemas.ts"
 import { timersOf } from "../config/timers.ts"
+import { isLongerThan } from "../support/text-length.ts"
 import { logCall } from "./call-log.ts"
 import { isSettlementAwaited } from "./awaited-settlement.ts"
 import { deferralOf } from "./deferral.ts"
@@ -207,7 +208,7 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     return null
   }
   const sessionId = headers.get("x-session-id")
-  if (sessionId !== null && sessionId.length > MAX_SESSION_ID_LENGTH) {
+  if (sessionId !== null && isLongerThan(sessionId, MAX_SESSION_ID_LENGTH)) {
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
   const { responseCacheSeconds } = caller.defaults

@@ -8,6 +8,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { findNonMembers } from "../members/store.ts"
+import { isLongerThan } from "../support/text-length.ts"
 import { requireProgramme, requireWorkingKey, visibleIntern } from "./access.ts"
 import {
   InternChatChunk,
@@ -106,7 +107,7 @@ function toCall({ messages, approval_mode, session_id }: InternChatRequest): Cha
 function promptOf(message: InternMessage): string {
   const text = textOf(message)
   if (text.trim() === "") throw internError("bad_request", "messages: the last one must not be empty.")
-  if (text.length <= MAX_PROMPT_CHARS) return text
+  if (!isLongerThan(text, MAX_PROMPT_CHARS)) return text
   throw internError("bad_request", `messages: the last one must be at most ${MAX_PROMPT_CHARS} characters.`)
 }
 

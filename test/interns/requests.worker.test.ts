@@ -41,6 +41,15 @@ describe("an invalid chat request", () => {
     expect(answer.message).toContain(texts)
   })
 
+  test("has a prompt above the limit, which counts a character outside the Basic Multilingual Plane once", async () => {
+    const { chat } = await newIntern()
+    const prompt = (length: number) => chat.call({ messages: [user("😀".repeat(length))], stream: true })
+    const accepted = await prompt(LIMITS.promptChars)
+    expect(accepted.response.status).toBe(200)
+    await accepted.all()
+    expect(await refused(prompt(LIMITS.promptChars + 1))).toMatchObject({ status: 400, reason: "bad_request" })
+  })
+
   test("returns 413, 415, 400 or 404 for a body that is too large or not JSON and for an unknown intern", async () => {
     const { workspace, id } = await newIntern()
     const path = `/interns/${id}/chat/completions`
