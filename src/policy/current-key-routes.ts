@@ -12,6 +12,7 @@ import { toRateFields } from "../ledger/rate-schemas.ts"
 import { NO_RATES } from "../money/rate-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time.ts"
+import { findWorkspace } from "../workspaces/store.ts"
 import { type Caller, callerOf } from "./call-policy.ts"
 
 const current = createRoute({
@@ -29,9 +30,14 @@ export const currentKey = newRouter().openapi(current, async (c) => {
   const limits = freeLimits(c.env)
   const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
   const hashes = [caller, ...caller.ancestors].map(({ keyHash }) => keyHash)
-  const [usage = [], freeToday] = await Promise.all([ledger?.usage(hashes), ledger?.freeToday(limits)])
+  const [usage = [], freeToday, workspace] = await Promise.all([
+    ledger?.usage(hashes),
+    ledger?.freeToday(limits),
+    findWorkspace(c.env.DB, caller.organizationId, caller.workspaceId),
+  ])
   const free = freeToday ?? { limit: limits.perDay, used: 0 }
-  return c.json({ data: toCurrentKey(caller, usage, free) }, 200)
+  // A management key outlives its workspace.
+  return c.json({ data: { ...toCurrentKey(caller, usage, free), workspace_id: workspace?.id ?? null } }, 200)
 })
 
 /**
@@ -42,7 +48,7 @@ function toCurrentKey(
   caller: Caller,
   [self, ...above]: readonly Counters[],
   free: { limit: number; used: number },
-): z.infer<typeof CurrentKey> {
+): Omit<z.infer<typeof CurrentKey>, "workspace_id"> {
   const counters = self ?? newCounters(Date.now())
   const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
     const used = at === 0 ? counters : above[at - 1]
@@ -57,7 +63,6 @@ function toCurrentKey(
     ...usageFields(counters),
     creator_user_id: caller.creatorUserId,
     organization_id: caller.organizationId || null,
-    workspace_id: caller.workspaceId || null,
     expires_at: caller.expiresAt === null ? null : toTimestamp(caller.expiresAt),
     is_free_tier: caller.kind === "free_tier",
     is_management_key: caller.kind === "management",

@@ -171,7 +171,8 @@ describe("deleting a workspace", () => {
     await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
     // Its inference keys are gone, those that manage the organization stay.
     await expectJson(401, as.get("/key"))
-    await expectJson(200, manage.get("/key"))
+    const { data } = await expectJson<{ data: { workspace_id: string | null } }>(200, manage.get("/key"))
+    expect(data.workspace_id).toBeNull()
     for (const answer of [manage.get("/keys"), manage.post("/keys", { name: "k" })]) {
       expect((await expectJson<Failure>(400, answer)).error.message).toContain("workspace_id")
     }
