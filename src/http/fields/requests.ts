@@ -10,6 +10,8 @@ export const REQUEST_FIELDS: Descriptions = {
   by: "Sort criterion of endpoints.",
   cache_control: "Marks the end of a prompt prefix for the provider to cache.",
   call_id: "Id of the tool call that this belongs to.",
+  thread: "Not supported: messages are not stored.",
+  inference_geo: "Not supported: the hostname of a request selects the region.",
   container: "Only null: code execution containers are not offered.",
   content: "Text, or a list of parts.",
   context: "Context of the cited text.",
