@@ -109,8 +109,8 @@ const CAP_COLUMNS = ["limitNano", "limitReset", "includeByokInLimit"] as const
 
 /**
  * Throws 403 if a change would give a key more than the principal may give. A principal with a limit sets limits within
- * its own on keys that it created; for other keys, which its limit does not cover, it can only lower them. A
- * provisioning key does not enable a key that a management key disabled.
+ * its own on keys that it created; for other keys, which its limit does not cover, it can only lower them, and their
+ * rate limits. A provisioning key does not enable a key that a management key disabled.
  */
 export function requireChangeWithin(principal: Principal, row: KeyRow, isDescendant: boolean, change: KeyChange): void {
   if (CAP_COLUMNS.some((column) => column in change) && principal.limitNano !== null) {
@@ -118,12 +118,29 @@ export function requireChangeWithin(principal: Principal, row: KeyRow, isDescend
     requireWithin(principal, after)
     if (!isDescendant) requireWithin(row, after)
   }
+  if (principal.limitNano !== null && !isDescendant) requireLowerRates(row, change)
   const isEnabled = row.disabled && change.disabled === false
   if (isEnabled && principal.kind !== "management" && row.disabledBy !== "provisioning") {
     throw new GatewayError(
       "forbidden",
       "disabled: a management key disabled this key. Only a management key enables it.",
     )
+  }
+}
+
+const RATE_COLUMNS = {
+  requestsPerMinute: "requests_per_minute",
+  tokensPerMinute: "tokens_per_minute",
+  concurrentRequests: "concurrent_requests",
+} as const
+
+function requireLowerRates(row: KeyRow, change: KeyChange): void {
+  for (const column of Object.keys(RATE_COLUMNS) as (keyof typeof RATE_COLUMNS)[]) {
+    const { [column]: before } = row
+    const { [column]: after } = change
+    if (before === null || after === undefined || (after !== null && after <= before)) continue
+    const rule = `${RATE_COLUMNS[column]}: this key may only lower the limit of ${before} of a key that it did not create.`
+    throw new GatewayError("forbidden", rule)
   }
 }
 

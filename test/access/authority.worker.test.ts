@@ -69,7 +69,7 @@ beforeAll(async () => {
     await make(bob),
     await make(bob),
     await make(bob),
-    await make(bob, { limit: 0.5 }),
+    await make(bob, { limit: 0.5, requests_per_minute: 100 }),
   ]
   await env.DB.prepare("UPDATE api_keys SET expires_at = ? WHERE hash = ?")
     .bind(Date.now() - 1, expired.hash)
@@ -169,6 +169,28 @@ const ROWS: Row[] = [
       return answer
     },
     ok: [200, ["management", "provisioning"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "raises the rate limit of a key that it did not create",
+    send: async (as, { limitedHash, workspace }) => {
+      const answer = await as.patch(`/keys/${limitedHash}`, { requests_per_minute: null })
+      if (answer.ok) await workspace.manage.patch(`/keys/${limitedHash}`, { requests_per_minute: 100 })
+      return answer
+    },
+    ok: [200, ["management", "provisioning"]],
+    absent: [404, ["otherManagement"]],
+    refused: 403,
+  },
+  {
+    does: "lowers the rate limit of a key that it did not create",
+    send: async (as, { limitedHash, workspace }) => {
+      const answer = await as.patch(`/keys/${limitedHash}`, { requests_per_minute: 50 })
+      if (answer.ok) await workspace.manage.patch(`/keys/${limitedHash}`, { requests_per_minute: 100 })
+      return answer
+    },
+    ok: [200, ["management", "provisioning", "limitedProvisioning"]],
     absent: [404, ["otherManagement"]],
     refused: 403,
   },
