@@ -1,11 +1,12 @@
 import { GatewayError } from "../errors/errors.ts"
 import { hostRefusalOf, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
-import { isObject } from "../support/json.ts"
+import { isArray, isObject } from "../support/json.ts"
+import { isClientTool } from "./prepare/needs.ts"
 
-/** Fields whose value, or its `url`, names a file that a provider fetches. */
-const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$/
+/** Fields whose value, or its `url`, names a file that a provider fetches, or a server that it connects to. */
+const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$|^server_ur[il]$/
 /** Fields that are text or results of earlier calls, and are never fetched. */
-const NOT_FETCHED = new Set(["text", "prompt", "query", "annotations", "citations", "tool_calls", "tools"])
+const NOT_FETCHED = new Set(["text", "prompt", "query", "annotations", "citations", "tool_calls"])
 const MAX_DEPTH = 20
 const HAS_SCHEME = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 const MAX_URL = 65_536
@@ -57,10 +58,18 @@ function findRejected(
       isMedia: MEDIA_FIELD.test(name) || (name === "url" && (isMedia || isUrlSource(value))),
       depth: depth + 1,
     }
-    const found = findRejected(inner, inside, hosts)
+    const found = findRejected(name === "tools" ? vendorToolsOf(inner) : inner, inside, hosts)
     if (found) return found
   }
   return undefined
+}
+
+/** Only tools that a provider runs, in their positions. A tool of the client is a schema, whose values are examples. */
+function vendorToolsOf(tools: unknown): unknown {
+  if (!isArray(tools)) return tools
+  return tools.map((tool) =>
+    isObject(tool) && typeof tool["type"] === "string" && !isClientTool(tool["type"]) ? tool : null,
+  )
 }
 
 /** The source of an image or a document on /messages. */

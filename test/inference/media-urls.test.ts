@@ -44,6 +44,16 @@ const BODIES: [string, (url: string) => object, string][] = [
     (url) => ({ input_references: [{ image_url: { url } }] }),
     "input_references[0].image_url.url",
   ],
+  [
+    "MCP server of a vendor's tool",
+    (url) => ({ input: "Hi", tools: [{ type: "mcp", server_label: "wiki", server_url: url }] }),
+    "tools[0].server_url",
+  ],
+  [
+    "mask of an image tool",
+    (url) => ({ tools: [{ type: "image_generation", input_image_mask: { image_url: url } }] }),
+    "tools[0].input_image_mask.image_url",
+  ],
   ["frame of a video", (url) => ({ prompt: "p", first_frame_image: url }), "first_frame_image"],
 ]
 
