@@ -1,5 +1,6 @@
-import { type Json, objectsOf } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { flattenContent } from "../formats/chat/provider-spellings.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { ResponseFilter } from "./content/response-filter.ts"
@@ -127,6 +128,9 @@ function filtersByRole(rules: readonly OwnedRule[], outputRules: readonly OwnedR
   }
 }
 
+/** Only a stream has a standard `delta`. */
+const DOCUMENT_FIELDS = new Set([...CHOICE_FIELDS].filter((name) => name !== "delta"))
+
 /**
  * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
  * text.
@@ -134,8 +138,9 @@ function filtersByRole(rules: readonly OwnedRule[], outputRules: readonly OwnedR
 function mapOutput(result: Json, visit: Parameters<typeof mapTexts>[2], redacts: boolean): Json {
   if (Array.isArray(result["choices"])) {
     const choices = objectsOf(result["choices"]).map((choice) => ({
-      ...mapOtherFields(choice, CHOICE_FIELDS, visit),
-      message: mapTexts(choice["message"], "assistant", visit),
+      ...mapOtherFields(choice, DOCUMENT_FIELDS, visit),
+      // The client receives the parts as one text, so a match may cross them.
+      message: mapTexts(isObject(choice["message"]) ? flattenContent(choice["message"]) : null, "assistant", visit),
       ...(redacts && choice["logprobs"] != null && { logprobs: null }),
     }))
     return { ...mapOtherFields(result, RESULT_FIELDS, visit), choices }

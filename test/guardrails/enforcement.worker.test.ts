@@ -462,6 +462,16 @@ describe("content in a response", () => {
     expect(reported).toMatchObject({ citations: ["[EMAIL]"], choices: [{ text: "[EMAIL]" }] })
   })
 
+  test("is found across the parts of a document's text, which clients receive joined", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, rules("redact"))
+    const parts = ["To lovelace@exam", "ple.com."].map((text) => ({ type: "text", text }))
+    mockUpstream(() => completion("", { content: parts }, { delta: { content: SECRET } }))
+    const raw = JSON.stringify(await expectJson(200, workspace.as.chat("played/m62", "Hi")))
+    expect(raw).toContain('"content":"To [EMAIL]."')
+    expect(raw).not.toContain("lovelace")
+  })
+
   test("is blocked in a document, and the generated response is charged", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))
