@@ -3,6 +3,17 @@ import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import type { Provider } from "./provider.ts"
 
+/** Output limits and numbers of choices of other APIs: with them, a call could generate more than its hold covers. */
+const UNHELD_FIELDS: ReadonlySet<string> = new Set([
+  "max_output_tokens",
+  "max_new_tokens",
+  "n_predict",
+  "num_predict",
+  "best_of",
+  "num_return_sequences",
+  "candidate_count",
+])
+
 /** The body for a provider of the chat format: without fields of the gateway, adapted to the provider's quirks. */
 export function toUpstreamBody(
   request: ChatRequest,
@@ -12,7 +23,8 @@ export function toUpstreamBody(
   const { quirks } = provider
   const body: Record<string, unknown> = { model: outgoing.upstreamId }
   for (const [key, value] of Object.entries(request)) {
-    if (!GATEWAY_FIELDS.has(key) && value !== null && value !== undefined) body[key] = value
+    if (GATEWAY_FIELDS.has(key) || UNHELD_FIELDS.has(key)) continue
+    if (value !== null && value !== undefined) body[key] = value
   }
   if (request.stream && !quirks.noStreamOptions) {
     body["stream_options"] = { ...request.stream_options, include_usage: true }

@@ -38,6 +38,13 @@ const request = ChatRequest.parse({
   reasoning: { effort: "high" },
 })
 
+test("output limits and numbers of choices under other names are not sent: the hold does not cover them", () => {
+  const more = { max_new_tokens: 9e9, n_predict: -1, num_predict: -1, max_output_tokens: 9e9, best_of: 20, top_a: 0.5 }
+  const body = toUpstreamBody({ ...request, ...more, max_tokens: 5 }, providerOf("openrouter"), OUTGOING)
+  expect(body).toMatchObject({ max_tokens: 5, top_a: 0.5 })
+  for (const name of Object.keys(more)) if (name !== "top_a") expect(body).not.toHaveProperty(name)
+})
+
 describe("gateway extensions of the OpenAI format", () => {
   test.each(["openai", "groq", "mistral", "xai", "google-ai-studio", "fireworks"])(
     "are not sent to %s, which would reject them",
