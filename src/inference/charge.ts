@@ -46,7 +46,8 @@ function chargeOf(meter: ResponseMeter, input: ChargeInput): Charge {
   const countedUnits = meter.tokens && { ...meter.tokens, ...units }
   const delivered = estimateDelivered(meter)
   // A count sent before the end does not include the tokens after it.
-  if (countedUnits && (isComplete || countedUnits.completion >= delivered)) {
+  const isTotal = isComplete && meter.units === meter.countedUnits
+  if (countedUnits && (isTotal || countedUnits.completion >= delivered)) {
     return {
       tokens: countedUnits,
       tokensFrom: "upstream",

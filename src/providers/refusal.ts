@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, objectsOf, parseJson } from "../support/json.ts"
+import { isArray, isObject, type Json, listOf, objectsOf, parseJson } from "../support/json.ts"
 import type { ErrorName } from "../errors/errors.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
@@ -133,9 +133,22 @@ function parseError(body: string): { message: string | undefined; retryAfterMs: 
   const inner = isObject(error) ? error : {}
   const nested = "message" in inner ? inner["message"] : error
   return {
-    message: [nested, message, detail].find((candidate) => typeof candidate === "string"),
+    message: [nested, message, detail].map(textOfError).find((text) => text !== undefined),
     retryAfterMs: hintIn(inner) ?? hintIn(outer),
   }
+}
+
+const MAX_ISSUES = 3
+
+/** A message, or the issues of a validation: `[{"loc":["body","seed"],"msg":"…"}]`, also below `detail`. */
+function textOfError(error: unknown): string | undefined {
+  if (typeof error === "string") return error
+  const issues = objectsOf(isObject(error) ? error["detail"] : error).flatMap(({ loc, msg }) => {
+    if (typeof msg !== "string") return []
+    const path = listOf(loc).filter((name) => typeof name === "number" || (typeof name === "string" && name !== "body"))
+    return [path.length === 0 ? msg : `${path.join(".")}: ${msg}`]
+  })
+  return issues.length === 0 ? undefined : issues.slice(0, MAX_ISSUES).join(" ")
 }
 
 /** A retry hint in the body, from providers without the header: `retry_after`, or Google's RetryInfo. */

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize.ts"
-import { newMeter, readResponse, toProviderError } from "../../src/formats/chat/meter.ts"
+import { newMeter, readResponse } from "../../src/formats/chat/meter.ts"
+import { chatReader } from "../../src/formats/readers/chat.ts"
+import { toResult } from "../../src/formats/chat/to-result.ts"
+import { toProviderError } from "../../src/formats/chat/provider-error.ts"
 
 type Json = Record<string, unknown>
 
@@ -109,6 +112,23 @@ describe("content in parts", () => {
     const reading = newMeter()
     readResponse(reading, chunkOf({ content: [THOUGHT, ...TEXT] }))
     expect(reading.units).toBe("Hm.Answer".length)
+  })
+})
+
+describe("a chunk with a message in place of a delta", () => {
+  const chunk = {
+    ...chunkOf({}),
+    choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+  }
+
+  test("becomes a delta: its text was charged, but not delivered", () => {
+    const { choices } = normalizeChunk(chunk, newDefaults())
+    expect(choices).toEqual([{ index: 0, delta: { role: "assistant", content: "Hi" }, finish_reason: "stop" }])
+  })
+
+  test("is joined to a document with its text", () => {
+    const { result } = toResult([chunk], chatReader)
+    expect(result?.["choices"]).toMatchObject([{ message: { content: "Hi" }, finish_reason: "stop" }])
   })
 })
 

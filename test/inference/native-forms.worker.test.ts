@@ -107,6 +107,15 @@ describe("a message", () => {
     })
   })
 
+  test("streamed without event names gets them, since clients read events by name", async () => {
+    respondWith(() => sse(returned().map((text) => text.replace(/^event: .*\n/m, ""))))
+    const raw = await (await (await newWorkspace()).as.post("/messages", { ...REQUEST, stream: true })).text()
+    const names = [...raw.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)
+    const types = [...raw.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => (JSON.parse(json ?? "") as Json)["type"])
+    expect(types.length).toBeGreaterThan(10)
+    expect(names).toEqual(types)
+  })
+
   test.each([
     ["an error event", [frame({ type: "error", error: { type: "overloaded_error", message: "busy" } })], 529],
     ["a cut", returned().slice(0, -2), 502],
@@ -189,6 +198,12 @@ describe("a response", () => {
     expect(responsesReader.toStreamHead({ ...RESPONSE, status: "in_progress" })).toBeNull()
     respondWith(() => Response.json({ ...RESPONSE, status: "queued" }))
     const body = { ...PLACE, model: newTwinModel() }
+    await expectJson(502, (await newWorkspace()).as.post("/responses", body))
+  })
+
+  test.each(["queued", "in_progress", "cancelled"])("that is %s, as JSON, is a failure too", async (status) => {
+    respondWith(() => Response.json({ ...RESPONSE, status }))
+    const body = { ...PLACE, model: newTwinModel(), stream: false }
     await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
 

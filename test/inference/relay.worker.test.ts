@@ -94,6 +94,14 @@ describe.each([
     expect(await receiptOf(workspace, response)).toMatchObject({ ending: "complete", tokens_from: "upstream" })
   })
 
+  test("ends at a [DONE] with spaces around it", async () => {
+    respondWith([chunk({ content: "Hi" }), chunk({}, "stop"), "data:  [DONE] \n\n"])
+    const { chunks, done } = await readStream(send(await newWorkspace(), newModel()))
+    expect(textOf(chunks)).toBe("Hi")
+    expect(chunks.every((one) => one.error === undefined)).toBe(true)
+    expect(done).toBe(true)
+  })
+
   test("gets a finish reason before the usage when the provider sends only [DONE]", async () => {
     const { workspace, answer } = await prepare([chunk({ content: "1234" }), usageChunk(10, 1), "data: [DONE]\n\n"])
     const { chunks, response } = await readStream(answer())

@@ -179,6 +179,42 @@ const rows: Row[] = [
     cost({ prompt: 100, cached: 500, written: 400, completion: 50 }),
   ],
   [
+    "LiteLLM: cache reads and writes are top-level fields, and part of the prompt",
+    chatReader,
+    chatWith({
+      prompt_tokens: 1_000,
+      completion_tokens: 50,
+      total_tokens: 1_050,
+      cache_read_input_tokens: 500,
+      cache_creation_input_tokens: 400,
+    }),
+    cost({ prompt: 100, cached: 500, written: 400, completion: 50 }),
+  ],
+  [
+    "Groq: usage below x_groq",
+    chatReader,
+    [...chatWith(undefined), { choices: [], x_groq: { id: "q", usage: { prompt_tokens: 9, completion_tokens: 50 } } }],
+    cost({ prompt: 9, completion: 50 }),
+  ],
+  [
+    "Moonshot: usage in the choice that ends the response",
+    chatReader,
+    [
+      ...chatWith(undefined),
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop", usage: { prompt_tokens: 9, completion_tokens: 50 } }] },
+    ],
+    cost({ prompt: 9, completion: 50 }),
+  ],
+  [
+    "zeros after a count are not a count",
+    chatReader,
+    [
+      ...chatWith({ prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 }),
+      { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+    ],
+    cost({ prompt: 100, completion: 50 }),
+  ],
+  [
     "a total that counts cached tokens twice adds no reasoning",
     chatReader,
     chatWith({
@@ -234,6 +270,23 @@ describe("the provider's token counts are charged at its prices", () => {
     expect(charge(reader, events)).toMatchObject({ costNano: nano, tokensFrom: "upstream" })
   })
 })
+
+test.each([
+  [
+    "chat",
+    chatReader,
+    [{ choices: [], usage: { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 } }, ...chatWith(undefined)],
+  ],
+  ["Anthropic", messagesReader, messagesWith({ input_tokens: 9, output_tokens: 1 }, undefined)],
+] as [string, ResponseReader, Record<string, unknown>[]][])(
+  "%s: a count from before the text does not include it, but its prompt counts",
+  (_, reader, events) => {
+    const { tokens, tokensFrom } = charge(reader, events)
+    expect(tokensFrom).toBe("estimate")
+    expect(tokens.prompt).toBe(9)
+    expect(tokens.completion).toBeGreaterThanOrEqual(TEXT.length / 4)
+  },
+)
 
 describe("a missing count does not make a call free", () => {
   test.each([

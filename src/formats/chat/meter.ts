@@ -2,6 +2,8 @@ import { appendText, appendToolCall, type Transcript, type TranscriptText } from
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
 import { toFinishReason, REASONING_KEYS } from "./provider-spellings.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
+import { errorIn, type ProviderError, toProviderError } from "./provider-error.ts"
+import { reportedUsage } from "./reported-usage.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** Data read from a response to charge it, record it and determine how it ended. */
@@ -25,15 +27,13 @@ export type ResponseMeter = {
   done: boolean
   /** The choices by index, with true for finished ones. */
   choices: Map<number, boolean>
-  /** UTF-16 units of all generated text, and the number of chunks with text. */
+  /** UTF-16 units of all generated text, when the tokens were last counted, and the number of chunks with text. */
   units: number
+  countedUnits: number
   pieces: number
   /** The text, if content logging or a destination needs it. */
   transcript: Transcript | null
 }
-
-/** An error that a provider sent inside a 200 response. */
-export type ProviderError = { message: string; code: string | null; status: number | null }
 
 export function newMeter(): ResponseMeter {
   return {
@@ -50,6 +50,7 @@ export function newMeter(): ResponseMeter {
     done: false,
     choices: new Map(),
     units: 0,
+    countedUnits: 0,
     pieces: 0,
     transcript: null,
   }
@@ -77,10 +78,24 @@ export function readNames(meter: ResponseMeter, answer: Json): void {
 /** Meters one chunk or a document. Upstream JSON is untrusted: every field is checked. */
 export function readResponse(meter: ResponseMeter, answer: Json): void {
   readNames(meter, answer)
-  meter.tokens = toTokens(answer["usage"]) ?? meter.tokens
   meter.error ??= errorIn(answer)
-  if (!isArray(answer["choices"])) return
-  for (const choice of answer["choices"]) {
+  readChoices(meter, answer["choices"])
+  readTokens(meter, toTokens(reportedUsage(answer)))
+}
+
+/**
+ * Counts are totals, so the last one counts, after the text of its chunk. Zeros after a count are ignored: some
+ * providers end with them.
+ */
+export function readTokens(meter: ResponseMeter, tokens: Tokens | null): void {
+  if (!tokens) return
+  meter.countedUnits = meter.units
+  if (meter.tokens === null || tokens.prompt > 0 || tokens.completion > 0) meter.tokens = tokens
+}
+
+function readChoices(meter: ResponseMeter, choices: unknown): void {
+  if (!isArray(choices)) return
+  for (const choice of choices) {
     if (!isObject(choice)) continue
     const index = isInteger(choice["index"]) ? choice["index"] : 0
     if (!meter.choices.has(index)) meter.choices.set(index, false)
@@ -169,7 +184,7 @@ export function hasContent(chunk: Json): boolean {
   return chunk["choices"].some((choice) => {
     if (!isObject(choice)) return false
     if (isName(choice["finish_reason"])) return true
-    const { delta } = choice
+    const delta = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
     if (!isObject(delta)) return false
     return Object.entries(delta).some(
       ([key, value]) => key !== "role" && value !== null && value !== "" && !(isArray(value) && value.length === 0),
@@ -214,8 +229,13 @@ export function toTokens(usage: unknown): Tokens | null {
     count(promptDetails["cached_tokens"]) ??
     count(usage["prompt_cache_hit_tokens"]) ??
     count(usage["cached_tokens"]) ??
+    count(usage["cache_read_input_tokens"]) ??
     0
-  const cacheWrite = count(promptDetails["cache_write_tokens"]) ?? 0
+  const cacheWrite =
+    count(promptDetails["cache_write_tokens"]) ??
+    count(promptDetails["cache_creation_tokens"]) ??
+    count(usage["cache_creation_input_tokens"]) ??
+    0
   const uncounted = uncountedReasoning(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
   return {
     ...NO_TOKENS,
@@ -242,53 +262,4 @@ function uncountedReasoning(
   const uncounted = rest === undefined ? 0 : rest - completion
   if (uncounted <= 0) return 0
   return reasoning > 0 ? (uncounted === reasoning ? uncounted : 0) : ofPrompt.includes(uncounted) ? 0 : uncounted
-}
-
-/** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
-export function errorIn(answer: Json): ProviderError | null {
-  const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
-  return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : null)
-}
-
-/** HTTP statuses by error name, from the documentation of the providers. */
-const STATUSES = new Map([
-  ...names(400, "invalid_request_error", "invalid_request", "invalid_prompt", "invalid_argument", "bad_request"),
-  ...names(400, "context_length_exceeded", "string_above_max_length", "content_policy_violation"),
-  ...names(401, "authentication_error", "invalid_api_key", "unauthenticated", "unauthorized"),
-  ...names(402, "billing_error", "insufficient_balance", "insufficient_credits"),
-  ...names(403, "permission_error", "permission_denied", "forbidden"),
-  ...names(404, "not_found_error", "not_found", "model_not_found"),
-  ...names(408, "timeout", "request_timeout"),
-  ...names(413, "request_too_large", "payload_too_large"),
-  ...names(429, "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests"),
-  ...names(429, "insufficient_quota", "resource_exhausted"),
-  ...names(500, "api_error", "server_error", "internal_error", "internal_server_error"),
-  ...names(503, "unavailable", "service_unavailable", "server_overloaded", "server_is_overloaded", "slow_down"),
-  ...names(504, "timeout_error", "gateway_timeout", "deadline_exceeded"),
-  ...names(529, "overloaded_error", "overloaded"),
-])
-
-function names(status: number, ...all: string[]): [name: string, status: number][] {
-  return all.map((name) => [name, status])
-}
-
-/**
- * `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not
- * redacted.
- */
-export function toProviderError(error: unknown): ProviderError | null {
-  if (error === undefined || error === null || error === false) return null
-  if (typeof error === "string") {
-    return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
-  }
-  if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
-  const { message, code, status, type } = error
-  const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
-  const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
-  const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
-  return {
-    message: typeof message === "string" ? message : "The provider reported an error.",
-    code: label === undefined ? null : String(label),
-    status: numeric ?? named ?? null,
-  }
 }

@@ -50,7 +50,11 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
 function normalizeChoice(choice: unknown, position: number, { calls, begun }: ChunkDefaults): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
-  const normalized = isObject(choice["delta"]) ? normalizeDelta(choice["delta"], index, calls) : {}
+  // Some servers send the message of a document in place of a delta.
+  const { message, ...others } = choice
+  const isMessage = !isObject(choice["delta"]) && isObject(message)
+  const reported = isMessage ? message : choice["delta"]
+  const normalized = isObject(reported) ? normalizeDelta(reported, index, calls) : {}
   const isFirst = begun !== undefined && !begun.has(index)
   const delta = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
   const reason = finishReasonOf(
@@ -60,7 +64,13 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
-  return { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
+  return {
+    ...(isMessage ? others : choice),
+    index,
+    delta,
+    finish_reason: finishReason,
+    ...nativeReasonOf(choice, finishReason),
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "./call-deltas.ts"
 import { flattenContent } from "./provider-spellings.ts"
-import { newMeter, type ProviderError } from "./meter.ts"
+import { newMeter } from "./meter.ts"
+import { type ProviderError } from "./provider-error.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { readItem } from "../sse/read-item.ts"
@@ -42,7 +43,7 @@ export function toResult(
  * an invalid delta.
  */
 export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): number[] {
-  const { index: reported, delta, message: _, finish_reason: finishReason, logprobs, ...rest } = text
+  const { index: reported, delta, message, finish_reason: finishReason, logprobs, ...rest } = text
   const index = isInteger(reported) ? reported : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
@@ -50,7 +51,8 @@ export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): nu
   if (typeof finishReason === "string") choice.finish_reason = finishReason
   for (const [key, value] of Object.entries(rest)) if (value !== null) choice[key] = value
   if (isObject(logprobs)) choice["logprobs"] = mergeLogprobs(choice["logprobs"], logprobs)
-  return isObject(delta) ? mergeDelta(growing, flattenContent(delta)) : []
+  const growth = isObject(delta) ? delta : message
+  return isObject(growth) ? mergeDelta(growing, flattenContent(growth)) : []
 }
 
 function newChoice(index: number): PartialChoice {

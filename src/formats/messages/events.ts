@@ -1,5 +1,5 @@
 import { costsIn, type Costs } from "../usage.ts"
-import { toProviderError } from "../chat/meter.ts"
+import { toProviderError } from "../chat/provider-error.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"

@@ -1,5 +1,6 @@
 import { normalizeChunk } from "../chat/normalize.ts"
-import { errorIn, hasContent, isName, newMeter, readResponse } from "../chat/meter.ts"
+import { hasContent, isName, newMeter, readResponse } from "../chat/meter.ts"
+import { errorIn } from "../chat/provider-error.ts"
 import { isObject } from "../../support/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"

@@ -1,4 +1,5 @@
-import { newMeter, type ProviderError } from "../chat/meter.ts"
+import { newMeter } from "../chat/meter.ts"
+import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject, listOf, type Json } from "../../support/json.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"

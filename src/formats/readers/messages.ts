@@ -1,12 +1,5 @@
-import {
-  keep,
-  type ProviderError,
-  readNames,
-  readSignature,
-  type ResponseMeter,
-  toProviderError,
-  toTokens,
-} from "../chat/meter.ts"
+import { keep, readNames, readSignature, type ResponseMeter, toTokens } from "../chat/meter.ts"
+import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json } from "../../support/json.ts"
 import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
@@ -32,8 +25,8 @@ function read(meter: ResponseMeter, event: Json): void {
   meter.error ??= errorIn(event)
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
-    readMessage(meter, event)
     if (isArray(event["content"])) for (const [at, block] of event["content"].entries()) readText(meter, block, at)
+    readMessage(meter, event)
     readEnd(meter, event)
     meter.done = true
   } else if (type === "content_block_start") readText(meter, event["content_block"], event["index"])
@@ -83,6 +76,7 @@ function readUsage(meter: ResponseMeter, usage: unknown): void {
     },
   })
   meter.tokens = reported ?? before
+  if (count(usage["output_tokens"]) !== undefined) meter.countedUnits = meter.units
 }
 
 function count(value: unknown): number | undefined {

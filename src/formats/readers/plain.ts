@@ -1,4 +1,5 @@
-import { errorIn, readResponse, toTokens } from "../chat/meter.ts"
+import { readResponse, readTokens, toTokens } from "../chat/meter.ts"
+import { errorIn } from "../chat/provider-error.ts"
 import { isObject } from "../../support/json.ts"
 import type { ResponseReader } from "./reader.ts"
 
@@ -8,7 +9,7 @@ export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseRea
     name: "plain",
     read: (meter, answer) => {
       readResponse(meter, answer)
-      meter.tokens ??= toTokens(allPrompt(answer["usage"]))
+      if (meter.tokens === null) readTokens(meter, toTokens(allPrompt(answer["usage"])))
     },
     hasContent: () => false,
     errorIn,

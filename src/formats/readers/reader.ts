@@ -1,6 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import type { ChunkDefaults } from "../chat/normalize.ts"
-import type { ProviderError, ResponseMeter } from "../chat/meter.ts"
+import type { ResponseMeter } from "../chat/meter.ts"
+import type { ProviderError } from "../chat/provider-error.ts"
 import type { VariableString } from "../sse/frame-shape.ts"
 import type { StreamHead, StreamItem } from "../sse/stream-head.ts"
 

@@ -4,7 +4,8 @@ import type { StreamHead } from "../sse/stream-head.ts"
 
 type Event = Json & { type: string }
 
-const ENDED = ["completed", "incomplete", "failed"]
+/** Statuses of a complete response. Others have more to come, or were cancelled, which no client can request. */
+export const ENDED: readonly string[] = ["completed", "incomplete", "failed"]
 
 /** Converts a complete response to the events of its stream; null if it has not ended. */
 export function toEvents(response: Json): StreamHead | null {

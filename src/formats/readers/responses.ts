@@ -1,16 +1,9 @@
-import {
-  keep,
-  type ProviderError,
-  readNames,
-  readSignature,
-  type ResponseMeter,
-  toProviderError,
-  toTokens,
-} from "../chat/meter.ts"
+import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
+import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
-import { toEvents } from "./responses-events.ts"
+import { ENDED, toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
 import { appendToolCall } from "../transcript.ts"
 
@@ -20,7 +13,7 @@ export const responsesReader: ResponseReader = {
   read,
   hasContent: isMeaningful,
   errorIn,
-  isResponse: (result) => isArray(result["output"]) && typeof result["status"] === "string",
+  isResponse: ({ output, status }) => isArray(output) && typeof status === "string" && ENDED.includes(status),
   normalize: (event) => event,
   toStreamHead: toEvents,
   toResult,
@@ -64,13 +57,13 @@ function read(meter: ResponseMeter, answer: Json): void {
   const searches = countSearches(response["output"])
   if (searches > 0) meter.generated.searches = searches
   readNames(meter, { ...response, created: response["created_at"] })
-  meter.tokens = toTokens(response["usage"]) ?? meter.tokens
+  // In a document, text is only in `output`.
+  if (type === undefined) readText(meter, response["output"])
+  readTokens(meter, toTokens(response["usage"]))
   if (!isEnd(type) && type !== undefined) return
   meter.finishReason = toFinishReason(response)
   meter.choices.set(0, true)
   meter.done = true
-  // In a document, text is only in `output`.
-  if (type === undefined) readText(meter, response["output"])
 }
 
 /** Providers charge for searches, and not for opening a result or searching in it. */

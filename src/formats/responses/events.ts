@@ -1,6 +1,6 @@
 import { costsIn, type Costs } from "../usage.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
-import { toProviderError } from "../chat/meter.ts"
+import { toProviderError } from "../chat/provider-error.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"

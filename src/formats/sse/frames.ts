@@ -149,6 +149,19 @@ export function parseData(data: string): Json | undefined {
 }
 
 export const DONE = "[DONE]"
+const MAX_PADDED = 32
+
+/** Whether data ends a stream. Some servers pad it with spaces. */
+export function isDone(data: string | undefined): boolean {
+  return data === DONE || (data !== undefined && data.length <= MAX_PADDED && data.trim() === DONE)
+}
+
+/** Whether a frame names its event. */
+export function hasEventName(frame: Uint8Array): boolean {
+  return EVENT_LINE.test(decoder.decode(frame))
+}
+
+const EVENT_LINE = /^event:/m
 
 export function toFrame(value: unknown): Uint8Array {
   return encoder.encode(`data: ${JSON.stringify(value)}\n\n`)

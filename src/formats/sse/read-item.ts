@@ -1,7 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { dataOf, DONE, parseData } from "./frames.ts"
+import { dataOf, isDone, parseData } from "./frames.ts"
 import type { StreamItem } from "./stream-head.ts"
 
 /** Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. */
@@ -16,7 +16,7 @@ export function readItem(
   }
   const data = dataOf(item)
   if (data === undefined || data === "") return item[0] === COLON && data === undefined ? "comment" : "empty"
-  if (data === DONE) {
+  if (isDone(data)) {
     meter.done = true
     return "done"
   }

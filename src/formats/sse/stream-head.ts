@@ -1,7 +1,7 @@
-import { type ProviderError } from "../chat/meter.ts"
+import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { dataOf, DONE, FrameSplitter, parseData } from "./frames.ts"
+import { dataOf, FrameSplitter, isDone, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
 
 /** An event of a stream: the bytes of its frame, or the event itself if it was translated. */
@@ -69,7 +69,7 @@ type Kind = { is: "content" | "preamble" | "end" | "malformed" } | { is: "error"
 function classify(item: StreamItem, reader: ResponseReader): Kind {
   const data = item instanceof Uint8Array ? dataOf(item) : undefined
   if (item instanceof Uint8Array && (data === undefined || data === "")) return { is: "preamble" }
-  if (data === DONE) return { is: "end" }
+  if (isDone(data)) return { is: "end" }
   const event = data === undefined ? item : parseData(data)
   if (!isObject(event) || event instanceof Uint8Array) return { is: "malformed" }
   const error = reader.errorIn(event)

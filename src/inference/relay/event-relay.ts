@@ -1,7 +1,7 @@
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
-import { dataOf, DONE, type FrameHandler, parseData, toFrame } from "../../formats/sse/frames.ts"
+import { dataOf, type FrameHandler, isDone, parseData, toFrame } from "../../formats/sse/frames.ts"
 import { readItem } from "../../formats/sse/read-item.ts"
 import type { StreamItem } from "../../formats/sse/stream-head.ts"
 import { appendText } from "../../formats/transcript.ts"
@@ -117,7 +117,7 @@ export class EventRelay implements FrameHandler {
   /** A frame without its final blank line. A partial event needs no error: the missing end marks the stream as cut. */
   onLastFrame(frame: Uint8Array): void {
     const data = dataOf(frame) ?? ""
-    if (data === DONE || parseData(data)) this.onFrame(frame)
+    if (isDone(data) || parseData(data)) this.onFrame(frame)
   }
 
   /** Writes content that the guardrails buffered. Called when the stream has ended. */

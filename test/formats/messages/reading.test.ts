@@ -170,6 +170,11 @@ describe("the usage of a stream", () => {
     const events = [start(), { type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }]
     expect(readAll(events).chunks.map((chunk) => "usage" in chunk)).toEqual([false, false, true])
   })
+
+  test("is not sent if only the start had a count, and text followed", () => {
+    const events = [start(), text(0, "So."), { type: "message_delta", delta: { stop_reason: "end_turn" } }]
+    expect(readAll([...events, { type: "message_stop" }]).chunks.some((chunk) => "usage" in chunk)).toBe(false)
+  })
 })
 
 describe("a lenient reader", () => {

@@ -24,6 +24,7 @@ export function newMessagesReading(facts: ReadingFacts = {}): MessagesReading {
     length: 0,
     counts: NO_COUNTS,
     isCountNew: false,
+    countedLength: 0,
     serviceTier: null,
   }
 }
@@ -71,13 +72,13 @@ function onStart(turn: Turn, message: Json): void {
   state.phase = "under way"
   if (typeof message["id"] === "string") state.id = message["id"]
   if (typeof message["model"] === "string") state.model = message["model"]
-  onUsage(turn, message["usage"])
   pushDelta(turn, { role: "assistant", content: "" })
   const blocks = objectsOf(message["content"])
   for (const block of blocks) {
     startBlock(turn, 0, block)
     stopBlock(turn, 0)
   }
+  onUsage(turn, message["usage"])
 }
 
 function onEnding(turn: Turn, delta: Json, usage: unknown): void {
@@ -103,6 +104,7 @@ function onUsage({ state }: Turn, usage: unknown): void {
   if (!isObject(usage)) return
   state.counts = addCounts(state.counts, usage)
   state.isCountNew = true
+  if (usage["output_tokens"] != null) state.countedLength = state.length
   const { service_tier: tier } = usage
   if (typeof tier === "string") state.serviceTier = tier === "standard" ? "default" : tier
 }
@@ -110,7 +112,8 @@ function onUsage({ state }: Turn, usage: unknown): void {
 function emitUsage(turn: Turn): void {
   const { state } = turn
   const usage = toChatUsage(state.counts)
-  if (!usage || !state.isCountNew) return
+  // A count from before the text does not include it.
+  if (!usage || !state.isCountNew || state.length > state.countedLength) return
   state.isCountNew = false
   pushChunk(turn, { choices: [], usage, ...(state.serviceTier !== null && { service_tier: state.serviceTier }) })
 }

@@ -12,12 +12,12 @@ export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
   const { content, usage, ...head } = message
   const blocks = objectsOf(content)
   const events = [
-    { type: "message_start", message: { ...head, usage } },
+    { type: "message_start", message: head },
     ...blocks.flatMap((block, index) => [
       { type: "content_block_start", index, content_block: block },
       { type: "content_block_stop", index },
     ]),
-    { type: "message_delta", delta: head },
+    { type: "message_delta", delta: head, usage },
     { type: "message_stop" },
   ]
   let state = newMessagesReading(facts)

@@ -23,6 +23,8 @@ export type MessagesReading = {
   readonly counts: Counts
   /** A usage count was received and not reported in a chunk yet. */
   readonly isCountNew: boolean
+  /** `length` when output tokens were last counted. */
+  readonly countedLength: number
   readonly serviceTier: string | null
 }
 

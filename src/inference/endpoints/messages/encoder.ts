@@ -4,7 +4,7 @@ import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
-import { KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
+import { hasEventName, KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { toMessagesError } from "../../../formats/messages/errors.ts"
 import { advance, finish, keepAlive, newEventState, type Step, start } from "../../../formats/messages/events.ts"
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
@@ -54,7 +54,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
         return []
       }
       if (startsMessage(event)) return [withModel(event, facts.model, frame)]
-      return [frame ?? toEventFrame(event as MessagesEvent)]
+      return [named(event as MessagesEvent, frame)]
     },
     // Before the first event, only comments are allowed.
     heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
@@ -93,6 +93,11 @@ function costsOf(charge: Charge): Costs {
 
 const PING = toEventFrame({ type: "ping" })
 
+/** Clients of this format know an event by the name of its frame. */
+function named(event: MessagesEvent, frame: Uint8Array | undefined): Uint8Array {
+  return frame && hasEventName(frame) ? frame : toEventFrame(event)
+}
+
 type MessageStart = Json & { message: Json }
 
 function startsMessage(event: Json): event is MessageStart {
@@ -101,6 +106,6 @@ function startsMessage(event: Json): event is MessageStart {
 
 /** The first event with the gateway's model name. */
 function withModel(event: MessageStart, model: string, frame: Uint8Array | undefined): Uint8Array {
-  if (event.message["model"] === model && frame) return frame
+  if (event.message["model"] === model) return named({ ...event, type: "message_start" }, frame)
   return toEventFrame({ ...event, type: "message_start", message: { ...event.message, model } })
 }

@@ -1,0 +1,68 @@
+import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
+
+/** An error that a provider sent inside a 200 response. */
+export type ProviderError = { message: string; code: string | null; status: number | null }
+
+/** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
+export function errorIn(answer: Json): ProviderError | null {
+  const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
+  return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : errorInChoices(answer["choices"]))
+}
+
+/** The error of choices that failed without any content. */
+function errorInChoices(choices: unknown): ProviderError | null {
+  const [first, ...others] = objectsOf(choices)
+  return first && [first, ...others].every(isFailed) ? toProviderError(first["error"]) : null
+}
+
+function isFailed({ error, message, delta }: Json): boolean {
+  const text = [message, delta].find(isObject) ?? {}
+  return isObject(error) && Object.entries(text).every(([key, value]) => key === "role" || isEmpty(value))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === "" || (isArray(value) && value.length === 0)
+}
+
+/** HTTP statuses by error name, from the documentation of the providers. */
+const STATUSES = new Map([
+  ...names(400, "invalid_request_error", "invalid_request", "invalid_prompt", "invalid_argument", "bad_request"),
+  ...names(400, "context_length_exceeded", "string_above_max_length", "content_policy_violation"),
+  ...names(401, "authentication_error", "invalid_api_key", "unauthenticated", "unauthorized"),
+  ...names(402, "billing_error", "insufficient_balance", "insufficient_credits"),
+  ...names(403, "permission_error", "permission_denied", "forbidden"),
+  ...names(404, "not_found_error", "not_found", "model_not_found"),
+  ...names(408, "timeout", "request_timeout"),
+  ...names(413, "request_too_large", "payload_too_large"),
+  ...names(429, "rate_limit_exceeded", "rate_limit_error", "rate_limited", "too_many_requests"),
+  ...names(429, "insufficient_quota", "resource_exhausted"),
+  ...names(500, "api_error", "server_error", "internal_error", "internal_server_error"),
+  ...names(503, "unavailable", "service_unavailable", "server_overloaded", "server_is_overloaded", "slow_down"),
+  ...names(504, "timeout_error", "gateway_timeout", "deadline_exceeded"),
+  ...names(529, "overloaded_error", "overloaded"),
+])
+
+function names(status: number, ...all: string[]): [name: string, status: number][] {
+  return all.map((name) => [name, status])
+}
+
+/**
+ * `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not
+ * redacted.
+ */
+export function toProviderError(error: unknown): ProviderError | null {
+  if (error === undefined || error === null || error === false) return null
+  if (typeof error === "string") {
+    return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
+  }
+  if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
+  const { message, code, status, type } = error
+  const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
+  const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
+  const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
+  return {
+    message: typeof message === "string" ? message : "The provider reported an error.",
+    code: label === undefined ? null : String(label),
+    status: numeric ?? named ?? null,
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest"
+import { toRejection } from "../../src/providers/refusal.ts"
+
+const PROVIDER = { name: "Acme", apiKey: "sk-acme-0123456789abcdef" }
+const rejected = (body: unknown, status = 422) =>
+  toRejection(PROVIDER, { status, headers: new Headers(), body: JSON.stringify(body) }, 0)
+
+describe("the issues of a validation", () => {
+  const ISSUES = [
+    { type: "extra_forbidden", loc: ["body", "seed"], msg: "Extra inputs are not permitted", input: 1 },
+    { type: "missing", loc: ["body", "messages", 0, "role"], msg: "Field required" },
+  ]
+
+  test.each([
+    ["below detail", { detail: ISSUES }],
+    ["below message.detail", { object: "error", message: { detail: ISSUES }, type: "invalid_request_error" }],
+    ["below error.message", { error: { message: ISSUES } }],
+  ])("%s are the message, with their paths", (_, body) => {
+    expect(rejected(body).message).toBe("seed: Extra inputs are not permitted messages.0.role: Field required")
+  })
+
+  test("do not contain the key of the gateway", () => {
+    expect(rejected({ detail: [{ loc: [PROVIDER.apiKey], msg: `is ${PROVIDER.apiKey}` }] }).message).toBe(
+      "[redacted]: is [redacted]",
+    )
+  })
+
+  test.each([[{ detail: [] }], [{ detail: [{ loc: null, msg: 7 }] }], [{ detail: { code: 1 } }], [[]]])(
+    "of another shape are replaced by the status: %j",
+    (body) => {
+      expect(rejected(body).message).toBe("Acme answered with status 422.")
+    },
+  )
+})
