@@ -40,7 +40,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     if (result && reader.isResponse(result)) return { kind: "whole", result }
     return fromInBandError(provider, error, "a stream that ended early")
   }
-  if (type !== "application/json" && type !== "") {
+  if (type !== "" && !JSON_TYPE.test(type)) {
     await response.body.cancel()
     return failure(
       provider,
@@ -50,6 +50,9 @@ export async function readResponse(response: Response, expected: Expected): Prom
   }
   return readDocument(await readDocumentText(response), expected)
 }
+
+/** Some servers label JSON as text. */
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$/
 
 /** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
 function readDocument(body: string, { request, isStreamed, provider }: Expected): Content | Rejection {

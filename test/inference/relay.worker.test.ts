@@ -378,6 +378,21 @@ describe("request options", () => {
   })
 })
 
+test.each(["text/json", "text/plain; charset=utf-8", "application/vnd.api+json"])(
+  "a JSON response with the content type %s is returned",
+  async (type) => {
+    const { stop: end } = mockProvider(() => {
+      const choices = [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }]
+      return new Response(JSON.stringify({ id: "u", choices }), { headers: { "content-type": type } })
+    })
+    stop = end
+    const { as } = await newWorkspace()
+    expect(await expectJson(200, as.chat(newModel(), "Hi"))).toMatchObject({
+      choices: [{ message: { content: "Hi" } }],
+    })
+  },
+)
+
 describe("a provider that streams to a non-streamed request", () => {
   const nonStreamed = async (pieces: string[]) => {
     stop = mockProvider(() => sse(pieces)).stop

@@ -15,6 +15,9 @@ const EMPTY = new Uint8Array(0)
 /** A larger frame means that the stream is not an event stream. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024
 
+/** More frames of a stream that is read completely would fill the memory of an isolate, however small they are. */
+const MAX_FRAMES = 200_000
+
 export type FrameHandler = {
   onFrame: (frame: Uint8Array) => void
   /** Handles the frame that starts at `at`, and returns its end; -1 leaves the frame to `onFrame`. */
@@ -108,7 +111,12 @@ export class FrameSplitter {
 /** The frames of a stream that has been read completely. */
 export function framesOf(bytes: Uint8Array): Uint8Array[] {
   const splitter = new FrameSplitter()
-  const frames = splitter.push(bytes)
+  const frames: Uint8Array[] = []
+  const onFrame = (frame: Uint8Array) => {
+    if (frames.length === MAX_FRAMES) throw new Error("The provider's stream has too many events.")
+    frames.push(frame)
+  }
+  splitter.each(bytes, { onFrame })
   const last = splitter.finish()
   return last ? [...frames, last] : frames
 }

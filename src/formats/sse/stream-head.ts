@@ -25,6 +25,9 @@ export type StreamHeadError = { ok: false; error: ProviderError | null; reason: 
 
 type HeadInput = { reader: ResponseReader; signal: AbortSignal; translate: FrameTranslator | undefined }
 
+/** Comments and other events without content fill the memory of an isolate if there are too many. */
+const MAX_PREAMBLE = 10_000
+
 /**
  * Reads a stream until it shows content. Before that nothing has been sent to the client, so an error, an early end or
  * a frame that is not a chunk is a rejection, and dispatch fails over.
@@ -58,6 +61,7 @@ export async function readStreamHead(
       }
       if (hasContent) return { ok: true, items, rest: splitter.rest, body: done ? null : body, translate }
       if (done) return reject(null, "an empty stream")
+      if (items.length > MAX_PREAMBLE) return reject(null, "a stream without content")
     }
   } finally {
     signal.removeEventListener("abort", giveUp)
