@@ -5,7 +5,6 @@ import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { ResponseFilter } from "./content/response-filter.ts"
 import {
-  isTooDeep,
   mapTexts,
   mapOtherFields,
   mapRequest,
@@ -16,6 +15,7 @@ import {
   type Visit,
 } from "./content/request-texts.ts"
 import type { OwnedRule } from "./content/rules.ts"
+import { isTooDeep } from "../support/depth.ts"
 import { WorkBudget } from "./content/work-budget.ts"
 import { type Action, type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
 import type { TextCodec } from "./content/text-codec.ts"

@@ -6,6 +6,7 @@ import type { Provider } from "../providers/provider.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import { isObject } from "../support/json.ts"
 import { concat, readAtMost } from "../support/bytes.ts"
+import { isTooDeep } from "../support/depth.ts"
 import { readText } from "../support/read-text.ts"
 import type { ErrorName } from "../errors/errors.ts"
 
@@ -37,6 +38,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
   if (type === "text/event-stream") {
     const frames = framesOf(await readResponseBody(response.body))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
+    if (isTooDeep(result)) return tooDeep(provider)
     if (result && reader.isResponse(result)) return { kind: "whole", result }
     return fromInBandError(provider, error, "a stream that ended early")
   }
@@ -62,6 +64,8 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
     const found = body === "" ? "an empty body" : "a body that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} returned ${found}.`)
   }
+  // Embeddings are not checked: they have many numbers, and no client's fields.
+  if (reader.name !== "plain" && isTooDeep(document)) return tooDeep(provider)
   const result = translate ? translate.document(document) : document
   const error = reader.errorIn(result)
   if (error) return fromInBandError(provider, error, "an error")
@@ -72,6 +76,10 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
   return head
     ? { kind: "stream", head }
     : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
+}
+
+function tooDeep(provider: Provider): Rejection {
+  return failure(provider, "provider_failed", `${provider.name} returned a response that is nested too deep.`)
 }
 
 const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])

@@ -1,5 +1,5 @@
 import { dataOf, FrameSplitter } from "../formats/sse/frames.ts"
-import { isTooDeep } from "../guardrails/content/request-texts.ts"
+import { isTooDeep } from "../support/depth.ts"
 import { openOutbound, type OpenRequest, type OutboundDeps } from "../outbound/send.ts"
 import { concat } from "../support/bytes.ts"
 import { isArray, isObject, parseJson } from "../support/json.ts"

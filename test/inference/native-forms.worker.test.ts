@@ -107,6 +107,16 @@ describe("a message", () => {
     })
   })
 
+  test("streamed without message_delta ends with a stop reason and the charged usage", async () => {
+    respondWith(() => sse(returned().filter((text) => !text.includes('"message_delta"'))))
+    const workspace = await newWorkspace()
+    const { events, response } = await eventsOf(workspace.as.post("/messages", { ...REQUEST, stream: true }))
+    const [delta, end] = events.slice(-2)
+    const { tokens_completion: charged } = await receiptOf(workspace, response)
+    expect(delta).toMatchObject({ delta: { stop_reason: "tool_use" }, usage: { output_tokens: charged } })
+    expect(end).toEqual({ type: "message_stop" })
+  })
+
   test("streamed without event names gets them, since clients read events by name", async () => {
     respondWith(() => sse(returned().map((text) => text.replace(/^event: .*\n/m, ""))))
     const raw = await (await (await newWorkspace()).as.post("/messages", { ...REQUEST, stream: true })).text()

@@ -393,6 +393,19 @@ test.each(["text/json", "text/plain; charset=utf-8", "application/vnd.api+json"]
   },
 )
 
+test("a JSON response that is nested too deep to be sent is a 502 without a charge", async () => {
+  const { stop: end } = mockProvider(() => {
+    const choice = `{"index":0,"message":{"content":"Hi","x":${"[".repeat(9_000)}${"]".repeat(9_000)}},"finish_reason":"stop"}`
+    return new Response(`{"choices":[${choice}]}`, { headers: { "content-type": "application/json" } })
+  })
+  stop = end
+  const workspace = await newWorkspace()
+  const answer = await workspace.as.chat(newModel(), "Hi")
+  const copy = answer.clone()
+  await expectJson(502, answer)
+  expect(await receiptOf(workspace, copy)).toMatchObject({ status: 502, total_cost: 0 })
+})
+
 describe("a provider that streams to a non-streamed request", () => {
   const nonStreamed = async (pieces: string[]) => {
     stop = mockProvider(() => sse(pieces)).stop

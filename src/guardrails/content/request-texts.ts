@@ -35,19 +35,6 @@ const IDENTIFIER_FIELDS = new Set(
   ).split(" "),
 )
 
-/** Deeper than any real request, and far below the depth that overflows the call stack. */
-const MAX_DEPTH = 500
-
-/** Whether a value is nested deeper than texts are scanned. */
-export function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true
-    level = level.flatMap((one) => (isArray(one) ? one : isObject(one) ? Object.values(one) : []))
-  }
-  return false
-}
-
 /** Maps every text of a request; returns the same object if nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
   const changed: Json = {}

@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
-import { isTooDeep } from "../../guardrails/content/request-texts.ts"
+import { isTooDeep } from "../../support/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
 import { sendTranslated } from "../../mcp-servers/translate-revision.ts"

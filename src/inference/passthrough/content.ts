@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { mapFree, namesIn, textsOf, withTexts } from "../../guardrails/content/json-texts.ts"
-import { isTooDeep } from "../../guardrails/content/request-texts.ts"
+import { isTooDeep } from "../../support/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { isArray, isObject, objectsOf, parseJson } from "../../support/json.ts"
 

@@ -24,6 +24,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   let answering: ServingInfo | undefined
   /** Final native events, buffered until the settlement. */
   let last: Json[] = []
+  let hasCall = false
   const isNative = () => answering?.reader.name === "messages"
   const encode = ([next, events]: Step) => {
     state = next
@@ -53,6 +54,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
         last.push(event)
         return []
       }
+      hasCall ||= isObject(event["content_block"]) && event["content_block"]["type"] === "tool_use"
       if (startsMessage(event)) return [withModel(event, facts.model, frame)]
       return [named(event as MessagesEvent, frame)]
     },
@@ -62,11 +64,9 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
     end(charge) {
       const { costs, metadata } = closing(charge, answering)
       if (!isNative()) return encode(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
-      // A stream that ended after its stop reason is complete.
-      const isStopped = last.some(({ type }) => type === "message_stop")
-      const frames = (isStopped ? last : [...last, { type: "message_stop" }]).map((event) => {
-        const usage = () => asCharged(charge, event["usage"], costs)
+      const frames = completed(last, hasCall).map((event) => {
         const isDelta = event["type"] === "message_delta"
+        const usage = () => asCharged(charge, event["usage"], costs)
         return toEventFrame((isDelta ? { ...event, usage: usage(), ...metadata } : event) as MessagesEvent)
       })
       last = []
@@ -89,6 +89,15 @@ function asCharged({ tokens }: Charge, reported: unknown, costs: Costs): Json {
 function costsOf(charge: Charge): Costs {
   const { is_byok: isByok, ...costs } = costFields(charge)
   return isByok ? { ...costs, is_byok: true } : costs
+}
+
+/** The final events. Clients take the stop reason and the usage from `message_delta`, which some servers omit. */
+function completed(last: readonly Json[], hasCall: boolean): Json[] {
+  const delta = { stop_reason: hasCall ? "tool_use" : "end_turn", stop_sequence: null }
+  const events = last.some(({ type }) => type === "message_delta") ? last : [{ type: "message_delta", delta }, ...last]
+  // A stream that ended after its stop reason is complete.
+  const isStopped = last.some(({ type }) => type === "message_stop")
+  return isStopped ? [...events] : [...events, { type: "message_stop" }]
 }
 
 const PING = toEventFrame({ type: "ping" })
