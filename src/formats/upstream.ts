@@ -20,6 +20,8 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   "transforms",
   "stop_server_tools_when",
   "stream_options",
+  // The gateway promises clients that the provider stores nothing.
+  "store",
   "max_tokens",
   "max_completion_tokens",
   "reasoning",

@@ -110,8 +110,19 @@ describe("a chat request to a provider of the same format", () => {
       provider: { allow_fallbacks: true },
       plugins: [{ id: "web", enabled: false }],
       fallbacks: ["acme/dear"],
+      store: true,
     })
-    for (const name of ["metadata", "session_id", "trace", "route", "models", "fallbacks", "provider", "plugins"]) {
+    for (const name of [
+      "metadata",
+      "session_id",
+      "trace",
+      "route",
+      "models",
+      "fallbacks",
+      "provider",
+      "plugins",
+      "store",
+    ]) {
       expect(body).not.toHaveProperty(name)
     }
   })
