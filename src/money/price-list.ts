@@ -117,16 +117,7 @@ export function plainCall(startedAt: number = Date.now()): PricedCall {
 
 /** The prices of a call with this number of prompt tokens. */
 export function pricesOf(list: PriceList, promptTokens: number, call: PricedCall): Pricing {
-  if (isPlain(list)) return list
-  const { overrides: conditional = [], ...result } = list
-  for (const override of conditional) {
-    if (!applies(override, promptTokens, call)) continue
-    for (const name of REPLACEABLE) {
-      const price = override[name]
-      if (price !== undefined) result[name] = price
-    }
-  }
-  return result
+  return withOverrides(list, promptTokens, call, () => true)
 }
 
 /**
@@ -134,13 +125,23 @@ export function pricesOf(list: PriceList, promptTokens: number, call: PricedCall
  * if the provider does not grant it, without it.
  */
 export function highestPrices(list: PriceList, maxPromptTokens: number, call: PricedCall): Pricing {
+  return withOverrides(list, maxPromptTokens, call, (price, other) => priceToPico(price) > priceToPico(other))
+}
+
+/** `replaces`: whether the price of an override that applies replaces the one before. */
+function withOverrides(
+  list: PriceList,
+  promptTokens: number,
+  call: PricedCall,
+  replaces: (price: string, other: string) => boolean,
+): Pricing {
   if (isPlain(list)) return list
   const { overrides: conditional = [], ...result } = list
   for (const override of conditional) {
-    if (!applies(override, maxPromptTokens, call)) continue
+    if (!applies(override, promptTokens, call)) continue
     for (const name of REPLACEABLE) {
       const [price, other] = [override[name], result[name]]
-      if (price !== undefined && (other === undefined || priceToPico(price) > priceToPico(other))) result[name] = price
+      if (price !== undefined && (other === undefined || replaces(price, other))) result[name] = price
     }
   }
   return result
