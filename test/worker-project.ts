@@ -141,7 +141,7 @@ export async function workerProject(common: object) {
             // Short, so that a stall takes milliseconds; no test waits for these by sleeping.
             LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
-            IDLE_TIMEOUT_MS: "1600",
+            IDLE_TIMEOUT_MS: "5000",
             EARLY_COMMIT_MS: "150",
             KEEPALIVE_MS: "100",
           },

@@ -54,7 +54,7 @@ describe("the @openrouter/sdk client", () => {
       ],
     }
     const made = await newGuardrail(input)
-    expect(made).toMatchObject({ name: "Rail", ...input, updatedAt: null, ignoredProviders: ["azure"] })
+    expect(made).toMatchObject({ name: "Rail", ...input, updatedAt: made.createdAt, ignoredProviders: ["azure"] })
     expect((await manager.guardrails.get({ id: made.id })).data).toEqual(made)
     const request = { id: made.id, updateGuardrailRequest: { name: "New", contentFilters: null, limitUsd: 60 } }
     const { data } = await manager.guardrails.update(request)
