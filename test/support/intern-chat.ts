@@ -29,8 +29,6 @@ export type InternChunk = {
   error?: { code: number; message: string; metadata: { reason: string; retryable: boolean } }
 }
 
-const decoder = new TextDecoder()
-
 /** A response of an intern, read as it arrives. */
 export class InternReader {
   readonly response: Response
@@ -39,6 +37,7 @@ export class InternReader {
   raw = ""
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #abort: AbortController
+  readonly #decoder = new TextDecoder()
   #rest = ""
 
   constructor(response: Response, abort: AbortController) {
@@ -52,8 +51,9 @@ export class InternReader {
   async read(): Promise<boolean> {
     const { done, value } = (await this.#reader?.read()) ?? { done: true, value: undefined }
     if (done) return false
-    this.raw += decoder.decode(value, { stream: true })
-    this.#rest += decoder.decode(value, { stream: true })
+    const text = this.#decoder.decode(value, { stream: true })
+    this.raw += text
+    this.#rest += text
     const frames = this.#rest.split("\n\n")
     this.#rest = frames.pop() ?? ""
     for (const frame of frames) {
