@@ -51,9 +51,8 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
   // Some servers send the message of a document in place of a delta.
-  const { message, ...others } = choice
-  const isMessage = !isObject(choice["delta"]) && isObject(message)
-  const reported = isMessage ? message : choice["delta"]
+  const isMessage = !isObject(choice["delta"]) && isObject(choice["message"])
+  const reported = isMessage ? choice["message"] : choice["delta"]
   const normalized = isObject(reported) ? normalizeDelta(reported, index, calls) : {}
   const isFirst = begun !== undefined && !begun.has(index)
   const delta = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
@@ -64,13 +63,9 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
   if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
-  return {
-    ...(isMessage ? others : choice),
-    index,
-    delta,
-    finish_reason: finishReason,
-    ...nativeReasonOf(choice, finishReason),
-  }
+  const normal: Json = { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
+  if (isMessage) delete normal["message"]
+  return normal
 }
 
 /**

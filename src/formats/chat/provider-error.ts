@@ -11,8 +11,10 @@ export function errorIn(answer: Json): ProviderError | null {
 
 /** The error of choices that failed without any content. */
 function errorInChoices(choices: unknown): ProviderError | null {
-  const [first, ...others] = objectsOf(choices)
-  return first && [first, ...others].every(isFailed) ? toProviderError(first["error"]) : null
+  // Called for each chunk, of which nearly none has an error.
+  const first = isArray(choices) ? choices[0] : undefined
+  if (!isObject(first) || !isObject(first["error"])) return null
+  return objectsOf(choices).every(isFailed) ? toProviderError(first["error"]) : null
 }
 
 function isFailed({ error, message, delta }: Json): boolean {

@@ -1,10 +1,12 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** The usage in a chunk or a document. Groq and Moonshot report it below other fields as well, or only there. */
-export function reportedUsage({ usage, choices, x_groq: groq }: Json): unknown {
-  if (isObject(usage)) return usage
+export function reportedUsage(answer: Json): unknown {
+  if (isObject(answer["usage"])) return answer["usage"]
+  const { x_groq: groq, choices } = answer
   if (isObject(groq) && isObject(groq["usage"])) return groq["usage"]
-  return objectsOf(choices)
-    .map((choice) => choice["usage"])
-    .find(isObject)
+  if (!isArray(choices)) return undefined
+  // Called for each chunk: without arrays of its choices.
+  for (const choice of choices) if (isObject(choice) && isObject(choice["usage"])) return choice["usage"]
+  return undefined
 }

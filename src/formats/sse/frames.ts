@@ -166,8 +166,10 @@ export function isDone(data: string | undefined): boolean {
 
 /** Whether a frame names its event. */
 export function hasEventName(frame: Uint8Array): boolean {
-  return EVENT_LINE.test(decoder.decode(frame))
+  return EVENT_BYTES.every((byte, at) => frame[at] === byte) || EVENT_LINE.test(decoder.decode(frame))
 }
+
+const EVENT_BYTES = [...encoder.encode("event:")]
 
 const EVENT_LINE = /^event:/m
 
