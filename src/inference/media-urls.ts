@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { hostRefusalOf, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
 import { isArray, isObject } from "../support/json.ts"
-import { isClientTool } from "./prepare/needs.ts"
+import { isClientTool } from "../formats/client-tools.ts"
 
 /** Fields whose value, or its `url`, names a file that a provider fetches, or a server that it connects to. */
 const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$|^server_ur[il]$/

@@ -4,11 +4,11 @@ import { isArray, isObject } from "./json.ts"
 const MAX_DEPTH = 500
 
 /** Whether a value is nested deeper than its texts are scanned, or than it can be serialized. */
-export function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true
-    level = level.flatMap((one) => (isArray(one) ? one : isObject(one) ? Object.values(one) : []))
-  }
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (depth > MAX_DEPTH) return true
+  if (isArray(value)) return value.some((one) => isTooDeep(one, depth + 1))
+  if (!isObject(value)) return false
+  // Called for each JSON response: without an array of its values.
+  for (const name in value) if (isTooDeep(value[name], depth + 1)) return true
   return false
 }

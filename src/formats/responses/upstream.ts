@@ -1,5 +1,6 @@
 import type { Json } from "../../support/json.ts"
 import { type UpstreamFields, GATEWAY_FIELDS } from "../upstream.ts"
+import { isClientTool } from "../client-tools.ts"
 import { isGatewayBlob } from "./opaque-blob.ts"
 import { withoutNulls } from "./content.ts"
 import { isKnown } from "./input-schemas.ts"
@@ -18,8 +19,6 @@ const NOT_PASSED = new Set([
   "stream_options",
 ])
 
-const CLIENT_TOOLS = new Set(["function", "custom", "namespace"])
-
 /** The body for a provider of the Responses format: the client's fields without those that only the gateway reads. */
 export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFields): Json {
   const body: Json = { model: outgoing.upstreamId }
@@ -31,7 +30,7 @@ export function toResponsesBody(request: ResponsesRequest, outgoing: UpstreamFie
   const limit = cap === undefined ? maxOutputTokens : Math.min(cap, maxOutputTokens ?? cap)
   const effort = reasoning?.effort ?? request.reasoning_effort
   // Limits the provider's tools. Client tools end a response, so it has no effect on them.
-  const runsTools = request.tools?.some(({ type }) => !CLIENT_TOOLS.has(type)) === true
+  const runsTools = request.tools?.some(({ type }) => !isClientTool(type)) === true
   return {
     ...body,
     input: typeof input === "string" ? input : input.flatMap(toItem),

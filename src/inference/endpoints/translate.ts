@@ -5,7 +5,7 @@ import { chatRequest } from "./chat/request.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import { isClientTool } from "../prepare/needs.ts"
+import { isClientTool } from "../../formats/client-tools.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import { isCount, objectsOf } from "../../support/json.ts"
 

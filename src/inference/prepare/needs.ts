@@ -1,3 +1,4 @@
+import { isClientTool } from "../../formats/client-tools.ts"
 import type { Catalogue } from "../../models/catalogue.ts"
 import { AUTO_MODEL } from "../../models/known-names.ts"
 import type { Provider } from "../../providers/provider.ts"
@@ -38,13 +39,6 @@ export function needsPreparation(
     foreign.some((tool) => GATEWAY_TOOL.test(tool.type ?? "") || isRegisteredMcp(tool)) ||
     !isServed(names, deps, isNativeTo)
   )
-}
-
-const CLIENT_TYPES = ["function", "custom", "namespace"]
-
-/** A tool that the client runs. In the Messages format such a tool has no type. */
-export function isClientTool(type: string | null | undefined): boolean {
-  return type == null || CLIENT_TYPES.includes(type)
 }
 
 export function namesOf({ model, models }: Preparable): string[] {
