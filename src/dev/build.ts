@@ -8,7 +8,7 @@ import { ensureConsole } from "./console-build.ts"
 import { ensurePython } from "./python-build.ts"
 import { runWrangler } from "./wrangler.ts"
 import { dist, root } from "../local/paths.ts"
-import type { Migration, WorkerSpec } from "../local/spec.ts"
+import type { DatabaseSpec, Migration, WorkerSpec } from "../local/spec.ts"
 
 const SOURCES = [
   "README.md",
@@ -50,12 +50,24 @@ async function bundle(args: readonly string[], outdir: string): Promise<void> {
   rmSync(path.join(outdir, "index.js.map"), { force: true })
 }
 
+const config = path.join(root, "wrangler.toml")
+
+/** It takes a second to load, which a start without a build need not spend. */
+async function loadWrangler() {
+  process.env["WRANGLER_LOG"] ??= "error"
+  return import("wrangler")
+}
+
+/** The local database of `wrangler dev`. */
+export async function readDatabaseSpec(): Promise<DatabaseSpec> {
+  const wrangler = await loadWrangler()
+  const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
+  return { resources: workerOptions, migrations: readMigrations(wrangler.unstable_splitSqlQuery) }
+}
+
 /** The bindings at wrangler.toml's top level; the stages differ only in variables. */
 async function readSpec(): Promise<WorkerSpec> {
-  process.env["WRANGLER_LOG"] ??= "error"
-  // It takes a second to load, which a start without a build need not spend.
-  const wrangler = await import("wrangler")
-  const config = path.join(root, "wrangler.toml")
+  const wrangler = await loadWrangler()
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   // The bindings contain the secrets of .dev.vars.
   const { bindings: _, modulesRules: __, serviceBindings: ___, assets: ____, ...resources } = workerOptions
@@ -66,7 +78,7 @@ async function readSpec(): Promise<WorkerSpec> {
     crons: development.triggers.crons ?? [],
     vars: { development: textsOf(development.vars), production: textsOf(production.vars) },
     names: [...Object.keys(variables), ...SECRETS, ...PROVIDER_VARIABLES],
-    migrations: migrationsIn(path.join(root, "d1-migrations"), wrangler.unstable_splitSqlQuery),
+    migrations: readMigrations(wrangler.unstable_splitSqlQuery),
   }
 }
 
@@ -74,11 +86,20 @@ function textsOf(vars: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]))
 }
 
-function migrationsIn(folder: string, split: (sql: string) => string[]): Migration[] {
-  return readdirSync(folder)
+const migrationFolder = path.join(root, "d1-migrations")
+
+/** File names in the order in which they are applied. */
+export function migrationNames(): string[] {
+  return readdirSync(migrationFolder)
     .filter((name) => name.endsWith(".sql"))
     .sort()
-    .map((name) => ({ name, statements: split(readFileSync(path.join(folder, name), "utf8")) }))
+}
+
+function readMigrations(split: (sql: string) => string[]): Migration[] {
+  return migrationNames().map((name) => ({
+    name,
+    statements: split(readFileSync(path.join(migrationFolder, name), "utf8")),
+  }))
 }
 
 function addTo(hash: Hash, source: string): void {

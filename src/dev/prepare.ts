@@ -1,13 +1,14 @@
-import { createHash, randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { mkdirSync } from "node:fs"
 import path from "node:path"
 import { lock } from "../local/lock.ts"
+import { isMigrated, migrateState } from "../local/migrate-state.ts"
 import { requireWritable, root } from "../local/paths.ts"
 import { ancestorOf } from "../local/processes.ts"
+import { migrationNames, readDatabaseSpec } from "./build.ts"
 import { ensureConsole } from "./console-build.ts"
 import { ensureDevVars, readEnvFile, setVariables, writeEnvFile } from "./dev-vars.ts"
 import { ensurePython } from "./python-build.ts"
-import { runWrangler } from "./wrangler.ts"
 
 /**
  * The build step of wrangler.toml: the console, and for `wrangler dev` secrets, keys and the schema of the local
@@ -24,7 +25,7 @@ async function prepare(): Promise<void> {
   const devVars = path.join(root, ".dev.vars")
   const secrets = ensureDevVars(devVars)
   ensureKeys(secrets, devVars)
-  await migrateState(stateDir)
+  await migrateDatabase(stateDir)
 }
 
 /** The same two keys for the Worker, which creates them, and for clients. */
@@ -48,17 +49,11 @@ function ensureKeys(secrets: NodeJS.Dict<string>, devVars: string): void {
   console.log("The keys for clients are in .dev.env; they work from the first request.")
 }
 
-/** wrangler takes seconds even if there is nothing to apply, so it runs only when the migrations have changed. */
-async function migrateState(stateDir: string): Promise<void> {
-  const folder = path.join(root, "d1-migrations")
-  const hash = createHash("sha256")
-  for (const name of readdirSync(folder).sort()) hash.update(name).update(readFileSync(path.join(folder, name)))
-  const version = hash.digest("hex")
-  const marker = path.join(stateDir, "migrated")
-  if (existsSync(marker) && readFileSync(marker, "utf8") === version) return
+/** `wrangler d1 migrations apply` starts a runtime for each migration, which takes half a minute in a new clone. */
+async function migrateDatabase(stateDir: string): Promise<void> {
+  if (isMigrated(stateDir, migrationNames().at(-1) ?? "")) return
   mkdirSync(stateDir, { recursive: true })
-  await runWrangler(["d1", "migrations", "apply", "gateway", "--local", "--persist-to", stateDir])
-  writeFileSync(marker, version)
+  await migrateState(await readDatabaseSpec(), "gateway", stateDir)
 }
 
 prepare().catch((error: unknown) => {

@@ -7,6 +7,9 @@ export type Stage = "development" | "production"
 
 export type Migration = { name: string; statements: readonly string[] }
 
+/** What a migration of local state needs. */
+export type DatabaseSpec = Pick<WorkerSpec, "migrations"> & { resources: Pick<WorkerSpec["resources"], "d1Databases"> }
+
 /** `dist/worker.json`: the content of `wrangler.toml` and `d1-migrations`, so that a run needs neither. No secret. */
 export type WorkerSpec = {
   /** Databases, namespaces, buckets, queues, Durable Objects and the compatibility date. */
