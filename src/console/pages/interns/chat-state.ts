@@ -17,11 +17,12 @@ export type Chat = {
   messages: readonly Message[]
   session: string | null
   pending: Pending | null
-  isRunning: boolean
+  /** Id of the message that a turn streams. */
+  running: number | null
   error: string | null
 }
 
-export const EMPTY_CHAT: Chat = { messages: [], session: null, pending: null, isRunning: false, error: null }
+export const EMPTY_CHAT: Chat = { messages: [], session: null, pending: null, running: null, error: null }
 
 const STEPS_MS = 2_000
 
@@ -36,7 +37,11 @@ type Chunk = {
   error?: { message: string }
 }
 
-/** Sends messages to an intern and streams its response into the chat. */
+/**
+ * Sends messages to an intern and streams its response into the chat. A question can be answered before the response
+ * that asks it has ended, so two turns may overlap: each changes only its message, and `running` only while it is the
+ * newest.
+ */
 export async function runTurn(
   internId: string,
   body: Record<string, unknown>,
@@ -44,9 +49,11 @@ export async function runTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "", steps: [] }
-  update((chat) => ({ ...chat, isRunning: true, pending: null, error: null, messages: [...chat.messages, answer] }))
+  update((chat) => ({ ...chat, running: answer.id, pending: null, error: null, messages: [...chat.messages, answer] }))
   const grow = (change: (message: Message) => Message) =>
     update((chat) => ({ ...chat, messages: chat.messages.map((one) => (one.id === answer.id ? change(one) : one)) }))
+  const updateNewest = (change: (chat: Chat) => Chat) =>
+    update((chat) => (chat.running === answer.id ? change(chat) : chat))
   let session = typeof body["session_id"] === "string" ? body["session_id"] : null
   const readAlong = async () => {
     if (session === null) return
@@ -73,19 +80,20 @@ export async function runTurn(
       }
       session = chunk.session_id ?? session
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
-      if (chunk.error) update((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
+      if (chunk.error) updateNewest((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
     }
   } catch (thrown) {
-    if (!signal.aborted) update((chat) => ({ ...chat, error: ApiError.fromThrown(thrown).message }))
+    if (!signal.aborted) updateNewest((chat) => ({ ...chat, error: ApiError.fromThrown(thrown).message }))
   } finally {
     clearInterval(timer)
     await readAlong()
-    update((chat) => ({ ...chat, isRunning: false, messages: chat.messages.filter(hasContent) }))
+    update((chat) => ({ ...chat, messages: chat.messages.filter((one) => one.id !== answer.id || hasContent(one)) }))
+    updateNewest((chat) => ({ ...chat, running: null }))
   }
 }
 
-function hasContent({ role, text, reasoning, steps }: Message): boolean {
-  return role === "user" || text !== "" || reasoning !== "" || steps.length > 0
+function hasContent({ text, reasoning, steps }: Message): boolean {
+  return text !== "" || reasoning !== "" || steps.length > 0
 }
 
 function toPending(id: string, text: string): Pending {

@@ -27,7 +27,7 @@ export function ChatView({ intern }: { intern: Intern }) {
   useEffect(() => {
     if (!waiting) return
     const pending = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
-    setChat((now) => (now.pending || now.isRunning || now.messages.length > 0 ? now : { ...now, pending }))
+    setChat((now) => (now.pending || now.running !== null || now.messages.length > 0 ? now : { ...now, pending }))
   }, [waiting])
   const earlier = useGet<TranscriptPage>(
     requested === null ? null : `/interns/${intern.id}/sessions/${encodeURIComponent(requested)}?limit=200`,
@@ -71,15 +71,15 @@ export function ChatView({ intern }: { intern: Intern }) {
             {intern.status === "queued" && " The first message starts it."}
           </p>
         )}
-        {chat.messages.map((message, index) => (
+        {chat.messages.map((message) => (
           <MessageView
             key={message.id}
             message={message}
             name={intern.name}
-            isGrowing={chat.isRunning && index === chat.messages.length - 1}
+            isGrowing={message.id === chat.running}
           />
         ))}
-        {chat.isRunning && !pending && (
+        {chat.running !== null && !pending && (
           <p class="quiet" role="status">
             {intern.name} is working…
           </p>
@@ -92,7 +92,7 @@ export function ChatView({ intern }: { intern: Intern }) {
         </div>
       )}
       <Composer
-        isRunning={chat.isRunning}
+        isRunning={chat.running !== null}
         isBlocked={pending !== null || !TAKES_MESSAGES.has(intern.status)}
         onSay={send}
         onStop={() => abort.current?.abort()}
