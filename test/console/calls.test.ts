@@ -53,6 +53,25 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
+  test("a filter set while calls are read shows its calls, whichever response arrives last", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      const all = Promise.withResolvers<void>()
+      await page.route(/\/api\/v1\/calls\?/, async (route) => {
+        if (!route.request().url().includes("status=failed")) await all.promise
+        await route.continue()
+      })
+      await page.goto(`${origin}/calls`)
+      await page.getByRole("button", { name: "Failed" }).click()
+      const table = page.getByRole("table", { name: "Calls" })
+      await expect.poll(() => table.getByRole("row").count()).toBe(3)
+      const late = page.waitForResponse((response) => !response.url().includes("status=failed"))
+      all.resolve()
+      await (await late).finished()
+      await page.getByRole("button", { name: "Failed" }).waitFor()
+      expect(await table.getByRole("row").count()).toBe(3)
+    })
+  })
+
   test("a click on a value filters, Alt-click excludes, and Back leaves the page", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls`)

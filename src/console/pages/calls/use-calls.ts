@@ -17,7 +17,7 @@ export type Calls = {
   reload: () => void
 }
 
-type State = { path: string; rows: readonly Call[]; cursor: string | null; hasMore: boolean; truncated: boolean }
+type State = { rows: readonly Call[]; cursor: string | null; hasMore: boolean; truncated: boolean }
 
 /** New calls are read together: under load there are many per second. */
 const BATCH_MS = 400
@@ -28,27 +28,34 @@ export function useCalls(path: string, { isHeld }: { isHeld: boolean }): Calls {
   const [error, setError] = useState<ApiError>()
   const [waiting, setWaiting] = useState<readonly Call[]>([])
   const [isConnected, setConnected] = useState(false)
-  const isBusy = useRef(false)
+  /** Reads of the present path. Pages of an earlier path that arrive late are ignored. */
+  const reads = useRef({ isBusy: false })
   const load = async (cursor: string | null) => {
-    if (isBusy.current) return
-    isBusy.current = true
+    const current = reads.current
+    if (current.isBusy) return
+    current.isBusy = true
+    const change = (apply: () => void) => {
+      if (reads.current === current) apply()
+    }
     try {
       const page = await api<CallPage>(cursor === null ? path : `${path}&cursor=${encodeURIComponent(cursor)}`)
-      setState((before) => ({
-        path,
-        rows: cursor !== null && before?.path === path ? [...before.rows, ...page.data] : page.data,
-        cursor: page.next_cursor,
-        hasMore: page.has_more,
-        truncated: page.truncated,
-      }))
-      setError(undefined)
+      change(() => {
+        setState((before) => ({
+          rows: cursor !== null && before ? [...before.rows, ...page.data] : page.data,
+          cursor: page.next_cursor,
+          hasMore: page.has_more,
+          truncated: page.truncated,
+        }))
+        setError(undefined)
+      })
     } catch (thrown) {
-      setError(ApiError.fromThrown(thrown))
+      change(() => setError(ApiError.fromThrown(thrown)))
     } finally {
-      isBusy.current = false
+      current.isBusy = false
     }
   }
   useEffect(() => {
+    reads.current = { isBusy: false }
     setWaiting([])
     void load(null)
   }, [path])
@@ -60,7 +67,7 @@ export function useCalls(path: string, { isHeld }: { isHeld: boolean }): Calls {
   useEffect(() => {
     if (!isHeld && waiting.length > 0) showWaiting()
   }, [isHeld, waiting])
-  const rows = state?.path === path || state ? state.rows : []
+  const rows = state?.rows ?? []
   const known = new Set(rows.map(({ id }) => id))
   return {
     rows,
@@ -101,17 +108,19 @@ function useNewCalls(
       return undefined
     }
     let timer: ReturnType<typeof setTimeout> | undefined
+    let isStopped = false
     const read = async () => {
       timer = undefined
       const [base = "", search = ""] = path.split("?")
       const params = Object.fromEntries(new URLSearchParams(search))
       const { data } = await api<CallPage>(withParams(base, { ...repeated(search), limit: params["limit"] ?? 100 }))
-      onCalls(data)
+      if (!isStopped) onCalls(data)
     }
     const stop = listen(({ event }) => {
       if (event === "call") timer ??= setTimeout(() => void read().catch(() => {}), BATCH_MS)
     }, onState)
     return () => {
+      isStopped = true
       clearTimeout(timer)
       stop()
     }
