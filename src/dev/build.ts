@@ -61,20 +61,23 @@ async function loadWrangler() {
 /** The local database of `wrangler dev`. */
 export async function readDatabaseSpec(): Promise<DatabaseSpec> {
   const wrangler = await loadWrangler()
+  return { resources: resourcesOf(wrangler), migrations: readMigrations(wrangler.unstable_splitSqlQuery) }
+}
+
+function resourcesOf(wrangler: Awaited<ReturnType<typeof loadWrangler>>): WorkerSpec["resources"] {
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
-  return { resources: workerOptions, migrations: readMigrations(wrangler.unstable_splitSqlQuery) }
+  // The bindings contain the secrets of .dev.vars.
+  const { bindings: _, modulesRules: __, serviceBindings: ___, assets: ____, ...resources } = workerOptions
+  return resources
 }
 
 /** The bindings at wrangler.toml's top level; the stages differ only in variables. */
 async function readSpec(): Promise<WorkerSpec> {
   const wrangler = await loadWrangler()
-  const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
-  // The bindings contain the secrets of .dev.vars.
-  const { bindings: _, modulesRules: __, serviceBindings: ___, assets: ____, ...resources } = workerOptions
   const development = wrangler.unstable_readConfig({ config })
   const production = wrangler.unstable_readConfig({ config, env: "production" })
   return {
-    resources,
+    resources: resourcesOf(wrangler),
     crons: development.triggers.crons ?? [],
     vars: { development: textsOf(development.vars), production: textsOf(production.vars) },
     names: [...Object.keys(variables), ...SECRETS, ...PROVIDER_VARIABLES],

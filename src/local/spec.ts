@@ -8,7 +8,7 @@ export type Stage = "development" | "production"
 export type Migration = { name: string; statements: readonly string[] }
 
 /** What a migration of local state needs. */
-export type DatabaseSpec = Pick<WorkerSpec, "migrations"> & { resources: Pick<WorkerSpec["resources"], "d1Databases"> }
+export type DatabaseSpec = Pick<WorkerSpec, "resources" | "migrations">
 
 /** `dist/worker.json`: the content of `wrangler.toml` and `d1-migrations`, so that a run needs neither. No secret. */
 export type WorkerSpec = {

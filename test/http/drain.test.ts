@@ -19,7 +19,9 @@ function upload({ chunks, bytes = 10, pauseMs = 0 }: { chunks: number; bytes?: n
     },
     { highWaterMark: 0 },
   )
-  return { read, request: new Request("http://gateway/files", { method: "POST", body, duplex: "half" }) }
+  // Node requires it, and workerd's type of the options lacks it.
+  const options = { method: "POST", body, duplex: "half" }
+  return { read, request: new Request("http://gateway/files", options) }
 }
 
 /** Time until the response is sent. */

@@ -72,12 +72,7 @@ export function ChatView({ intern }: { intern: Intern }) {
           </p>
         )}
         {chat.messages.map((message) => (
-          <MessageView
-            key={message.id}
-            message={message}
-            name={intern.name}
-            isGrowing={message.id === chat.running}
-          />
+          <MessageView key={message.id} message={message} name={intern.name} isGrowing={message.id === chat.running} />
         ))}
         {chat.running !== null && !pending && (
           <p class="quiet" role="status">

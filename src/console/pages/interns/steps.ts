@@ -1,6 +1,6 @@
 import type { TranscriptEntry, TranscriptPage } from "../../api/account-types.ts"
 import { api } from "../../api/client.ts"
-import { withOneStepPerTool } from "./sessions/tool-step.tsx"
+import { withOneStepPerTool } from "./sessions/tool-entries.ts"
 
 /** Entry kinds that start a response of an intern. */
 const BEGINS = new Set<TranscriptEntry["kind"]>(["prompt", "answer"])

@@ -2,7 +2,8 @@ import type { TranscriptEntry } from "../../../api/account-types.ts"
 import { LateMarkdown } from "../../../ui/late-markdown.tsx"
 import { Status } from "../../../ui/status.tsx"
 import { Money, Time } from "../../../ui/values.tsx"
-import { ToolStep, withOneStepPerTool } from "./tool-step.tsx"
+import { withOneStepPerTool } from "./tool-entries.ts"
+import { ToolStep } from "./tool-step.tsx"
 
 /** Messages and actions of a session, in order. */
 export function Transcript({ entries, name }: { entries: readonly TranscriptEntry[]; name: string }) {
