@@ -123,6 +123,7 @@ describe("the charge", () => {
     ["a request", "/rerank", { documents: ["a", "b", "c"] }, "rerank", 0.001],
     ["each image", "/images", { n: 2 }, "image", 0.04],
     ["each character", "/audio/speech", { input: "0123456789" }, "tts", 0.000_15],
+    ["each character of instructions", "/audio/speech", { input: "01234", instructions: "56789" }, "tts", 0.000_15],
     ["each second of audio", "/audio/transcriptions", {}, "stt", 0.000_3],
     ["each second of a video", "/videos", { duration: 4 }, "video", 0.2],
     ["each second in OpenAI's format", "/videos", { seconds: "8" }, "video", 0.4],
@@ -164,6 +165,7 @@ describe("a rejection", () => {
     ["/images", { n: 11 }, "n"],
     ["/images", { stream: true }, "stream"],
     ["/images/generations", { output_compression: 101 }, "output_compression"],
+    ["/images/generations", { svg: { model: "gpt-5.6" } }, "svg"],
     ["/audio/speech", { input: "" }, "input"],
     ["/audio/speech", { speed: 5 }, "speed"],
     ["/audio/speech", { model: undefined }, "model"],
@@ -172,6 +174,7 @@ describe("a rejection", () => {
     ["/audio/transcriptions", { temperature: 2 }, "temperature"],
     ["/audio/transcriptions", { response_format: "srt" }, "response_format"],
     ["/videos", { duration: 0 }, "duration"],
+    ["/videos", { n: 2 }, "n"],
     ["/videos", { callback_url: "https://x.test" }, "callback_url"],
   ] as const)("%s: %j is rejected with a message that names %s", async (endpoint, more, field) => {
     const { error } = await expectJson<Failure>(400, send(await newWorkspace(), endpoint, more))
@@ -297,6 +300,30 @@ describe("providers", () => {
       user: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
     })
   })
+
+  const UNHELD = {
+    num_images: 9,
+    number_of_images: 9,
+    num_outputs: 9,
+    sampleCount: 9,
+    batch_size: 9,
+    fallbacks: [{ model: "other" }],
+    service_tier: "priority",
+    store: true,
+  }
+
+  test.each(routes)(
+    "of %s receive no field that multiplies results, or selects a model or a tier",
+    async (endpoint) => {
+      const model = await newModel(outputs[endpoint], ["twin-a"])
+      const calls = respondWith(() => Response.json({ error: { message: "No", code: 400 } }))
+      await expectJson(400, send(await newWorkspace(), endpoint, { model, ...UNHELD, vendor_field: "kept" }))
+      const [request] = calls
+      const sent = request?.form ? Object.fromEntries(request.form) : (request?.json as Json)
+      expect(Object.keys(sent).filter((name) => name in UNHELD)).toEqual([])
+      expect(sent["vendor_field"]).toBe("kept")
+    },
+  )
 
   test("receive audio as a form with every field of the request", async () => {
     const model = await newModel("transcription", ["twin-a"])

@@ -1,4 +1,4 @@
-import type { UpstreamFields, UpstreamRequest } from "../../formats/upstream.ts"
+import { GATEWAY_FIELDS, type UpstreamFields, type UpstreamRequest } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { BillableUnits } from "../cost-bound.ts"
 import { isObject, type Json } from "../../support/json.ts"
@@ -18,8 +18,25 @@ type Shared = {
   trace?: Record<string, unknown> | null | undefined
 } & Json
 
-/** Fields that only the gateway reads. They are not sent to providers. */
-const GATEWAY_FIELDS = new Set(["model", "provider", "session_id", "trace", "user", "usage", "stream"])
+/**
+ * Fields that only the gateway reads, and fields of other APIs that would make a call cost more than its hold covers:
+ * other models, another payer or tier, and the number of results, of which only `n` of images is checked.
+ */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  "stream",
+  "n",
+  "num_images",
+  "num_images_per_prompt",
+  "number_of_images",
+  "num_videos",
+  "number_of_videos",
+  "num_outputs",
+  "num_samples",
+  "sample_count",
+  "sampleCount",
+  "batch_size",
+])
 
 export type MediaRequest = {
   apiType: InferenceRequest["apiType"]
@@ -66,10 +83,10 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
   }
 }
 
-/** The request to send upstream: the client's fields without those that only the gateway reads. */
+/** The request to send upstream: the client's fields without those that providers must not read. */
 export function forwardedFields(request: Json, { upstreamId, pseudonym }: UpstreamFields): Json {
   return {
-    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !GATEWAY_FIELDS.has(key) && value != null)),
+    ...Object.fromEntries(Object.entries(request).filter(([key, value]) => !NOT_FORWARDED.has(key) && value != null)),
     model: upstreamId,
     ...(pseudonym !== undefined && { user: pseudonym }),
   }

@@ -81,7 +81,7 @@ export function imageRequest(request: ImageRequest): InferenceRequest {
     buildUpstreamRequest: (outgoing) => ({
       reader: imageReader,
       path: "/images/generations",
-      body: forwardedFields(request, outgoing),
+      body: { ...forwardedFields(request, outgoing), ...(n != null && { n }) },
     }),
     complete: (response, { tokens: { prompt: promptTokens, completion } }) => ({
       ...response,
@@ -106,13 +106,15 @@ const AUDIO_TYPES: Record<string, string> = {
   mp3: "mpeg",
 }
 
-/** Charged per character, because providers count no tokens for speech. */
+/** Charged per character that the model reads, because providers count no tokens for speech. */
 export function speechRequest(request: SpeechRequest): InferenceRequest {
+  const { input, instructions } = request
+  const length = input.length + (instructions?.length ?? 0)
   return plainRequest(request, {
     apiType: "tts",
     output: "speech",
-    promptBound: request.input.length,
-    promptEstimate: request.input.length,
+    promptBound: length,
+    promptEstimate: length,
     buildUpstreamRequest: (outgoing) => ({
       reader: plainReader(() => false),
       path: "/audio/speech",

@@ -60,6 +60,7 @@ export const ImageRequest = z
     prompt: filled,
     n: integerBetween(1, 10).nullish(),
     output_compression: integerBetween(0, 100).nullish(),
+    svg: z.null({ error: "is not supported: it selects another model, whose tokens have no price here" }).optional(),
     stream: notStreamed,
   })
   .meta({ id: "ImageRequest" })
@@ -77,6 +78,7 @@ export const SpeechRequest = z
   .looseObject({
     ...shared,
     input: filled,
+    instructions: text.nullish(),
     // A name, or an object with the id of a voice.
     voice: z.union([text, z.looseObject({})], { error: "must be the name of a voice" }).nullish(),
     speed: z.number().min(0.25, "must be from 0.25 to 4").max(4, "must be from 0.25 to 4").nullish(),
@@ -121,6 +123,7 @@ export const VideoRequest = z
     seconds: z
       .union([integerBetween(1, 3_600), text.regex(/^[1-9]\d{0,3}$/)], { error: "must be an integer from 1 to 3600" })
       .nullish(),
+    n: z.literal(1, { error: "must be 1: a job makes one video" }).nullish(),
     callback_url: z.null({ error: "is not supported: poll polling_url" }).optional(),
   })
   .meta({ id: "VideoRequest" })
