@@ -156,6 +156,12 @@ export const variables = {
     section: "providers",
     effect: 'Regions of built-in providers, which you assert: `{"mistral":["europe"]}`.',
   }),
+  PROVIDER_STORAGE: define({
+    schema: oneOf(["byok", "shared"]).default("byok"),
+    section: "providers",
+    effect:
+      "Which calls may name files, vector stores, containers and cached prompts in an account at a provider: `byok` only calls with a BYOK credential of the workspace, `shared` also calls with the gateway's key, whose account all workspaces share.",
+  }),
 
   WEB_SEARCH_ENGINE: define({
     schema: text.optional(),

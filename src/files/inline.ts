@@ -30,7 +30,7 @@ type Reference = { id: string; path: string; part: Json }
  * that does not exist in the workspace of the caller, and 413 if the files are too large.
  */
 export async function inlineFiles<Body extends object>(body: Body, find: FindFile): Promise<Body> {
-  const references = CONVERSATION.flatMap((name) => referencesIn(Reflect.get(body, name), name, 0))
+  const references = fileReferences(body).filter(({ id }) => isGatewayFileId(id))
   if (references.length === 0) return body
   if (references.length > MAX_FILES) {
     throw new GatewayError("invalid_request", `At most ${MAX_FILES} files are read in one request.`)
@@ -51,6 +51,11 @@ export async function inlineFiles<Body extends object>(body: Body, find: FindFil
   return { ...body, ...Object.fromEntries(changed) }
 }
 
+/** Content parts that name a file by its id, at the gateway or at a provider. */
+export function fileReferences(body: object): Reference[] {
+  return CONVERSATION.flatMap((name) => referencesIn(Reflect.get(body, name), name, 0))
+}
+
 function referencesIn(value: unknown, path: string, depth: number): Reference[] {
   if (depth > MAX_DEPTH) return []
   if (isArray(value)) return value.flatMap((one, at) => referencesIn(one, `${path}[${at}]`, depth + 1))
@@ -62,17 +67,17 @@ function referencesIn(value: unknown, path: string, depth: number): Reference[] 
   )
 }
 
-/** The id of the gateway's file that a content part names. */
+/** The id of the file that a content part names. */
 function idOf({ type, file, source, file_id: id }: Json): string | undefined {
   const named =
     type === "file" && isObject(file)
       ? file["file_id"]
       : (type === "document" || type === "image") && isObject(source) && source["type"] === "file"
         ? source["file_id"]
-        : type === "input_file" || type === "input_image"
+        : type === "input_file" || type === "input_image" || type === "container_upload"
           ? id
           : undefined
-  return isGatewayFileId(named) ? named : undefined
+  return typeof named === "string" ? named : undefined
 }
 
 type Content = Pick<StoredFile, "filename" | "mimeType"> & { bytes: Uint8Array }

@@ -105,15 +105,16 @@ export function incomingCall(c: Context<App>): IncomingCall {
 }
 
 /** Shared by all calls of a deployment; parsed from its variables once. */
-type Deployment = Pick<Deps, "providers" | "timers"> & Pick<Config, "LOG_CALLS">
+type Deployment = Pick<Deps, "providers" | "timers" | "sharesProviderStorage"> & Pick<Config, "LOG_CALLS">
 
 const deployments = new WeakMap<Env, Deployment>()
 
 function deploymentOf(env: Env): Deployment {
   const cached = deployments.get(env)
   if (cached) return cached
-  const { LOG_CALLS } = configOf(env)
-  const deployment = { providers: configuredProviders(env), timers: timersOf(env), LOG_CALLS }
+  const { LOG_CALLS, PROVIDER_STORAGE } = configOf(env)
+  const sharesProviderStorage = PROVIDER_STORAGE === "shared"
+  const deployment = { providers: configuredProviders(env), timers: timersOf(env), LOG_CALLS, sharesProviderStorage }
   deployments.set(env, deployment)
   return deployment
 }
@@ -126,7 +127,7 @@ export function clearDeployment(env: Env): void {
 export async function createDeps({ request, env, executionCtx, caller }: Omit<IncomingCall, "region">): Promise<Deps> {
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const { providers, timers, LOG_CALLS } = deploymentOf(env)
+  const { providers, timers, LOG_CALLS, sharesProviderStorage } = deploymentOf(env)
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   const deferral = deferralOf(executionCtx)
   const received = deferral && "response" in deferral ? deferral : undefined
@@ -142,6 +143,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     catalogue: await (byokRoutes ? loadReachableCatalogue(env) : loadCatalogue(env)),
     providers,
     byok: byokRoutes,
+    sharesProviderStorage,
     openKey: (key) => openByokCredential(key, env),
     // The response of a batch says nothing about the current health of its endpoint.
     health: deferral ? new EndpointHealth() : health,

@@ -50,6 +50,8 @@ export type Deps = {
   catalogue: PlanInput["catalogue"]
   providers: PlanInput["providers"]
   byok: PlanInput["byok"]
+  /** Whether requests may name things that are stored in the gateway's accounts at providers. */
+  sharesProviderStorage: boolean
   /** Decrypts a BYOK credential; undefined if that fails. */
   openKey: (key: ByokCredential) => Promise<string | undefined>
   health: EndpointHealth

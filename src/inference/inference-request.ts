@@ -40,6 +40,8 @@ export type InferenceRequest = {
   /** The `trace` field, for destinations. */
   trace?: Readonly<Record<string, unknown>> | null
   bounds: CostBounds
+  /** Path of a field that names something stored in an account at a provider. */
+  providerStorage: () => string | undefined
   upstream: UpstreamPlan
   /** The messages, for content logging and destinations; absent if the request is not a conversation. */
   messages?: readonly unknown[]
@@ -55,7 +57,15 @@ export type InferenceRequest = {
 /** The part of a request that planning reads. */
 export type PlannableRequest = Pick<
   InferenceRequest,
-  "output" | "routing" | "sessionId" | "conversation" | "signatures" | "bounds" | "preparation" | "screening"
+  | "output"
+  | "routing"
+  | "sessionId"
+  | "conversation"
+  | "signatures"
+  | "bounds"
+  | "providerStorage"
+  | "preparation"
+  | "screening"
 > & { upstream: Pick<UpstreamPlan, "unsupportedReason"> }
 
 /** State of a running call. */

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { hostRefusalOf, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
-import { isArray, isObject } from "../support/json.ts"
-import { isClientTool } from "../formats/client-tools.ts"
+import { isObject } from "../support/json.ts"
+import { vendorToolsOf } from "../formats/client-tools.ts"
 
 /** Fields whose value, or its `url`, names a file that a provider fetches, or a server that it connects to. */
 const MEDIA_FIELD = /(?:^|_)(?:image|video|audio|file|mask|reference|frame)(?:_ur[il])?s?$|^file_data$|^server_ur[il]$/
@@ -62,14 +62,6 @@ function findRejected(
     if (found) return found
   }
   return undefined
-}
-
-/** Only tools that a provider runs, in their positions. A tool of the client is a schema, whose values are examples. */
-function vendorToolsOf(tools: unknown): unknown {
-  if (!isArray(tools)) return tools
-  return tools.map((tool) =>
-    isObject(tool) && typeof tool["type"] === "string" && !isClientTool(tool["type"]) ? tool : null,
-  )
 }
 
 /** The source of an image or a document on /messages. */

@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors/errors.ts"
 import { plan, type PlanInput, seededRandom } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannableCall } from "./call.ts"
@@ -6,12 +7,13 @@ import type { Deps } from "./deps.ts"
 import type { PlannableRequest } from "./inference-request.ts"
 import { withRoutingMetadata } from "./stages.ts"
 
-type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health">
+type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health" | "sharesProviderStorage">
 
 /** Step 3: the targets of a call in failover order. Fails if no endpoint can serve the call. */
 export function planTargets<Call extends PlannableCall>(prepared: Call, deps: PlanDeps): Call & { targets: Target[] } {
   const { request, caller } = prepared
-  const targets = sufficientContextFirst(supportedTargets(routableTargets(prepared, deps), request), request)
+  const allowed = storageTargets(routableTargets(prepared, deps), request, deps)
+  const targets = sufficientContextFirst(supportedTargets(allowed, request), request)
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
 
@@ -58,6 +60,25 @@ function sufficientContextFirst(targets: readonly Target[], { bounds }: Plannabl
     contextLength === 0 || bounds.promptLimit === "none" || contextLength > bounds.promptEstimate
   if (targets.every(isLongEnough)) return targets
   return [...targets.filter(isLongEnough), ...targets.filter((target) => !isLongEnough(target))]
+}
+
+/**
+ * Only targets with a BYOK credential for a request that names something stored at a provider: all workspaces share the
+ * gateway's accounts, and ids of other workspaces are valid in them.
+ */
+function storageTargets(
+  targets: readonly Target[],
+  { providerStorage }: PlannableRequest,
+  { sharesProviderStorage }: PlanDeps,
+): readonly Target[] {
+  const path = sharesProviderStorage ? undefined : providerStorage()
+  if (path === undefined) return targets
+  const owned = targets.filter(({ byok }) => byok !== undefined)
+  if (owned.length > 0) return owned
+  throw new GatewayError(
+    "invalid_request",
+    `${path}: names something stored in an account at a provider, which needs a BYOK credential of the workspace. Send the data itself, or a file of POST /files; PROVIDER_STORAGE of the deployment allows the gateway's accounts.`,
+  )
 }
 
 /** Drops targets that do not support this request. If none remains, fails with the reason of the first. */

@@ -240,8 +240,9 @@ test("the tokens of a file are counted", async () => {
   expect(count).toBeGreaterThan(1_000)
 })
 
-test("an id of a provider's file is sent unchanged", async () => {
+test("an id of a provider's file is sent unchanged with a BYOK credential", async () => {
   const workspace = await newWorkspace()
+  await expectJson(201, workspace.manage.post("/byok", { provider: "played", key: "ownCanary0123456789abcdefXYZ" }))
   const part = PARTS["/chat/completions"]("file-abc123")
   const { provider, response } = await call(workspace, "/chat/completions", part)
   expect(response.status, await response.clone().text()).toBe(200)

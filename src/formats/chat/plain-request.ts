@@ -113,8 +113,14 @@ const FIELDS: Readonly<Record<string, Check>> = {
   session_id: orNull(isShort(MAX_SESSION_ID_LENGTH)),
 }
 
-/** Fields of the schema that are not in `FIELDS`. */
-const JUDGED = new Set(Object.keys(ChatRequest.shape).filter((key) => !Object.hasOwn(FIELDS, key)))
+/** Fields in which Google's API names cached prompts. */
+const GOOGLE_FIELDS = ["cached_content", "cachedContent", "extra_body", "google"]
+
+/** Fields of the schema that are not in `FIELDS`, and fields that planning reads. */
+const JUDGED = new Set([
+  ...Object.keys(ChatRequest.shape).filter((key) => !Object.hasOwn(FIELDS, key)),
+  ...GOOGLE_FIELDS,
+])
 
 /** Whether the schema would accept a body unchanged. Sets `stream` if it is omitted, like the schema. */
 export function isPlainChat(body: unknown): body is ChatRequest {

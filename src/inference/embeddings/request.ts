@@ -23,6 +23,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     signatures: [],
     user: request.user ?? null,
     trace: request.trace ?? null,
+    providerStorage: () => undefined,
     bounds: {
       promptBound: bodyBytes,
       pieces: { images: 0 },

@@ -4,6 +4,7 @@ import type { Provider } from "../../providers/provider.ts"
 import { chatRequest } from "./chat/request.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
+import { providerStorageIn } from "../provider-storage.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { isClientTool } from "../../formats/client-tools.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
@@ -38,6 +39,7 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
   const searches = searchBound(request)
   return {
     ...normalized,
+    providerStorage: () => providerStorageIn(request),
     ...(searches > 0 && { bounds: { ...bounds, pieces: { ...bounds.pieces, searches } } }),
     upstream: {
       streamed: request.stream,

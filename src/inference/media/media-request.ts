@@ -5,6 +5,7 @@ import { isObject, type Json } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
+import { providerStorageIn } from "../provider-storage.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
 import { costFields, type Charge } from "../../formats/usage.ts"
@@ -64,6 +65,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     signatures: [],
     user: request.user ?? null,
     trace: request.trace ?? null,
+    providerStorage: () => providerStorageIn(request),
     bounds: {
       promptBound: kind.promptBound,
       pieces: kind.pieces ?? { images: 0 },

@@ -89,6 +89,7 @@ function plannable(model: string, provider?: string): PlannableRequest {
     sessionId: null,
     conversation: null,
     signatures: [],
+    providerStorage: () => undefined,
     bounds: {
       promptBound: 1,
       pieces: { images: 0 },

@@ -2,6 +2,7 @@ import { toUpstreamBody } from "../../../providers/upstream-request.ts"
 import { costBoundsOf } from "../../cost-bound.ts"
 import { GatewayError } from "../../../errors/errors.ts"
 import type { InferenceRequest, UpstreamPlan } from "../../inference-request.ts"
+import { providerStorageIn } from "../../provider-storage.ts"
 import { type Conversation, toConversation } from "../../../formats/messages/upstream/to-body.ts"
 import { toConverseConversation } from "../../../formats/converse/to-body.ts"
 import { asConverse } from "../../../formats/readers/as-converse.ts"
@@ -21,6 +22,7 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     user: request.user ?? null,
     trace: request.trace ?? null,
     bounds: costBoundsOf(request, bodyBytes),
+    providerStorage: () => providerStorageIn(request),
     upstream: chatUpstreamPlan(request),
     messages: request.messages,
     exported: () => exportedRequestOf(request),
