@@ -285,6 +285,7 @@ export const ChatRequest = z
       .meta({ deprecated: true }),
     session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
     user: text.max(256, "must be at most 256 characters").nullish(),
+    safety_identifier: text.max(256, "must be at most 256 characters").nullish(),
     metadata: metadata.nullish(),
     trace: Trace.nullish(),
     usage: z.looseObject({ include: flag.nullish() }).nullish(),

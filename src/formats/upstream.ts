@@ -14,6 +14,7 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   "metadata",
   "trace",
   "user",
+  "safety_identifier",
   "usage",
   "debug",
   "preset",

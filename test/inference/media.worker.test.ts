@@ -310,6 +310,7 @@ describe("providers", () => {
     fallbacks: [{ model: "other" }],
     service_tier: "priority",
     store: true,
+    safety_identifier: "ada@example.com",
   }
 
   test.each(routes)(

@@ -481,6 +481,15 @@ describe("the upstream request", () => {
     })
   })
 
+  test("has a pseudonym in place of safety_identifier, the other name of user", async () => {
+    const provider = respondWith(good("Hello"))
+    const { as } = await newWorkspace()
+    await readStream(as.chat(newModel(), "Hi", { stream: true, safety_identifier: "alice@example.com" }))
+    const [request] = provider.upstreamCalls
+    expect(request?.body["user"]).toMatch(/^[0-9a-f]{32}$/)
+    expect(JSON.stringify(request?.body)).not.toContain("alice")
+  })
+
   test("rejected by the provider produces an error with the provider's key redacted", async () => {
     stop = mockProvider(({ headers }) =>
       Response.json({ error: { message: `bad header ${headers.get("authorization")}` } }, { status: 400 }),

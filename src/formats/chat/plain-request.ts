@@ -110,6 +110,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   parallel_tool_calls: orNull(isFlag),
   response_format: orNull(hasFields({ type: isOneOf("text", "json_object") })),
   user: orNull(isShort(256)),
+  safety_identifier: orNull(isShort(256)),
   session_id: orNull(isShort(MAX_SESSION_ID_LENGTH)),
 }
 

@@ -14,7 +14,6 @@ const NOT_PASSED = new Set([
   "background",
   "max_output_tokens",
   "max_tool_calls",
-  "safety_identifier",
   "reasoning_effort",
   "stream_options",
 ])

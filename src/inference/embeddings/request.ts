@@ -21,7 +21,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     sessionId: request.session_id ?? null,
     conversation: null,
     signatures: [],
-    user: request.user ?? null,
+    user: request.user ?? request.safety_identifier ?? null,
     trace: request.trace ?? null,
     providerStorage: () => undefined,
     bounds: {

@@ -32,6 +32,7 @@ export const EmbeddingsRequest = z
     session_id: z.string().max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
     trace: Trace.nullish(),
     user: z.string().max(256, "must be at most 256 characters").nullish(),
+    safety_identifier: z.string().max(256, "must be at most 256 characters").nullish(),
   })
   .meta({ id: "EmbeddingsRequest" })
 

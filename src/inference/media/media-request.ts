@@ -16,6 +16,7 @@ type Shared = {
   provider?: ProviderPreferences | null | undefined
   session_id?: string | null | undefined
   user?: string | null | undefined
+  safety_identifier?: string | null | undefined
   trace?: Record<string, unknown> | null | undefined
 } & Json
 
@@ -63,7 +64,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     sessionId: request.session_id ?? null,
     conversation: null,
     signatures: [],
-    user: request.user ?? null,
+    user: request.user ?? request.safety_identifier ?? null,
     trace: request.trace ?? null,
     providerStorage: () => providerStorageIn(request),
     bounds: {

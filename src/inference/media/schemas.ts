@@ -22,6 +22,7 @@ const shared = {
   session_id: text.max(MAX_SESSION_ID_LENGTH, `must be at most ${MAX_SESSION_ID_LENGTH} characters`).nullish(),
   trace: Trace.nullish(),
   user: text.max(256, "must be at most 256 characters").nullish(),
+  safety_identifier: text.max(256, "must be at most 256 characters").nullish(),
 }
 
 const document = z.union([text, z.looseObject({ text: text.optional(), image: text.optional() })], {

@@ -19,7 +19,7 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
-    user: request.user ?? null,
+    user: request.user ?? request.safety_identifier ?? null,
     trace: request.trace ?? null,
     bounds: costBoundsOf(request, bodyBytes),
     providerStorage: () => providerStorageIn(request),
