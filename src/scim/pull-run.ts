@@ -11,7 +11,12 @@ import {
   afterTimeout,
   afterTooLarge,
   type Cursor,
+  isInactive,
+  isListed,
+  kindOf,
   type Next,
+  nextPart,
+  readMembers,
   readResponse,
   type ReadResult,
   readPage,
@@ -24,6 +29,8 @@ import {
   dropPulled,
   findMissing,
   findPullDirectory,
+  findWithoutMembers,
+  saveMembers,
   savePage,
   moveCursor,
   nextPhase,
@@ -37,23 +44,24 @@ import { isUniqueViolation } from "../support/rows.ts"
  * Per response; a larger page is requested again in halves. What is stored of it is one SQL parameter of at most 2 MB.
  */
 const MAX_RESPONSE_BYTES = 1_500_000
-/** Missing users requested per step. */
-const MISSING = 20
+/** Requests by id per step. */
+const BY_ID = 10
 
-/** One step of a pull: reads a page, requests missing users, or applies what was read. Throws a PullFailure. */
+const pathOf = (kind: "users" | "groups") => (kind === "groups" ? "Groups" : "Users")
+
+/** One step of a pull: reads a page, requests users or groups by id, or applies what was read. Throws a PullFailure. */
 export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<void> {
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
   const cursor = job.pull_cursor === null ? START : (JSON.parse(job.pull_cursor) as Cursor)
   const requestPath = await pending(env, directory, now)
-  const { next, waitMs } =
-    cursor.part === "missing"
-      ? await requestMissing(env.DB, { job, directory, cursor, requestPath })
-      : await readNext(env.DB, job, cursor, requestPath)
+  const { next, waitMs } = isListed(cursor)
+    ? await readNext(env.DB, job, cursor, requestPath)
+    : await requestById(env.DB, { job, directory, cursor, requestPath })
   if ("reason" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.reason}.`)
   if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
-  if (cursor.part === "users") return moveCursor(env.DB, job, { ...START, part: "groups", restarts: cursor.restarts })
-  if (cursor.part === "groups") return moveCursor(env.DB, job, { ...START, part: "missing", restarts: cursor.restarts })
+  const following = nextPart(cursor)
+  if (following) return moveCursor(env.DB, job, following)
   const entry = newEntry(
     {
       organizationId: directory.organization_id,
@@ -93,10 +101,9 @@ async function pending(env: Env, directory: PullRow, now: number): Promise<Reque
 }
 
 async function readNext(db: D1Database, job: SyncJobRow, cursor: Cursor, requestPath: RequestPath): Promise<Step> {
-  const part = cursor.part === "groups" ? "groups" : "users"
-  const path = part === "groups" ? "Groups" : "Users"
+  const part = kindOf(cursor)
   if (cursor.startIndex === 1) await dropPulled(db, job, part)
-  const response = await requestPath(`/${path}?startIndex=${cursor.startIndex}&count=${cursor.count}`)
+  const response = await requestPath(`/${pathOf(part)}?startIndex=${cursor.startIndex}&count=${cursor.count}`)
   if (response.is !== "read") return afterFailedRead(cursor, response)
   const page = readPage(part, response.value)
   if (page.is !== "read") return afterFailedRead(cursor, page)
@@ -111,14 +118,16 @@ function afterFailedRead(cursor: Cursor, result: Exclude<ReadResult<unknown>, { 
     case "too-large":
       return { next: afterTooLarge(cursor) }
     case "absent":
-      return { next: { reason: "it answered 404" } }
     case "refused":
       return { next: { reason: result.reason } }
   }
 }
 
-/** Requests missing users by id, so that a shifted page deactivates no one. */
-async function requestMissing(
+/**
+ * Requests users and groups that are missing in the lists, so that a list that ends early deactivates no one and deletes
+ * no group; and groups that were listed without members.
+ */
+async function requestById(
   db: D1Database,
   {
     job,
@@ -127,14 +136,39 @@ async function requestMissing(
     requestPath,
   }: { job: SyncJobRow; directory: PullRow; cursor: Cursor; requestPath: RequestPath },
 ): Promise<Step> {
-  const missing = await findMissing(db, { job, directoryId: directory.id, after: cursor.after, limit: MISSING })
-  for (const id of missing) {
-    const response = await requestPath(`/Users/${encodeURIComponent(id)}`)
-    if (response.is === "read") return { next: restart(cursor) }
-    if (response.is !== "absent") return afterFailedRead(cursor, response)
+  const kind = kindOf(cursor)
+  const isOfMembers = cursor.byId === "members"
+  const position = { job, directoryId: directory.id, after: cursor.after, limit: BY_ID }
+  const ids = await (isOfMembers ? findWithoutMembers(db, position) : findMissing(db, kind, position))
+  const read: { id: string; members: string }[] = []
+  let stopped: Step | undefined
+  for (const id of ids) {
+    const response = await requestPath(`/${pathOf(kind)}/${encodeURIComponent(id)}`)
+    const members = isOfMembers ? membersIn(response) : absenceIn(response, kind)
+    if (members.is === "read") read.push({ id, members: members.value })
+    else stopped = members.is === "restart" ? { next: restart(cursor) } : afterFailedRead(cursor, members)
+    if (stopped) break
   }
-  const last = missing.at(-1)
-  return { next: last === undefined ? { done: true } : { cursor: { ...cursor, after: last, failures: 0 } } }
+  if (isOfMembers) await saveMembers(db, job, read)
+  const last = read.at(-1)
+  const next: Next = last === undefined ? { done: true } : { cursor: { ...cursor, after: last.id, failures: 0 } }
+  // What was read before the service asked to wait is not requested again.
+  if (stopped?.waitMs !== undefined && last !== undefined) return { next, waitMs: stopped.waitMs }
+  return stopped ?? { next }
+}
+
+type ById = ReadResult<string> | { is: "restart" }
+
+function membersIn(response: ReadResult<Record<string, unknown>>): ById {
+  if (response.is === "absent") return { is: "restart" }
+  return response.is === "read" ? readMembers(response.value) : response
+}
+
+/** Read if the resource is really gone; a restart if the list was wrong. */
+function absenceIn(response: ReadResult<Record<string, unknown>>, kind: "users" | "groups"): ById {
+  const isGone = response.is === "absent" || (response.is === "read" && kind === "users" && isInactive(response.value))
+  if (isGone) return { is: "read", value: "" }
+  return response.is === "read" ? { is: "restart" } : response
 }
 
 /** Nothing of the pull is applied in this case. */

@@ -78,20 +78,55 @@ export async function countPulled(db: D1Database, job: SyncJobRow, part: "users"
   return row?.count ?? 0
 }
 
-/** Active users of the directory that were not read, by their ids at the service. */
+const missingIn = (table: string, isPresent: string) =>
+  `SELECT remote_id AS id FROM ${table} WHERE organization_id = ?1 AND directory_id = ?2 AND ${isPresent}
+     AND remote_id > ?4 AND remote_id NOT IN (SELECT remote_id FROM scim_pulled WHERE job_id = ?3 AND kind = ?6)
+   ORDER BY remote_id LIMIT ?5`
+const MISSING = {
+  users: missingIn("scim_users", "active = 1"),
+  groups: missingIn("scim_groups", "deleted_at IS NULL"),
+} as const
+
+type Position = { job: SyncJobRow; directoryId: string; after: string; limit: number }
+
+/** Active users or groups of the directory that were not read, by their ids at the service. */
 export async function findMissing(
   db: D1Database,
-  { job, directoryId, after, limit }: { job: SyncJobRow; directoryId: string; after: string; limit: number },
+  kind: "users" | "groups",
+  { job, directoryId, after, limit }: Position,
 ): Promise<string[]> {
   const { results } = await db
-    .prepare(
-      `SELECT remote_id AS id FROM scim_users WHERE organization_id = ?1 AND directory_id = ?2 AND active = 1
-         AND remote_id > ?4 AND remote_id NOT IN (SELECT remote_id FROM scim_pulled WHERE job_id = ?3 AND kind = 'users')
-       ORDER BY remote_id LIMIT ?5`,
-    )
-    .bind(job.organization_id, directoryId, job.id, after, limit)
+    .prepare(MISSING[kind])
+    .bind(job.organization_id, directoryId, job.id, after, limit, kind)
     .all<{ id: string }>()
   return results.map(({ id }) => id)
+}
+
+/** Groups that were listed without members. */
+export async function findWithoutMembers(db: D1Database, { job, after, limit }: Position): Promise<string[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT remote_id AS id FROM scim_pulled WHERE job_id = ? AND kind = 'groups' AND members IS NULL
+         AND remote_id > ? ORDER BY remote_id LIMIT ?`,
+    )
+    .bind(job.id, after, limit)
+    .all<{ id: string }>()
+  return results.map(({ id }) => id)
+}
+
+export async function saveMembers(
+  db: D1Database,
+  job: SyncJobRow,
+  read: readonly { id: string; members: string }[],
+): Promise<void> {
+  if (read.length === 0) return
+  await db
+    .prepare(
+      `UPDATE scim_pulled SET members = r.value ->> 'members' FROM json_each(?2) r
+       WHERE job_id = ?1 AND kind = 'groups' AND remote_id = r.value ->> 'id'`,
+    )
+    .bind(job.id, JSON.stringify(read))
+    .run()
 }
 
 /** A second run of the same step, by a worker whose lease expired, finds the job advanced and changes nothing. */

@@ -6,15 +6,28 @@ import { readGroup } from "./group.ts"
 import { readUser } from "./user.ts"
 import { foldNames } from "./protocol.ts"
 
-/** Progress of a pull: users, groups, then the missing users one by one. */
-export type Cursor = {
-  part: "users" | "groups" | "missing"
+/**
+ * Parts of a pull: both lists, then one by one the groups that were listed without members, and the users and groups
+ * that are missing in the lists. The previous release, which may take over a job during a deployment, ignores `byId`: it
+ * reads the list again.
+ */
+const PARTS: readonly Part[] = [
+  { part: "users" },
+  { part: "groups" },
+  { part: "groups", byId: "members" },
+  { part: "missing" },
+  { part: "missing", byId: "groups" },
+]
+type Part = { part: "users" | "groups" | "missing"; byId?: "members" | "groups" }
+
+/** Progress of a pull. */
+export type Cursor = Part & {
   /** Of the next page, from 1. */
   startIndex: number
   count: number
   /** The total that earlier pages reported. */
   total: number | null
-  /** The last missing user that was requested. */
+  /** The last user or group that was requested by id. */
   after: string
   /** Restarts of a list, and consecutive failures of the service. */
   restarts: number
@@ -47,13 +60,14 @@ export type PulledPage = {
   first_name?: string | null
   last_name?: string | null
   attributes?: string
-  members?: string
+  /** Null if the list has the group without its members. */
+  members?: string | null
 }
 
 /** The result of a response. `reason`: shown to users, without text from the service. */
 export type ReadResult<T> =
   | { is: "read"; value: T }
-  | { is: "absent" }
+  | { is: "absent"; reason: string }
   | { is: "too-large" }
   | { is: "later"; ms: number; reason: string }
   | { is: "refused"; reason: string }
@@ -64,7 +78,7 @@ export function readResponse(found: LookupResult, now: number): ReadResult<Recor
   if (found.status === null) return { is: "later", ms: MIN_WAIT_MS, reason: found.reason }
   const { status, headers, body } = found
   const text = `it answered ${status}`
-  if (status === 404) return { is: "absent" }
+  if (status === 404 || status === 410) return { is: "absent", reason: text }
   if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), reason: text }
   if (status !== 200) return { is: "refused", reason: text }
   if (!body) return { is: "too-large" }
@@ -107,12 +121,24 @@ function toUser(resource: unknown): PulledPage {
 function toGroup(resource: unknown): PulledPage {
   const { id, body } = toResource(resource)
   const { displayName, externalId, members } = readGroup(body)
+  const hasMembers = foldNames(body)["members"] != null
   return {
     remote_id: id,
     name: displayName,
     external_id: externalId,
-    members: JSON.stringify([...members.added]),
+    members: hasMembers ? JSON.stringify([...members.added]) : null,
   }
+}
+
+/** The members of a group that was requested by id, as JSON; without the attribute it has none. */
+export function readMembers(resource: Record<string, unknown>): ReadResult<string> {
+  const group = readPage("groups", { totalResults: 1, Resources: [resource] })
+  return group.is === "read" ? { is: "read", value: group.value.items[0]?.members ?? "[]" } : group
+}
+
+/** Some services return a deactivated user by id, and do not list it. */
+export function isInactive(user: Record<string, unknown>): boolean {
+  return String(foldNames(user)["active"]).toLowerCase() === "false"
 }
 
 function toResource(resource: unknown): { id: string; body: Record<string, unknown> } {
@@ -120,6 +146,19 @@ function toResource(resource: unknown): { id: string; body: Record<string, unkno
   const { id } = foldNames(body)
   if (typeof id === "string" && id !== "" && id.length <= 1_024) return { id, body }
   throw new ScimError(400, "id: must be a string of 1 to 1024 characters.")
+}
+
+/** The beginning of the next part; undefined after the last one. */
+export function nextPart({ part, byId, restarts }: Cursor): Cursor | undefined {
+  const next = PARTS[PARTS.findIndex((one) => one.part === part && one.byId === byId) + 1]
+  return next && { ...START, ...next, restarts }
+}
+
+export const isListed = ({ part, byId }: Cursor) => part !== "missing" && byId === undefined
+
+/** What a part reads. */
+export function kindOf({ part, byId }: Cursor): "users" | "groups" {
+  return part === "users" || (part === "missing" && byId === undefined) ? "users" : "groups"
 }
 
 /** The next step: another cursor, the end of this part, or why the directory is not pulled. */
@@ -137,7 +176,7 @@ export function afterPage(cursor: Cursor, { total, items }: Page, savedCount: nu
 
 /** Reads the part again from its beginning, so that missed resources are found. */
 export function restart(cursor: Cursor): Next {
-  const part = cursor.part === "missing" ? "users" : cursor.part
+  const part = kindOf(cursor)
   if (cursor.restarts < MAX_RESTARTS) return { cursor: { ...START, part, restarts: cursor.restarts + 1 } }
   return { reason: `its list of ${part} ends early, or changes with every read` }
 }
@@ -149,5 +188,5 @@ export function afterTimeout(cursor: Cursor, text: string): Next {
 
 export function afterTooLarge(cursor: Cursor): Next {
   if (cursor.count > 1) return { cursor: { ...cursor, count: Math.floor(cursor.count / 2) } }
-  return { reason: `one of its ${cursor.part} is larger than the gateway reads` }
+  return { reason: `one of its ${kindOf(cursor)} is larger than the gateway reads` }
 }
