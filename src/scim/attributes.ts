@@ -108,13 +108,22 @@ export function readDocument(attributes: readonly Attribute[], input: Record<str
 }
 
 /** The value of an attribute; undefined for null and for empty values. */
-export function readValue(attribute: Attribute, value: unknown, path: string): Value | undefined {
+export function readValue(attribute: Attribute, input: unknown, path: string): Value | undefined {
+  const value = attribute.multiValued ? input : unwrap(input, attribute.type === "complex")
   if (value === null || value === undefined) return undefined
   if (!attribute.multiValued) return readOne(attribute, value, path)
   const values = Array.isArray(value) ? value : [value]
   if (values.length > MAX_VALUES) throw invalid("tooMany", `${path}: takes at most ${MAX_VALUES} values.`)
   const read = values.map((one) => readOne(attribute, one, path)).filter((one) => one !== undefined)
   return read.length > 0 ? onePrimary(read) : undefined
+}
+
+/** Some clients send a single value in an array, Entra as `[{"$ref": null, "value": "Ada"}]`. */
+export function unwrap(value: unknown, isComplex: boolean): unknown {
+  if (!Array.isArray(value) || value.length !== 1) return value
+  const only: unknown = value[0]
+  if (isComplex) return only
+  return isObject(only) && "value" in only ? only["value"] : value
 }
 
 function readOne(attribute: Attribute, value: unknown, path: string): Value | undefined {

@@ -1,5 +1,12 @@
 import type { Filter } from "scim2-parse-filter"
-import { CORE_ATTRIBUTES, ENTERPRISE_ATTRIBUTES, ENTERPRISE_SCHEMA, GROUP_SCHEMA, USER_SCHEMA } from "./attributes.ts"
+import {
+  type Attribute,
+  CORE_ATTRIBUTES,
+  ENTERPRISE_ATTRIBUTES,
+  ENTERPRISE_SCHEMA,
+  GROUP_SCHEMA,
+  USER_SCHEMA,
+} from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import { readFilter } from "./read-filter.ts"
 
@@ -9,8 +16,8 @@ export type Clause = { sql: string; values: (string | number)[] }
 /** Fields that a filter can use. A multi-valued attribute is filtered by its parts, `value` by default. */
 type Field =
   | { kind: "text" | "exact" | "flag" | "instant"; sql: string }
-  /** Complex attributes, which accept only `pr`. */
-  | { kind: "whole"; sql: string }
+  /** Complex attributes accept only `pr`; with a `value` (in SQL), comparisons are with that part. */
+  | { kind: "whole"; sql: string; value?: string }
   | { kind: "list"; from: string; of: string; parts: Readonly<Record<string, Field>> }
 type List = Extract<Field, { kind: "list" }>
 export type Fields = Readonly<Record<string, Field>>
@@ -34,16 +41,16 @@ const schemas = (array: string): Field => ({
   parts: { value: text("item.value") },
 })
 
-const list = (name: string): Field => ({
+const list = ({ name, parts = [] }: Attribute): Field => ({
   kind: "list",
   from: `json_each(attributes, '$.${name}') item`,
   of: "1",
-  parts: {
-    value: text("item.value ->> '$.value'"),
-    type: text("item.value ->> '$.type'"),
-    display: text("item.value ->> '$.display'"),
-    primary: { kind: "flag", sql: "item.value ->> '$.primary'" },
-  },
+  parts: Object.fromEntries(
+    parts.map(({ name: part, type }) => [
+      part.toLowerCase(),
+      { kind: type === "boolean" ? "flag" : "text", sql: `item.value ->> '$.${part}'` },
+    ]),
+  ),
 })
 
 const strings = CORE_ATTRIBUTES.filter(({ type }) => type === "string")
@@ -56,7 +63,7 @@ export const USER_FIELDS: Fields = {
   ...Object.fromEntries(
     nameParts.map(({ name }) => [`name.${name.toLowerCase()}`, text(`attributes ->> '$.name.${name}'`)]),
   ),
-  ...Object.fromEntries(lists.map(({ name }) => [name.toLowerCase(), list(name)])),
+  ...Object.fromEntries(lists.map((attribute) => [attribute.name.toLowerCase(), list(attribute)])),
   ...Object.fromEntries(
     enterprise.map(({ name }) => [
       `${ENTERPRISE_SCHEMA}:${name}`.toLowerCase(),
@@ -71,6 +78,7 @@ export const USER_FIELDS: Fields = {
   [`${ENTERPRISE_SCHEMA}:manager`.toLowerCase()]: {
     kind: "whole",
     sql: `attributes ->> '$."${ENTERPRISE_SCHEMA}".manager'`,
+    value: `attributes ->> '$."${ENTERPRISE_SCHEMA}".manager.value'`,
   },
   ...Object.fromEntries(
     ["value", "displayName"].map((part) => [
@@ -141,13 +149,19 @@ export function toOrder(sortBy: string | undefined, descending: boolean, fields:
   return `${side} ${direction} NULLS ${descending ? "FIRST" : "LAST"}, id`
 }
 
+/** The field of a path. Attributes of the extension may be named without its schema, as Entra does. */
+function fieldAt(path: string, fields: Fields): Field | undefined {
+  const name = [path, `${ENTERPRISE_SCHEMA.toLowerCase()}:${path}`].find((one) => Object.hasOwn(fields, one))
+  return name === undefined ? undefined : fields[name]
+}
+
 /** Of a multi-valued attribute the primary value counts, otherwise the first. */
 function sortedBy(path: string, fields: Fields): string | undefined {
-  const field = Object.hasOwn(fields, path) ? fields[path] : undefined
+  const field = fieldAt(path, fields)
   if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
   if (field) return field.kind === "whole" ? undefined : folded(field)
   const dot = path.lastIndexOf(".")
-  const parent = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
+  const parent = fieldAt(path.slice(0, dot), fields)
   return parent?.kind === "list" ? firstOf(parent, path.slice(dot + 1)) : undefined
 }
 
@@ -180,7 +194,7 @@ function compile(filter: Filter, fields: Fields): Clause {
       return { sql: `NOT coalesce(${sql}, 0)`, values }
     }
     case "[]": {
-      const field = fields[bare(filter.attrPath)]
+      const field = fieldAt(bare(filter.attrPath), fields)
       if (field?.kind !== "list") throw unknown(filter.attrPath)
       return within(field, compile(filter.valFilter, field.parts))
     }
@@ -204,19 +218,21 @@ function unknown(path: string): Error {
 type Comparison = Extract<Filter, { op: "pr" | "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "lt" | "ge" | "le" }>
 
 function compare(path: string, filter: Comparison, fields: Fields): Clause {
-  const field = Object.hasOwn(fields, path) ? fields[path] : undefined
+  const field = fieldAt(path, fields)
   if (field?.kind === "list") return within(field, compare("value", filter, field.parts))
   if (field) return compareField(field, filter)
   const dot = path.lastIndexOf(".")
-  const parent = Object.hasOwn(fields, path.slice(0, dot)) ? fields[path.slice(0, dot)] : undefined
+  const parent = fieldAt(path.slice(0, dot), fields)
   if (parent?.kind !== "list") throw unknown(filter.attrPath)
   return within(parent, compare(path.slice(dot + 1), filter, parent.parts))
 }
 
 const SIGNS = { gt: ">", ge: ">=", lt: "<", le: "<=" } as const
 
-function compareField({ kind, sql }: Exclude<Field, List>, filter: Comparison): Clause {
+function compareField(field: Exclude<Field, List>, filter: Comparison): Clause {
+  const { kind, sql } = field
   if (filter.op === "pr") return { sql: `(${sql} IS NOT NULL AND ${sql} <> '')`, values: [] }
+  if (kind === "whole" && field.value) return compareField({ kind: "text", sql: field.value }, filter)
   if (kind === "whole") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or use pr.`)
   const value = toValue(kind, filter)
   // Both sides fold only ASCII letters, as SQLite's lower() does.

@@ -2,9 +2,9 @@ import type { Filter } from "scim2-parse-filter"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { isObject } from "../support/json.ts"
-import { GROUP_SCHEMA } from "./attributes.ts"
+import { GROUP_SCHEMA, unwrap } from "./attributes.ts"
 import { invalid } from "./errors.ts"
-import { type Operation, readPath } from "./patch.ts"
+import { isUrn, type Operation, readPath } from "./patch.ts"
 import type { scimGroups } from "./table.ts"
 import { type Reference, versionTag } from "./user.ts"
 
@@ -40,7 +40,8 @@ function readName(value: unknown): string {
   return name
 }
 
-function readText(value: unknown, name: string): string {
+function readText(input: unknown, name: string): string {
+  const value = unwrap(input, false)
   if (typeof value === "string" && value.length <= MAX_NAME_LENGTH) return value
   throw invalid("invalidValue", `${name}: must be a string of at most ${MAX_NAME_LENGTH} characters.`)
 }
@@ -62,7 +63,8 @@ function idsOf(value: unknown): string[] {
 export function planGroup(operations: readonly Operation[]): GroupChange {
   const change: Planned = { members: { fromNobody: false, added: new Set(), removed: new Set() } }
   for (const { op, path, value } of operations) {
-    if (path !== undefined) {
+    // The URI of the core schema means the complete group.
+    if (path !== undefined && (bare(path) !== "" || op === "remove")) {
       planAt(change, path, op, value)
       continue
     }
@@ -75,14 +77,19 @@ export function planGroup(operations: readonly Operation[]): GroupChange {
   return change
 }
 
+/** A path without the schema of groups. */
 function bare(path: string): string {
-  return path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`) ? path.slice(GROUP_SCHEMA.length + 1) : path
+  return `${path}:`.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`)
+    ? path.slice(GROUP_SCHEMA.length + 1)
+    : path
 }
 
 /** Mutable during planning: copying the members for each of a thousand operations would be slow. */
 type Planned = Omit<GroupChange, "members"> & { members: Members }
 
 function planAt(change: Planned, path: string, op: Operation["op"], value: unknown): void {
+  // Attributes of other schemas are ignored, as in a complete group.
+  if (isUrn(bare(path))) return
   const { name, filter, part } = readPath(bare(path))
   const folded = name.toLowerCase()
   if (folded === "displayname" && !filter && !part) {

@@ -37,6 +37,9 @@ export const PatchRequest = message({
 
 export type Path = { name: string; filter: Filter | undefined; part: string | undefined }
 
+/** Whether a path names its schema. */
+export const isUrn = (path: string) => /^urn:/i.test(path)
+
 const PATH = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s
 
 /** Reads a path such as `emails[type eq "work"].value`, without a schema prefix. */

@@ -3,6 +3,7 @@ import { isObject } from "../support/json.ts"
 import {
   type Attribute,
   type Document,
+  ENTERPRISE_ATTRIBUTES,
   ENTERPRISE_SCHEMA,
   findAttribute,
   isDocument,
@@ -12,7 +13,7 @@ import {
   type Value,
 } from "./attributes.ts"
 import { invalid } from "./errors.ts"
-import { type Operation, type Path, readPath } from "./patch.ts"
+import { isUrn, type Operation, type Path, readPath } from "./patch.ts"
 
 /** Attributes that clients may send and that are ignored, as in a complete user. A password is never stored. */
 const IGNORED = ["password", "ims", "photos", "x509certificates"]
@@ -37,41 +38,45 @@ function apply(document: Document, { op, path, value }: Operation): Document {
 }
 
 function isKnown(name: string): boolean {
-  const { inExtension, rest } = split(name)
-  return inExtension || findAttribute(USER_ATTRIBUTES, rest.split(/[.[]/)[0] ?? "") !== undefined
+  const { schema, rest } = split(name)
+  return schema === ENTERPRISE_SCHEMA || findAttribute(USER_ATTRIBUTES, rootOf(rest)) !== undefined
 }
 
-/** The schema of a path, and the path within it. */
-function split(path: string): { inExtension: boolean; rest: string } {
+/** The attribute that a path begins with. */
+const rootOf = (path: string) => path.split(/[.[]/)[0] ?? ""
+
+/** The schema of a path, undefined if it is not served, and the path within it. */
+function split(path: string): { schema: string | undefined; rest: string } {
   const folded = path.toLowerCase()
   for (const schema of [ENTERPRISE_SCHEMA, USER_SCHEMA]) {
-    if (folded === schema.toLowerCase()) return { inExtension: schema === ENTERPRISE_SCHEMA, rest: "" }
-    if (folded.startsWith(`${schema.toLowerCase()}:`)) {
-      return { inExtension: schema === ENTERPRISE_SCHEMA, rest: path.slice(schema.length + 1) }
-    }
+    if (folded === schema.toLowerCase()) return { schema, rest: "" }
+    if (folded.startsWith(`${schema.toLowerCase()}:`)) return { schema, rest: path.slice(schema.length + 1) }
   }
-  return { inExtension: false, rest: path }
+  if (isUrn(path)) return { schema: undefined, rest: path }
+  // Entra's documentation has `manager` without the schema.
+  const isEnterprise = findAttribute(ENTERPRISE_ATTRIBUTES, rootOf(path)) !== undefined
+  return { schema: isEnterprise ? ENTERPRISE_SCHEMA : USER_SCHEMA, rest: path }
 }
 
 function applyAt(document: Document, path: string, op: Operation["op"], value: unknown): Document {
-  const { inExtension, rest } = split(path)
+  const { schema, rest } = split(path)
+  // Ignored as in a complete user: a mapping that is not stored must not stop a deactivation in the same request.
+  if (schema === undefined) return document
   // The URI of the core schema means the complete user.
-  if (!inExtension && rest === "" && op !== "remove") return apply(document, { op, path: undefined, value })
-  if (!inExtension) {
+  if (schema === USER_SCHEMA && rest === "" && op !== "remove") {
+    return apply(document, { op, path: undefined, value })
+  }
+  if (schema === USER_SCHEMA) {
     const at = readPath(rest)
     if (IGNORED.includes(at.name.toLowerCase())) return document
     if (READ_ONLY.includes(at.name.toLowerCase())) throw invalid("mutability", `${at.name}: is read-only.`)
     return set(document, { attributes: USER_ATTRIBUTES, path: at, op, value })
   }
-  const extension = USER_ATTRIBUTES.find(({ name }) => name === ENTERPRISE_SCHEMA)
   if (rest === "")
     return set(document, { attributes: USER_ATTRIBUTES, path: { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value })
   const inner = isObject(document[ENTERPRISE_SCHEMA]) ? document[ENTERPRISE_SCHEMA] : {}
-  return withValue(
-    document,
-    ENTERPRISE_SCHEMA,
-    set(inner, { attributes: extension?.parts ?? [], path: readPath(rest), op, value }),
-  )
+  const attributes = ENTERPRISE_ATTRIBUTES
+  return withValue(document, ENTERPRISE_SCHEMA, set(inner, { attributes, path: readPath(rest), op, value }))
 }
 
 const WHOLE = { filter: undefined, part: undefined }
@@ -149,9 +154,7 @@ function setItems(
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
     if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
-    // Some clients send a single value in an array.
-    const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
-    const read = readValue({ ...attribute, multiValued: false }, single, attribute.name)
+    const read = readValue({ ...attribute, multiValued: false }, value, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
   }
   if (op === "remove") {

@@ -76,6 +76,27 @@ describe("a filter", () => {
     }
   })
 
+  test("names an attribute of the extension without its schema, and the manager without its value", async () => {
+    const { push } = await newDirectory()
+    const { id, userName } = await addUser(push, "ada", {
+      [ENTERPRISE]: { department: "Engines", manager: { value: "boss-1" } },
+    })
+    await addUser(push, "bob", { [ENTERPRISE]: { department: "Looms", manager: { value: "boss-2" } } })
+    for (const manager of ["manager", `${ENTERPRISE}:manager`]) {
+      expect(await namesOf(push, `id eq "${id}" and ${manager} eq "boss-1"`)).toEqual([userName])
+      expect(await namesOf(push, `id eq "${id}" and ${manager} eq "boss-2"`)).toEqual([])
+    }
+    expect(await namesOf(push, 'department eq "engines"')).toEqual([userName])
+    expect((await push("GET", `/Users${found('constructor[value eq "x"]')}`)).status).toBe(400)
+  })
+
+  test("accepts every part of an address", async () => {
+    const { push } = await newDirectory()
+    const { userName } = await addUser(push, "ada", { addresses: [{ type: "work", locality: "London" }] })
+    expect(await namesOf(push, 'addresses[type eq "work"].locality eq "london"')).toEqual([userName])
+    expect(await namesOf(push, 'addresses.country eq "UK"')).toEqual([])
+  })
+
   test("that is empty is ignored", async () => {
     const { push } = await newDirectory()
     await addUser(push, "ada")
@@ -130,6 +151,41 @@ describe("a PATCH of a user", () => {
     const user = await expectJson<Resource>(200, push("PATCH", `/Users/${id}`, patch(...operations)))
     expect(user).toMatchObject({ title: "Lady" })
     expect(user).not.toHaveProperty("photos")
+  })
+
+  test("may have a single value in an array, as Entra sends it", async () => {
+    const { push } = await newDirectory()
+    const path = `/Users/${(await addUser(push, "ada", { title: "Lady" })).id}`
+    const entra = (value: string | null) => [{ $ref: null, value }]
+    const operations = [
+      { op: "Replace", path: "displayName", value: entra("Ada") },
+      { op: "Replace", path: "name.familyName", value: entra("Lovelace") },
+      { op: "Replace", path: "active", value: entra("False") },
+      { op: "Replace", path: "title", value: entra(null) },
+      { op: "Add", path: "manager", value: [{ $ref: "../Users/boss-1", value: "boss-1" }] },
+    ]
+    const user = await expectJson<Resource>(200, push("PATCH", path, patch(...operations)))
+    expect(user).toMatchObject({
+      displayName: "Ada",
+      name: { familyName: "Lovelace" },
+      active: false,
+      [ENTERPRISE]: { manager: { value: "boss-1" } },
+    })
+    expect(user).not.toHaveProperty("title")
+    const lists = patch({ op: "replace", path: "title", value: ["Lady", "Countess"] })
+    await expectJson<Failure>(400, push("PATCH", path, lists))
+  })
+
+  test("deactivates although it has attributes of schemas that are not served", async () => {
+    const { push } = await newDirectory()
+    const path = `/Users/${(await addUser(push, "ada")).id}`
+    const custom = "urn:ietf:params:scim:schemas:extension:custom:2.0:User"
+    const operations = [
+      { op: "Add", path: `${custom}:tag`, value: "x" },
+      { op: "Replace", path: "active", value: "False" },
+      { op: "Replace", value: { [custom]: { tag: "y" }, [`${custom}:other`]: "z" } },
+    ]
+    expect(await expectJson(200, push("PATCH", path, patch(...operations)))).toMatchObject({ active: false })
   })
 
   test("may use the core schema as its path", async () => {
@@ -199,6 +255,24 @@ test("resources can be filtered by their schemas", async () => {
   expect(await namesOf(push, `schemas eq "${USER}" and not (schemas eq "${ENTERPRISE}")`)).toEqual([bob["userName"]])
   const groups = await expectJson<List>(200, push("GET", `/Groups${found(`schemas eq "${GROUP}"`)}`))
   expect(groups.totalResults).toBe(1)
+})
+
+test("a PATCH of a group may use its schema as the path, single values in arrays, and other schemas", async () => {
+  const { push } = await newDirectory()
+  const ada = await addUser(push, "ada")
+  const { id } = await addGroup(push, "Crew")
+  const operations = [
+    { op: "Replace", path: GROUP, value: { displayName: [{ $ref: null, value: "Team" }] } },
+    { op: "Add", path: "urn:ietf:params:scim:schemas:extension:custom:2.0:Group:description", value: "x" },
+    { op: "Add", path: `${GROUP}:members`, value: [{ $ref: null, value: ada.id }] },
+  ]
+  expect((await push("PATCH", `/Groups/${id}`, patch(...operations))).status).toBe(204)
+  expect(await expectJson(200, push("GET", `/Groups/${id}`))).toMatchObject({
+    displayName: "Team",
+    members: [{ value: ada.id }],
+  })
+  const all = push("PATCH", `/Groups/${id}`, patch({ op: "remove", path: GROUP }))
+  expect(await expectJson<Failure>(400, all)).toMatchObject({ scimType: "invalidPath" })
 })
 
 test("members of a group are writable by value only", async () => {
