@@ -16,7 +16,8 @@ const isActive = "EXISTS (SELECT 1 FROM scim_users u WHERE u.organization_id = ?
 
 /**
  * For users that are or were in a directory. Active users are members of the organization; for all others, every key is
- * disabled and every membership ends. An owner stays a member. The statement for the keys returns `disabled_hash`.
+ * disabled and every membership ends. An owner stays a member. A user who is active again can sign in to the console;
+ * other keys stay disabled. The statement for the keys returns `disabled_hash`.
  */
 export function applyUserStatus(
   db: D1Database,
@@ -46,6 +47,18 @@ function applyUsers(
       .prepare(
         `INSERT INTO scim_leavers (organization_id, user_id, left_at)
          SELECT ?1, j.value, ?3 FROM ${list} j WHERE NOT ${isActive} ON CONFLICT DO NOTHING`,
+      )
+      .bind(...listed, now),
+    // The key of the user's console sessions, which blocks the sign-in, unless it was disabled by hand: that changed
+    // its updated_at before or after the user left.
+    db
+      .prepare(
+        `UPDATE api_keys SET disabled = 0, updated_at = ?3 FROM (
+           SELECT p.key_hash, l.left_at FROM ${list} j
+           CROSS JOIN scim_leavers l ON l.organization_id = ?1 AND l.user_id = j.value
+           CROSS JOIN console_people p ON p.organization_id = ?1 AND p.user_id = j.value WHERE ${isActive}) r
+         WHERE hash = r.key_hash AND updated_at = r.left_at AND organization_id = ?1 AND disabled = 1
+           AND deleted_at IS NULL`,
       )
       .bind(...listed, now),
     db

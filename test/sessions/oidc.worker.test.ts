@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import type { SessionData } from "./console.ts"
 import { CLIENT, type IdentityProvider, newBrowser, newIdentityProvider } from "./identity-provider.ts"
+import { addUser, connect, patch } from "../scim/directory.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 
 watchPolicyWrites()
@@ -207,6 +208,33 @@ describe("a member's session ends", () => {
     expect(await browser.signIn()).toBe("/?sign_in=disabled")
     await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: false }))
     expect(await browser.signIn()).toBe("/")
+  })
+
+  test("when the directory deactivates the user, who signs in again after activation", async () => {
+    const { push } = await connect(workspace)
+    const user = await addUser(push, "ada", { emails: [{ value: email }] })
+    expect(user.id).toBe(userId)
+    const toActive = (active: boolean) =>
+      expectJson(200, push("PATCH", `/Users/${userId}`, patch({ op: "replace", path: "active", value: active })))
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const { key } = await sessionIn(browser)
+    await toActive(false)
+    expect((await browser.call("/console/session")).status).toBe(401)
+    expect(await browser.signIn()).toBe("/?sign_in=not_member")
+    await toActive(true)
+    expect(await browser.signIn()).toBe("/")
+    expect((await sessionIn(browser)).key.hash).toBe(key.hash)
+    // An administrator's block outlasts the directory's changes.
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: true }))
+    await toActive(false)
+    await toActive(true)
+    expect(await browser.signIn()).toBe("/?sign_in=disabled")
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: false }))
+    await toActive(false)
+    await expectJson(200, workspace.manage.patch(`/keys/${key.hash}`, { disabled: true }))
+    await toActive(true)
+    expect(await browser.signIn()).toBe("/?sign_in=disabled")
   })
 
   test("when its key is deleted, and the next sign-in creates another", async () => {
