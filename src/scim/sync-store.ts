@@ -50,7 +50,11 @@ export async function findOpenSyncJobs(db: D1Database, now: number): Promise<Syn
   return results
 }
 
-/** Leases the job to one worker: the holder of the lease (`held`) can renew it, others take it after it has expired. */
+/**
+ * Leases the job, or the oldest open one before it, to one worker: the holder of the lease (`held`) can renew it, others
+ * take it after it has expired. One after the other, so that a job that waited never applies an older state of a directory
+ * than a later job did.
+ */
 export async function leaseSyncJob(
   db: D1Database,
   {
@@ -64,8 +68,10 @@ export async function leaseSyncJob(
   const row = await db
     .prepare(
       `UPDATE scim_sync_jobs SET status = 'running', started_at = coalesce(started_at, ?3), leased_until = ?3 + ?5
-       WHERE organization_id = ?1 AND id = ?2 AND status IN ('queued', 'running')
-         AND (leased_until <= ?3 OR leased_until = ?4) RETURNING ${COLUMNS}`,
+       WHERE organization_id = ?1 AND (leased_until <= ?3 OR leased_until = ?4) AND id = (
+         SELECT o.id FROM scim_sync_jobs o JOIN scim_sync_jobs j ON j.organization_id = ?1 AND j.id = ?2
+         WHERE o.organization_id = ?1 AND o.status IN ('queued', 'running')
+           AND (o.created_at, o.id) <= (j.created_at, j.id) ORDER BY o.created_at, o.id LIMIT 1) RETURNING ${COLUMNS}`,
     )
     .bind(organizationId, id, now, held, leaseMs)
     .first<SyncJobRow>()

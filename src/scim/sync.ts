@@ -13,7 +13,7 @@ const LEASE_MS = 30_000
  */
 const MAX_STEPS = 60
 
-/** Continues a job until it is done or one request's steps are used up. Returns how many steps it ran. */
+/** Continues a job, after those before it, until it is done or the steps are used up. Returns how many steps it ran. */
 export async function runSyncJob(env: Env, organizationId: string, id: string, steps = MAX_STEPS): Promise<number> {
   let lease = 0
   for (let step = 0; step < steps; step++) {
@@ -27,7 +27,7 @@ export async function runSyncJob(env: Env, organizationId: string, id: string, s
       if (!(cause instanceof PullFailure)) logError("a step of a directory sync failed", { job: id }, cause)
       const text = cause instanceof PullFailure ? cause.message : FAILED
       await failSyncJob(env.DB, job, text, Date.now())
-      return step + 1
+      if (job.id === id) return step + 1
     }
   }
   return steps

@@ -41,14 +41,16 @@ export async function newDirectory(name?: string) {
   return { workspace, ...(await connect(workspace, name)) }
 }
 
+let queued = 0
+
 /** A sync job that waits for its first step, which the test runs. */
 export async function queueSyncJob({ organizationId }: Workspace, phase: "pull" | "users"): Promise<string> {
   const id = crypto.randomUUID()
   await env.DB.prepare(
     `INSERT INTO scim_sync_jobs (id, organization_id, status, phase, position, created_at)
-     VALUES (?, ?, 'queued', ?, '', 0)`,
+     VALUES (?, ?, 'queued', ?, '', ?)`,
   )
-    .bind(id, organizationId, phase)
+    .bind(id, organizationId, phase, ++queued)
     .run()
   return id
 }

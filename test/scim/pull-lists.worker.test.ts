@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
-import { continueJob, memberEmails, people, stage, start, storedDirectory, sync } from "./pulled.ts"
+import { continueJob, free, memberEmails, people, read, stage, start, storedDirectory, sync } from "./pulled.ts"
 import { crew, list, mockRemotes, newRemote, person } from "./remote.ts"
 
 watchPolicyWrites()
@@ -90,4 +90,33 @@ describe("a list of an upstream directory", () => {
     }
     expect(await memberEmails(workspace)).toEqual(["ada"])
   })
+})
+
+test("a job that waited applies no older state than the job after it", async () => {
+  const remote = newRemote(people("ada", "bob"), [crew("Crew", "ada")])
+  const { workspace } = await stage(remote)
+  await sync(workspace)
+  remote.fault = (path) => (isList(path, "Groups") ? new Response("", { status: 429 }) : undefined)
+  const first = await start(workspace)
+  expect((await continueJob(workspace, first)).status).toBe("running")
+  remote.users = people("ada")
+  remote.fault = () => undefined
+  const second = await start(workspace)
+  expect((await continueJob(workspace, second)).status).not.toBe("failed")
+  expect((await continueJob(workspace, first)).status).toBe("succeeded")
+  expect((await continueJob(workspace, second)).status).toBe("succeeded")
+  expect((await storedDirectory(workspace)).users).toEqual({ ada: 1, bob: 0 })
+})
+
+test("a job that fails does not keep the job after it from running", async () => {
+  const remote = newRemote(people("ada"))
+  const { workspace } = await stage(remote)
+  remote.fault = (path) => (isList(path, "Groups") ? new Response("", { status: 429 }) : undefined)
+  const first = await start(workspace)
+  expect((await continueJob(workspace, first)).status).toBe("running")
+  let refusals = 1
+  remote.fault = () => (refusals-- > 0 ? new Response("", { status: 403 }) : undefined)
+  await free(first)
+  expect((await continueJob(workspace, await start(workspace))).status).toBe("succeeded")
+  expect((await read(workspace, first)).status).toBe("failed")
 })

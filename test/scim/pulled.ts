@@ -31,9 +31,13 @@ export const start = (workspace: Workspace) => queueSyncJob(workspace, "pull")
 export const read = async ({ manage }: Workspace, id: string) =>
   (await expectJson<{ data: Job }>(200, manage.get(`/scim/sync-jobs/${id}`))).data
 
+/** Ends the wait or the lease of a job. */
+export const free = (id: string) =>
+  env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
+
 /** Continues a stopped job, as the scheduler does after a wait. */
 export async function continueJob(workspace: Workspace, id: string, steps?: number): Promise<Job> {
-  await env.DB.prepare("UPDATE scim_sync_jobs SET leased_until = 0 WHERE id = ?").bind(id).run()
+  await free(id)
   await runSyncJob(env, workspace.organizationId, id, steps)
   return read(workspace, id)
 }
