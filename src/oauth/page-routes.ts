@@ -126,7 +126,7 @@ async function showConsent(c: Context<App>, { request, query }: AppRequest, sess
   if (!workspace) throw new GatewayError("not_found", "There is no workspace with this workspace_id.")
   await keepSession(c, session)
   const token = await formToken({ session, purpose: "decide", query }, masterOf(c))
-  const { host: app } = new URL(request.callback_url)
+  const { host: app, href: callbackUrl } = new URL(request.callback_url)
   const { label: signedInAs } = principal
   const keyName = request.key_label ?? app
   const facts = describeKey(request, principal)
@@ -135,7 +135,7 @@ async function showConsent(c: Context<App>, { request, query }: AppRequest, sess
     workspace: workspace.name,
     signedInAs,
     keyName,
-    callbackUrl: request.callback_url,
+    callbackUrl,
     facts,
     hasChallenge,
   }

@@ -44,7 +44,7 @@ function emailOf(document: Document, userName: string): string | null {
   const values: readonly unknown[] = Array.isArray(document["emails"]) ? document["emails"] : []
   const emails = values.filter(isObject)
   const primary = emails.find((email) => email["primary"] === true) ?? emails[0]
-  const address = string(primary?.["value"]) ?? userName
+  const address = (string(primary?.["value"]) ?? userName).trim()
   return address.includes("@") ? address.toLowerCase() : null
 }
 

@@ -283,6 +283,15 @@ describe("the authorization page", () => {
     expect(await consentOf(key)).toContain("Works until 6 May 2126 at 07:08 UTC.")
   })
 
+  test("shows the host of the app as ASCII, so that no letter looks like another one", async () => {
+    const workspace = await newWorkspace()
+    const { cookie } = await signedIn(workspace.key)
+    const query = new URLSearchParams({ callback_url: "https://\u0430pp.example/back", ...S256 }).toString()
+    const html = await (await visit(cookie, query)).text()
+    expect(html).toContain("<code>https://xn--pp-6kc.example/back</code>")
+    expect(html).not.toContain("\u0430")
+  })
+
   test("warns when an app sends no code challenge", async () => {
     const workspace = await newWorkspace()
     const { html, cookie } = await signedIn(workspace.key)

@@ -71,6 +71,15 @@ describe("a list of an upstream directory", () => {
     expect(await memberEmails(workspace)).toEqual(["ada"])
   })
 
+  test("that is empty may have null instead of resources", async () => {
+    const remote = newRemote(people("ada"))
+    const { workspace } = await stage(remote)
+    remote.fault = (path) =>
+      isList(path, "Groups") ? Response.json({ totalResults: 0, itemsPerPage: 0, Resources: null }) : undefined
+    expect((await sync(workspace)).status).toBe("succeeded")
+    expect((await storedDirectory(workspace)).users).toEqual({ ada: 1 })
+  })
+
   test("without many users is confirmed although the service allows few requests at a time", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `u${index}`)
     const remote = newRemote(people("ada", ...names))

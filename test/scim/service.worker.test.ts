@@ -189,6 +189,8 @@ describe("users", () => {
     const { workspace, push } = await newDirectory()
     const ada = await addUser(push, "ada")
     const bob = await addUser(push, "bob")
+    const spaced = push("POST", "/Users", { userName: "spaced", emails: [{ value: " Ada@example.com " }] })
+    expect(await expectJson(409, spaced)).toMatchObject({ scimType: "uniqueness" })
     const again = push("POST", "/Users", { userName: "ADA@example.com", emails: [{ value: "x@example.com" }] })
     expect(await expectJson<Failure>(409, again)).toMatchObject({ scimType: "uniqueness", status: "409" })
     const same = push("POST", "/Users", { userName: "other", emails: [{ value: "ada@example.com" }] })
