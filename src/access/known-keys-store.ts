@@ -26,6 +26,11 @@ export function findKnownConnectLinks(db: D1Database, hashes: readonly string[])
   return listHashes(db, `SELECT hash FROM connect_links WHERE hash ${IN_LIST}`, hashes)
 }
 
+/** Those of the hashes that belong to codes of apps that were not exchanged. */
+export function findKnownCodes(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
+  return listHashes(db, `SELECT hash FROM oauth_codes WHERE hash ${IN_LIST} AND key_hash IS NULL`, hashes)
+}
+
 const IN_LIST = "IN (SELECT value FROM json_each(?))"
 
 async function listHashes(db: D1Database, sql: string, hashes: readonly string[]): Promise<Set<string>> {

@@ -100,7 +100,8 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
 }
 
 async function signIn(c: Context<App>, appRequest: AppRequest, session: Session, apiKey: string): Promise<Response> {
-  const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now())
+  const ip = c.req.header("cf-connecting-ip")
+  const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now(), ip)
   const fault = principal ? approverError(principal) : "This API key is not valid."
   if (!principal || fault !== undefined) return showSignIn(c, appRequest, session, fault)
   // A new session id with the new rights, against session fixation.

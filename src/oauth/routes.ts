@@ -2,7 +2,9 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
+import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { invalidateKey } from "../access/key-cache.ts"
+import { findKnownCodes } from "../access/known-keys-store.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { Principal } from "../access/principal.ts"
 import { hashKey, newKey } from "../access/key.ts"
@@ -16,6 +18,7 @@ import { isProven, newCode, refusedExchange, requireApprover, toCode, toKeyRow }
 import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
 import { publicKeys } from "./signing-key.ts"
 import { exchangeCode, findOpenCode, insertCode } from "./store.ts"
+import type { CodeRow } from "./table.ts"
 
 const MAX_BODY_BYTES = 65_536
 const tags = ["OAuth"]
@@ -45,7 +48,7 @@ const exchange = createRoute({
   security: [],
   middleware: [acceptJson(MAX_BODY_BYTES)] as const,
   request: { body: jsonBody(Exchange) },
-  responses: { 200: ok(ExchangedKey), ...failures("invalid_request", "forbidden", "internal") },
+  responses: { 200: ok(ExchangedKey), ...failures("invalid_request", "forbidden", "rate_limited", "internal") },
 })
 
 const jwks = createRoute({
@@ -77,13 +80,22 @@ export async function approve(c: Context<App>, request: CodeRequest, principal: 
   return { code, row }
 }
 
+/** Unknown codes count as unknown keys of the address. */
+async function openCode(c: Context<App>, hash: string, now: number): Promise<CodeRow | undefined> {
+  const ip = c.req.header("cf-connecting-ip")
+  await throttleUnknownKeys(ip, { kind: "code", key: hash }, (hashes) => findKnownCodes(c.env.DB, hashes), now)
+  const row = await findOpenCode(c.env.DB, hash, now)
+  if (!row) await countUnknownKey(c.env.RATE, ip, now)
+  return row
+}
+
 /** Without authentication. */
 export const oauthKeys = newRouter()
   .openapi(exchange, async (c) => {
     const input = c.req.valid("json")
     const now = Date.now()
     const hash = hashKey(input.code)
-    const row = await findOpenCode(c.env.DB, hash, now)
+    const row = await openCode(c, hash, now)
     const approver = row && isProven(row, input) ? await principalByHash(row.approvedBy, c.env, now) : undefined
     if (!row || !approver) throw refusedExchange()
     const { secret, hash: keyHash, label } = newKey()

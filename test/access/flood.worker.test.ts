@@ -82,6 +82,25 @@ test("an address that floods with wrong links gets 429 except for a valid link",
   expect(await redeem(new URL(made.data.url).hash.slice(1))).toBe(200)
 }, 30_000)
 
+test("an address that floods with wrong codes gets 429 except for a valid code", async () => {
+  const { as } = await newWorkspace()
+  const request = { callback_url: "https://app.example/back" }
+  const { data } = await expectJson<{ data: { id: string } }>(200, as.post("/auth/keys/code", request))
+  const address = ip()
+  const exchange = async (code: string) => {
+    const answer = await client().post("/auth/keys", { code }, { "cf-connecting-ip": address })
+    await answer.text()
+    return answer.status
+  }
+  const statuses = new Set<number>()
+  for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
+    const tries = Array.from({ length: 50 }, () => exchange(crypto.randomUUID()))
+    for (const status of await Promise.all(tries)) statuses.add(status)
+  }
+  expect([...statuses].toSorted()).toEqual([403, 429])
+  expect(await exchange(data.id)).toBe(200)
+}, 30_000)
+
 test("a flood on free models does not reach the ledger", async () => {
   const workspace = await newWorkspace()
   const answers: string[] = []

@@ -10,6 +10,7 @@ import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
 import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
 import { insertIntern } from "../support/interns.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
+import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 
 watchPolicyWrites()
@@ -366,6 +367,27 @@ describe("the authorization page", () => {
     const late = await send(cookie, { action: "approve", token })
     expect([late.status, late.headers.get("location")]).toEqual([401, null])
   })
+
+  test("returns 429 after many unknown keys, and a valid key still signs in from that address", async () => {
+    const workspace = await newWorkspace()
+    const first = await visit()
+    const [cookie, token] = [cookieOf(first), tokenIn(await first.text())]
+    const address = `oauth-${crypto.randomUUID()}`
+    const enter = async (api_key: string) => {
+      const headers = { cookie, "cf-connecting-ip": address }
+      const body = new URLSearchParams({ action: "sign_in", token, api_key })
+      const response = await fetchPage(`/auth?${QUERY}`, { method: "POST", headers, body })
+      await response.text()
+      return response.status
+    }
+    const statuses = new Set<number>()
+    for (let at = 0; at <= 2 * RATE_LIMIT && !statuses.has(429); at += 50) {
+      const tries = Array.from({ length: 50 }, () => enter(`sk-gw-v1-${crypto.randomUUID()}`))
+      for (const status of await Promise.all(tries)) statuses.add(status)
+    }
+    expect([...statuses].toSorted()).toEqual([401, 429])
+    expect(await enter(workspace.key)).toBe(303)
+  }, 30_000)
 
   test("returns 400 and names the invalid parameter of an app", async () => {
     const answer = await visit(undefined, "callback_url=http://evil.example")
