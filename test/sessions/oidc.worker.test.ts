@@ -397,6 +397,17 @@ test("the provider's keys are fetched again after a rotation", async () => {
   expect(await newBrowser(provider).signIn()).toBe("/")
 })
 
+test.each(["one", undefined])(
+  "the provider's keys are fetched again after a rotation that keeps the key id %s",
+  async (kid) => {
+    provider.header = { kid }
+    await newBrowser(provider).signIn()
+    provider.key = await provider.newSigningKey("one")
+    provider.keys = [provider.key.jwk]
+    expect(await newBrowser(provider).signIn()).toBe("/")
+  },
+)
+
 test.each([
   ["/calls?status=failed#x", "/calls?status=failed"],
   ["//evil.example", "/"],

@@ -39,8 +39,10 @@ async function claimsOf(verification: Verification): Promise<JWTPayload> {
   const { provider, settings, nonce, now } = verification
   const keys = await providerKeys(provider, now)
   const claims = await verify(verification, keys).catch(async (error: unknown) => {
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-    // The provider has rotated its keys.
+    // The provider has rotated its keys; some keep the key id.
+    const isOutdated =
+      error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed
+    if (!isOutdated) throw error
     return verify(verification, await providerKeys(provider, now, { isFresh: true }))
   })
   if (claims["nonce"] !== nonce) throw new ProviderError("The ID token is for another sign-in: its nonce differs.")
@@ -69,6 +71,6 @@ async function verify({ token, settings, now }: Verification, keys: JSONWebKeySe
       const verified = await jwtVerify(token, key, options).catch(() => undefined)
       if (verified) return verified.payload
     }
-    throw new ProviderError("No key of the provider verifies the signature of the ID token.", { cause: error })
+    throw new errors.JWSSignatureVerificationFailed("No key of the provider verifies the signature of the ID token.")
   }
 }
