@@ -10,9 +10,12 @@ const MAX_BYTES = 262_144
 const TIMEOUT_MS = 5_000
 /** Issuers rotate their keys over days. A revoked key is trusted for at most this long. */
 const CACHE_MS = 5 * 60_000
+/** Tokens that the cached keys do not verify have them fetched again at most this often. */
+const REFRESH_MS = 30_000
 const MAX_ISSUERS = 100
 
 const cache = new ExpiringMap<string, JSONWebKeySet>(MAX_ISSUERS)
+const recent = new ExpiringMap<string, true>(MAX_ISSUERS)
 
 /** Parsed key by key, so that one invalid key does not invalidate the others. */
 const KeySet = z.object({
@@ -24,7 +27,16 @@ export async function issuerKeys({ jwks, jwks_uri: uri }: Policy, now: number): 
   if (jwks) return jwks
   if (uri === undefined) return undefined
   const cached = cache.get(uri, now)
-  if (cached) return cached.value
+  return cached ? cached.value : load(uri, now)
+}
+
+/** The keys after a rotation; undefined if they were fetched recently, cannot be fetched, or are in the policy. */
+export async function refreshedKeys({ jwks, jwks_uri: uri }: Policy, now: number): Promise<JSONWebKeySet | undefined> {
+  return jwks || uri === undefined || recent.get(uri, now) ? undefined : load(uri, now)
+}
+
+async function load(uri: string, now: number): Promise<JSONWebKeySet | undefined> {
+  recent.set(uri, true, now + REFRESH_MS)
   const keys = await fetchKeys(uri)
   if (keys) cache.set(uri, keys, now + CACHE_MS)
   return keys

@@ -7,7 +7,7 @@ const ALGORITHMS = ["RS256", "ES256"]
 const CLOCK_SKEW_SECONDS = 60
 const MAX_TOKEN_LENGTH = 16_384
 
-type Verification = { token: string; policy: Policy; keys: JSONWebKeySet; now: number }
+export type Verification = { token: string; policy: Policy; keys: JSONWebKeySet; now: number }
 
 /** The subject of a token (RFC 7519) that the policy trusts at `now` (epoch milliseconds); undefined for all others. */
 export async function subjectOf(verification: Verification): Promise<string | undefined> {

@@ -11,12 +11,12 @@ import { masterKeysOf } from "../secrets/master-key.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { logError } from "../support/log.ts"
 import { newId } from "../support/ids.ts"
-import { issuerKeys } from "./issuer-keys.ts"
+import { issuerKeys, refreshedKeys } from "./issuer-keys.ts"
 import { type Policy, trustedIssuers } from "./policies.ts"
 import { Token, TokenError } from "./schemas.ts"
 import { signToken } from "./signing-key.ts"
 import { insertToken } from "./store.ts"
-import { subjectOf } from "./subject-token.ts"
+import { subjectOf, type Verification } from "./subject-token.ts"
 
 const MAX_FORM_BYTES = 65_536
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -64,12 +64,18 @@ export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const keys = await issuerKeys(policy, now)
   if (!keys)
     return c.json(refused("temporarily_unavailable", "The issuer's keys are temporarily unavailable. Retry."), 503)
-  const subject = await subjectOf({ token: form.get("subject_token") ?? "", policy, keys, now })
+  const verification = { token: form.get("subject_token") ?? "", policy, keys, now }
+  const subject = (await subjectOf(verification)) ?? (await subjectAfterRotation(verification))
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
   if (token === undefined) return c.json(NOT_TRUSTED, 400)
   const result = { issued_token_type: ACCESS_TOKEN, scope: SCOPE, token_type: "Bearer" } as const
   return c.json({ access_token: token, expires_in: policy.ttl_seconds, ...result }, 200)
 })
+
+async function subjectAfterRotation(verification: Verification): Promise<string | undefined> {
+  const keys = await refreshedKeys(verification.policy, verification.now)
+  return keys && subjectOf({ ...verification, keys })
+}
 
 oauthTokens.onError((thrown, c) => {
   const { status, message, code, cause } = asGatewayError(thrown)

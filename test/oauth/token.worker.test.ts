@@ -237,6 +237,23 @@ describe("workload identity", () => {
     spy.mockRestore()
   })
 
+  test("fetches the issuer's keys again after a rotation, at most every 30 seconds", async () => {
+    const policy = { jwks_uri: "https://ci.example/rotated" }
+    let published = { keys: [] as object[] }
+    const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json(published))
+    const subject_token = await sign(claims())
+    await expectJson(400, exchange({ subject_token }, policy))
+    published = jwks
+    await expectJson(400, exchange({ subject_token }, policy))
+    expect(spy).toHaveBeenCalledTimes(1)
+    vi.useFakeTimers({ now: Date.now() + 31_000, toFake: ["Date"] })
+    await expectJson(200, exchange({ subject_token }, policy))
+    await expectJson(400, exchange({ subject_token: `${subject_token}x` }, policy))
+    expect(spy).toHaveBeenCalledTimes(2)
+    vi.useRealTimers()
+    spy.mockRestore()
+  })
+
   test("shortens the lifetime of the key by the policy", async () => {
     const subject_token = await sign(claims())
     expect(await expectJson(200, exchange({ subject_token }, { ttl_seconds: 60 }))).toMatchObject({ expires_in: 60 })
