@@ -9,6 +9,7 @@ import {
 } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import { readFilter } from "./read-filter.ts"
+import { asciiLower, spellingsOf } from "./spellings.ts"
 
 /** An SQL condition or order, built from constants of this file only; input is in `values`. */
 export type Clause = { sql: string; values: (string | number)[] }
@@ -238,10 +239,16 @@ function compareField(field: Exclude<Field, List>, filter: Comparison): Clause {
   // Both sides fold only ASCII letters, as SQLite's lower() does.
   const side = kind === "text" ? `lower(${sql})` : sql
   if (value === null) return { sql: `${sql} IS ${filter.op === "ne" ? "NOT NULL" : "NULL"}`, values: [] }
+  const spellings = kind === "text" ? spellingsOf(String(value)) : undefined
   switch (filter.op) {
     case "eq":
+      if (spellings) return { sql: `${side} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(spellings)] }
       return { sql: `${side} = ?`, values: [value] }
     case "ne":
+      if (spellings) {
+        const isOne = `coalesce(${side}, '') IN (SELECT value FROM json_each(?))`
+        return { sql: `NOT ${isOne}`, values: [JSON.stringify(spellings)] }
+      }
       return { sql: `${side} IS NOT ?`, values: [value] }
     case "co":
       return { sql: `instr(${side}, ?) > 0`, values: [value] }
@@ -272,5 +279,5 @@ function toValue(kind: "text" | "exact" | "flag" | "instant", filter: Exclude<Co
     if (!Number.isFinite(instant)) throw invalid("invalidFilter", `filter: ${attrPath} is an ISO 8601 date-time.`)
     return instant
   }
-  return kind === "text" ? String(value).replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) : String(value)
+  return kind === "text" ? asciiLower(String(value)) : String(value)
 }

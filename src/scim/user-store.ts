@@ -36,6 +36,22 @@ export async function findUser(db: D1Database, directory: DirectoryId, id: strin
   return row ?? undefined
 }
 
+/** Whether another user of the directory has the name in one of these spellings. */
+export async function isNameTaken(
+  db: D1Database,
+  { id, organizationId }: DirectoryId,
+  { spellings, userId }: { spellings: readonly string[]; userId: string },
+): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `SELECT 1 FROM scim_users WHERE organization_id = ? AND directory_id = ? AND id <> ?
+         AND lower(user_name) IN (SELECT value FROM json_each(?)) LIMIT 1`,
+    )
+    .bind(organizationId, id, userId, JSON.stringify(spellings))
+    .first()
+  return row !== null
+}
+
 /** The groups of each of these users. */
 export async function findGroupsOf(
   db: D1Database,

@@ -5,10 +5,20 @@ import type { Document } from "./attributes.ts"
 import { invalid, ScimError } from "./errors.ts"
 import { USER_FIELDS } from "./filter.ts"
 import { readProjection } from "./projection.ts"
+import { spellingsOf } from "./spellings.ts"
 import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "./request.ts"
 import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
 import { patchUser } from "./user-patch.ts"
-import { deleteUser, findGroupsOf, findMemberId, findUser, insertUser, listUsers, updateUser } from "./user-store.ts"
+import {
+  deleteUser,
+  findGroupsOf,
+  findMemberId,
+  findUser,
+  insertUser,
+  isNameTaken,
+  listUsers,
+  updateUser,
+} from "./user-store.ts"
 import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "./protocol.ts"
 import { isUniqueViolation } from "../support/rows.ts"
 
@@ -38,6 +48,7 @@ export const users: Verbs = {
       created_at: now,
       updated_at: now,
     }
+    await requireName(request, row)
     forget(
       await insertUser(request.db, row, userEntry(request, { verb: "create", id: row.id, after: fields })).catch(
         rejectDuplicate,
@@ -79,6 +90,7 @@ async function change(request: ScimRequest, next: (row: UserRow) => UserFields):
     requireMatch(request.headers, before.version)
     const fields = next(before)
     if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
+    if (fields.user_name !== before.user_name) await requireName(request, { ...fields, id: before.id })
     const entry = userEntry(request, { verb: "update", id: before.id, after: fields, before })
     const { row, disabled } = await updateUser(request.db, { before, fields, now: Date.now(), entry }).catch(
       rejectDuplicate,
@@ -136,12 +148,22 @@ function userEntry(
   return entryOf(request, `scim_user.${verb}`, id, { fields, values })
 }
 
+/** The database compares names without the case of ASCII letters; others are compared here. */
+async function requireName(request: ScimRequest, { user_name: name, id }: Pick<UserRow, "user_name" | "id">) {
+  const spellings = spellingsOf(name)
+  if (spellings && (await isNameTaken(request.db, directoryOf(request), { spellings, userId: id }))) {
+    throw new ScimError(409, NAME_TAKEN, "uniqueness")
+  }
+}
+
+const NAME_TAKEN = "userName: another user of the directory has this name."
+
 function rejectDuplicate(cause: unknown): never {
   if (!isUniqueViolation(cause)) throw cause
   const text = cause.message.includes("members.email")
     ? "emails: another member of the organization has this address."
     : cause.message.includes("scim_users_name")
-      ? "userName: another user of the directory has this name."
+      ? NAME_TAKEN
       : "emails: a directory of the organization has a user with this address."
   throw new ScimError(409, text, "uniqueness")
 }

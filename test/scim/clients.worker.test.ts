@@ -90,6 +90,25 @@ describe("a filter", () => {
     expect((await push("GET", `/Users${found('constructor[value eq "x"]')}`)).status).toBe(400)
   })
 
+  test("finds letters beyond ASCII in any case and composition, and no two users have such a name", async () => {
+    const { push } = await newDirectory()
+    const composed = "Zo\u00eb"
+    const decomposed = "Zoe\u0308"
+    const { id } = await expectJson<Resource>(201, push("POST", "/Users", { schemas: [USER], userName: composed }))
+    const other = await addUser(push, "other")
+    for (const name of [composed, decomposed].flatMap((one) => [one, one.toLowerCase(), one.toUpperCase()])) {
+      expect(await namesOf(push, `userName eq "${name}"`)).toEqual([composed])
+      expect(await namesOf(push, `userName ne "${name}"`)).toEqual([other["userName"]])
+      const again = push("POST", "/Users", { schemas: [USER], userName: name })
+      expect(await expectJson<Failure>(409, again)).toMatchObject({ scimType: "uniqueness" })
+      const change = patch({ op: "replace", path: "userName", value: name })
+      await expectJson(409, push("PATCH", `/Users/${other.id}`, change))
+      await expectJson(200, push("PATCH", `/Users/${id}`, change))
+      await expectJson(200, push("PATCH", `/Users/${id}`, patch({ op: "replace", path: "userName", value: composed })))
+    }
+    expect(await namesOf(push, 'userName eq "Zoe"')).toEqual([])
+  })
+
   test("accepts every part of an address", async () => {
     const { push } = await newDirectory()
     const { userName } = await addUser(push, "ada", { addresses: [{ type: "work", locality: "London" }] })
