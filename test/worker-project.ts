@@ -118,6 +118,7 @@ export async function workerProject(common: object) {
                   completion: "0.000002",
                 })).concat([
                   { id: "searcher", prompt: "0.000001", completion: "0.000002", web_search: "0.01" } as never,
+                  { id: "painter", prompt: "0.000001", completion: "0.000002", image_output: "0.04" } as never,
                 ]),
               },
               {

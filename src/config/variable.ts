@@ -47,6 +47,17 @@ export const domain = z
   .transform((text) => text.toLowerCase().replaceAll(/^\.+|\.+$/g, ""))
   .refine((text) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(text), { error: DOMAIN })
 
+const TOOL_TYPES = "must be types of tools, separated by commas, such as code_interpreter"
+export const toolTypes = z
+  .string()
+  .transform((text) =>
+    text
+      .split(",")
+      .map((type) => type.trim())
+      .filter((type) => type !== ""),
+  )
+  .refine((types) => types.every((type) => /^[\w.-]{1,64}$/.test(type)), { error: TOOL_TYPES })
+
 export const text = z.string()
 
 export function define<Schema extends z.ZodType>(variable: Variable<Schema>): Variable<Schema> {

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { Price } from "../money/pricing.ts"
+import { providerVariables } from "./provider-variables.ts"
 import { define, DNS_URL, domain, milliseconds, oneOf, text, url, usd, wholeNumber, type Variable } from "./variable.ts"
 
 /**
@@ -138,30 +139,7 @@ export const variables = {
     effect: "Days that the audit log is kept.",
   }),
 
-  CUSTOM_PROVIDERS: define({
-    schema: text.default("[]"),
-    section: "providers",
-    effect: "JSON array of your servers, see [custom providers](#custom-providers).",
-    isSecret: true,
-  }),
-  LOCAL_PROVIDERS: define({
-    schema: text.default("[]"),
-    section: "providers",
-    effect:
-      "The same shape, set by `npm start` for servers that it finds on this machine. A slug in `CUSTOM_PROVIDERS` wins.",
-    isSecret: true,
-  }),
-  PROVIDER_REGIONS: define({
-    schema: text.default("{}"),
-    section: "providers",
-    effect: 'Regions of built-in providers, which you assert: `{"mistral":["europe"]}`.',
-  }),
-  PROVIDER_STORAGE: define({
-    schema: oneOf(["byok", "shared"]).default("byok"),
-    section: "providers",
-    effect:
-      "Which calls may name files, vector stores, containers and cached prompts in an account at a provider: `byok` only calls with a BYOK credential of the workspace, `shared` also calls with the gateway's key, whose account all workspaces share.",
-  }),
+  ...providerVariables,
 
   WEB_SEARCH_ENGINE: define({
     schema: text.optional(),

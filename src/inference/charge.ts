@@ -40,9 +40,8 @@ export function callPrices(
 function chargeOf(meter: ResponseMeter, input: ChargeInput): Charge {
   const { bounds, heldNano, isComplete } = input
   const costAt = (tokens: Tokens) => costOf(tokens, callPrices(meter, input, tokens.prompt))
-  // Units reported in the response replace the requested units. Searches may be fewer than the request allows.
-  const { searches: _, ...pieces } = bounds.pieces
-  const units = { ...pieces, ...meter.generated }
+  // Units reported in the response replace the requested units.
+  const units = { ...bounds.pieces, ...meter.generated }
   const countedUnits = meter.tokens && { ...meter.tokens, ...units }
   const delivered = estimateDelivered(meter)
   // A count sent before the end does not include the tokens after it.

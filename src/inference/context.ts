@@ -105,16 +105,22 @@ export function incomingCall(c: Context<App>): IncomingCall {
 }
 
 /** Shared by all calls of a deployment; parsed from its variables once. */
-type Deployment = Pick<Deps, "providers" | "timers" | "sharesProviderStorage"> & Pick<Config, "LOG_CALLS">
+type Deployment = Pick<Deps, "providers" | "timers" | "sharesProviderStorage" | "unpricedTools"> &
+  Pick<Config, "LOG_CALLS">
 
 const deployments = new WeakMap<Env, Deployment>()
 
 function deploymentOf(env: Env): Deployment {
   const cached = deployments.get(env)
   if (cached) return cached
-  const { LOG_CALLS, PROVIDER_STORAGE } = configOf(env)
-  const sharesProviderStorage = PROVIDER_STORAGE === "shared"
-  const deployment = { providers: configuredProviders(env), timers: timersOf(env), LOG_CALLS, sharesProviderStorage }
+  const { LOG_CALLS, PROVIDER_STORAGE, UNPRICED_TOOLS } = configOf(env)
+  const deployment = {
+    providers: configuredProviders(env),
+    timers: timersOf(env),
+    LOG_CALLS,
+    sharesProviderStorage: PROVIDER_STORAGE === "shared",
+    unpricedTools: new Set(UNPRICED_TOOLS ?? []),
+  }
   deployments.set(env, deployment)
   return deployment
 }
@@ -127,7 +133,7 @@ export function clearDeployment(env: Env): void {
 export async function createDeps({ request, env, executionCtx, caller }: Omit<IncomingCall, "region">): Promise<Deps> {
   const { defaults, keyHash } = caller
   const { METRICS: metrics } = env
-  const { providers, timers, LOG_CALLS, sharesProviderStorage } = deploymentOf(env)
+  const { providers, timers, LOG_CALLS, sharesProviderStorage, unpricedTools } = deploymentOf(env)
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   const deferral = deferralOf(executionCtx)
   const received = deferral && "response" in deferral ? deferral : undefined
@@ -144,6 +150,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     providers,
     byok: byokRoutes,
     sharesProviderStorage,
+    unpricedTools,
     openKey: (key) => openByokCredential(key, env),
     // The response of a batch says nothing about the current health of its endpoint.
     health: deferral ? new EndpointHealth() : health,

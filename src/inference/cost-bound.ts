@@ -32,6 +32,8 @@ export type CostBounds = {
   promptBound: number
   /** Units with a price each: images in the prompt, and the maximum that can be generated. */
   pieces: BillableUnits
+  /** Maximum that tools of the provider generate; only what it reports is charged. */
+  toolUnits?: Partial<GeneratedUnits>
   /** Whether the context length of the model also bounds the prompt. */
   promptLimit: "context" | "none"
   promptEstimate: number
@@ -115,6 +117,12 @@ function promptBoundFor({ endpoint }: Target, bounds: CostBounds): number {
     : bounds.promptBound
 }
 
+function maxUnits({ pieces, toolUnits }: CostBounds): BillableUnits {
+  if (!toolUnits) return pieces
+  const sum = (name: keyof GeneratedUnits) => (pieces[name] ?? 0) + (toolUnits[name] ?? 0)
+  return { ...pieces, pictures: sum("pictures"), searches: sum("searches") }
+}
+
 /**
  * Amounts to hold: enough for the most expensive target, since any of them may serve the call. `expectedOf`: measured
  * tokens of a response; undefined for a target without measurements.
@@ -125,7 +133,8 @@ export function costRangeFor(
   expectedOf: (target: Target) => number | undefined,
 ): CostRange & { estimateNano: number; estimateTokens: number } {
   const range = { leastNano: 0, mostNano: 0, estimateNano: 0, estimateTokens: 0 }
-  const { choices, pieces } = bounds
+  const { choices } = bounds
+  const pieces = maxUnits(bounds)
   for (const target of targets) {
     const prompt = promptBoundFor(target, bounds)
     const completion = bounds.completionBound(target)
@@ -154,7 +163,7 @@ export function costRangeFor(
 export function completionCap(target: Target, bounds: CostBounds, grantedNano: number): number | undefined {
   const prompt = promptBoundFor(target, bounds)
   const highest = highestPrices(target.endpoint.pricing, prompt, bounds.priced)
-  const completionNano = grantedNano - maxCost(prompt, 0, highest, bounds.pieces)
+  const completionNano = grantedNano - maxCost(prompt, 0, highest, maxUnits(bounds))
   const affordable = Math.floor(affordableCompletion(completionNano, highest) / bounds.choices)
   const bound = bounds.completionBound(target)
   // Sending an assumed bound makes the provider enforce it. Needed only if exceeding it would cost.

@@ -52,6 +52,8 @@ export type Deps = {
   byok: PlanInput["byok"]
   /** Whether requests may name things that are stored in the gateway's accounts at providers. */
   sharesProviderStorage: boolean
+  /** Types of providers' tools that the gateway's key may use although their charges have no price. */
+  unpricedTools: ReadonlySet<string>
   /** Decrypts a BYOK credential; undefined if that fails. */
   openKey: (key: ByokCredential) => Promise<string | undefined>
   health: EndpointHealth

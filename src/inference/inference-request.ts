@@ -5,6 +5,7 @@ import type { UpstreamRequest, UpstreamFields } from "../formats/upstream.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import type { Provider } from "../providers/provider.ts"
+import type { PaidTool } from "./provider-tools.ts"
 import type { CostBounds } from "./cost-bound.ts"
 import type { DispatchAbort } from "./call-timers.ts"
 import type { ResponseMeter } from "../formats/chat/meter.ts"
@@ -42,6 +43,8 @@ export type InferenceRequest = {
   bounds: CostBounds
   /** Path of a field that names something stored in an account at a provider. */
   providerStorage: () => string | undefined
+  /** Tools that a provider charges besides tokens; absent if the format has none. */
+  paidTools?: () => readonly PaidTool[]
   upstream: UpstreamPlan
   /** The messages, for content logging and destinations; absent if the request is not a conversation. */
   messages?: readonly unknown[]
@@ -64,6 +67,7 @@ export type PlannableRequest = Pick<
   | "signatures"
   | "bounds"
   | "providerStorage"
+  | "paidTools"
   | "preparation"
   | "screening"
 > & { upstream: Pick<UpstreamPlan, "unsupportedReason"> }

@@ -7,12 +7,13 @@ import type { Deps } from "./deps.ts"
 import type { PlannableRequest } from "./inference-request.ts"
 import { withRoutingMetadata } from "./stages.ts"
 
-type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health" | "sharesProviderStorage">
+type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health" | "sharesProviderStorage" | "unpricedTools">
 
 /** Step 3: the targets of a call in failover order. Fails if no endpoint can serve the call. */
 export function planTargets<Call extends PlannableCall>(prepared: Call, deps: PlanDeps): Call & { targets: Target[] } {
   const { request, caller } = prepared
-  const allowed = storageTargets(routableTargets(prepared, deps), request, deps)
+  const owned = storageTargets(routableTargets(prepared, deps), request, deps)
+  const allowed = pricedTargets(owned, request, deps)
   const targets = sufficientContextFirst(supportedTargets(allowed, request), request)
   return { ...prepared, targets: requireTier(caller, targets, request.bounds) }
 }
@@ -78,6 +79,26 @@ function storageTargets(
   throw new GatewayError(
     "invalid_request",
     `${path}: names something stored in an account at a provider, which needs a BYOK credential of the workspace. Send the data itself, or a file of POST /files; PROVIDER_STORAGE of the deployment allows the gateway's accounts.`,
+  )
+}
+
+/** Only targets that charge the provider's tools: by a price, or to the workspace's own account. */
+function pricedTargets(
+  targets: readonly Target[],
+  { paidTools }: PlannableRequest,
+  { unpricedTools }: PlanDeps,
+): readonly Target[] {
+  const paid = paidTools?.().filter(({ type }) => !unpricedTools.has(type)) ?? []
+  if (paid.length === 0) return targets
+  const isPriced = ({ endpoint }: Target) =>
+    paid.every(({ price }) => price !== undefined && endpoint.pricing[price] !== undefined)
+  const allowed = targets.filter((target) => target.byok !== undefined || isPriced(target))
+  if (allowed.length > 0) return allowed
+  const [first] = paid
+  const advice = first?.price === undefined ? "" : `a price of the endpoint (${first.price}), or `
+  throw new GatewayError(
+    "invalid_request",
+    `${first?.path}: the provider charges ${first?.type} besides tokens, which needs ${advice}a BYOK credential of the workspace. UNPRICED_TOOLS of the deployment allows it without a charge.`,
   )
 }
 

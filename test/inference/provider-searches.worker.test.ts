@@ -104,6 +104,14 @@ describe("web searches that the provider runs", () => {
     expect((await receiptOf(workspace, response)).total_cost).toBe(TOKENS_USD + 0.02)
   })
 
+  test("POST /responses: are charged by the provider's number of billable requests", async () => {
+    const workspace = await newWorkspace()
+    const reported = { ...RESPONSE, tool_usage: { web_search: { num_requests: 1 } } }
+    stop = mockProvider(() => Response.json(reported)).stop
+    const response = await askResponses(workspace.as)
+    expect((await receiptOf(workspace, response)).total_cost).toBe(TOKENS_USD + 0.01)
+  })
+
   test("POST /responses, streamed: searches of a stream that breaks off are charged", async () => {
     const workspace = await newWorkspace()
     const started = { ...RESPONSE, status: "in_progress", output: [], usage: null }

@@ -45,8 +45,8 @@ export const priceMutants: readonly Mutant[] = [
   {
     name: "price: the hold ignores searches",
     file: "src/inference/endpoints/translate.ts",
-    from: `const searches = searchBound(request)`,
-    to: `const searches = Math.min(0, searchBound(request))`,
+    from: `toolUnits: toolUnitsOf(request)`,
+    to: `toolUnits: {}`,
     test: SEARCHES,
   },
   {

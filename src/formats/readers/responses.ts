@@ -1,6 +1,6 @@
 import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
 import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
-import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
+import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import { ENDED, toEvents } from "./responses-events.ts"
@@ -48,14 +48,12 @@ function read(meter: ResponseMeter, answer: Json): void {
     readSignature(meter, answer["item"]["encrypted_content"])
     if (type === "response.output_item.done") {
       keepCall(meter, answer["item"])
-      const searches = countSearches([answer["item"]])
-      if (searches > 0) meter.generated.searches = (meter.generated.searches ?? 0) + searches
+      addToolUnits(meter, [answer["item"]])
     }
   }
   const response = responseIn(answer)
   if (!response) return
-  const searches = countSearches(response["output"])
-  if (searches > 0) meter.generated.searches = searches
+  readToolUnits(meter, response)
   readNames(meter, { ...response, created: response["created_at"] })
   // In a document, text is only in `output`.
   if (type === undefined) readText(meter, response["output"])
@@ -64,6 +62,27 @@ function read(meter: ResponseMeter, answer: Json): void {
   meter.finishReason = toFinishReason(response)
   meter.choices.set(0, true)
   meter.done = true
+}
+
+/** Counts the items of a stream, in case it ends without a response. */
+function addToolUnits({ generated }: ResponseMeter, items: unknown): void {
+  const [searches, pictures] = [countSearches(items), countImages(items)]
+  if (searches > 0) generated.searches = (generated.searches ?? 0) + searches
+  if (pictures > 0) generated.pictures = (generated.pictures ?? 0) + pictures
+}
+
+function readToolUnits({ generated }: ResponseMeter, { output, tool_usage: usage }: Json): void {
+  const [searches, pictures] = [countSearches(output), countImages(output)]
+  if (searches > 0) generated.searches = searches
+  if (pictures > 0) generated.pictures = pictures
+  // The provider's count of billable searches: some are discounted.
+  const search = isObject(usage) ? usage["web_search"] : undefined
+  const reported = isObject(search) ? search["num_requests"] : undefined
+  if (isCount(reported)) generated.searches = reported
+}
+
+function countImages(output: unknown): number {
+  return objectsOf(output).filter(({ type, status }) => type === "image_generation_call" && status !== "failed").length
 }
 
 /** Providers charge for searches, and not for opening a result or searching in it. */

@@ -5,10 +5,10 @@ import { chatRequest } from "./chat/request.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { providerStorageIn } from "../provider-storage.ts"
+import { paidToolsIn, toolUnitsOf } from "../provider-tools.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { isClientTool } from "../../formats/client-tools.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import { isCount, objectsOf } from "../../support/json.ts"
 
 type TranslatedFormat<Request> = {
   request: Request & {
@@ -36,11 +36,11 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
   const refusal = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
   const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
   const { upstream: question, bounds } = normalized
-  const searches = searchBound(request)
   return {
     ...normalized,
     providerStorage: () => providerStorageIn(request),
-    ...(searches > 0 && { bounds: { ...bounds, pieces: { ...bounds.pieces, searches } } }),
+    paidTools: () => paidToolsIn(request.tools),
+    bounds: { ...bounds, toolUnits: toolUnitsOf(request) },
     upstream: {
       streamed: request.stream,
       buildUpstreamRequest: (provider, outgoing) =>
@@ -50,18 +50,6 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
     },
     encoderFor: (call) => encoderFor(request, call),
   }
-}
-
-/** Web searches that a call may run if its request sets no limit. */
-const UNLIMITED_SEARCHES = 10
-
-/** Upper bound of the web searches that the provider runs for a request. */
-function searchBound({ tools, max_tool_calls: maxCalls }: { tools?: unknown; max_tool_calls?: unknown }): number {
-  const bounds = objectsOf(tools).flatMap(({ type, max_uses: maxUses }) => {
-    if (typeof type !== "string" || !type.startsWith("web_search")) return []
-    return [isCount(maxUses) ? maxUses : isCount(maxCalls) ? maxCalls : UNLIMITED_SEARCHES]
-  })
-  return bounds.reduce((sum, bound) => sum + bound, 0)
 }
 
 function translate<Request>({ request, toChat }: TranslatedFormat<Request>): ChatRequest | GatewayError {
