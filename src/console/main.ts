@@ -9,4 +9,15 @@ if (first)
   loadPage(first.route).catch(() => {
     // The page reports it when it is shown.
   })
-void import("./start.tsx")
+import("./start.tsx").catch(showFailure)
+
+/** Without the shell's code, as after a lost connection. */
+function showFailure(): void {
+  const reload = document.createElement("button")
+  reload.textContent = "Reload"
+  reload.className = "button"
+  reload.addEventListener("click", () => location.reload())
+  const text = document.createElement("p")
+  text.textContent = "The console could not be loaded. Check the connection."
+  document.querySelector("#app")?.replaceChildren(text, reload)
+}

@@ -68,6 +68,14 @@ function reload(entry: Entry): void {
     (thrown: unknown) => settle({ ...entry.state.peek(), error: ApiError.fromThrown(thrown), isLoading: false }),
   )
   entry.request = request
+  const { data, error, isLoading } = entry.state.peek()
+  // A retry shows that it reads again.
+  if (data === undefined && error && !isLoading) entry.state.value = EMPTY
+}
+
+/** Reads what is shown and old, as when the user returns to the tab. */
+export function refreshShown(): void {
+  for (const entry of entries.values()) if (entry.users > 0) loadIfOld(entry)
 }
 
 /** After a change: paths with one of these prefixes are read again, at once if a page shows them. */

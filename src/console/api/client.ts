@@ -28,6 +28,13 @@ export class ApiError extends Error {
 }
 
 let unauthorized = () => {}
+let session = 0
+
+/** After a sign-in: responses to requests of the former session do not end this one. */
+export function ignoreEarlierRequests(): void {
+  session += 1
+}
+
 /** Called when the session has ended: after 12 hours, or because its key was disabled. */
 export function onUnauthorized(listener: () => void): void {
   unauthorized = listener
@@ -40,6 +47,9 @@ export type Options = {
   signal?: AbortSignal
 }
 
+/** Time of a request with its response, except for uploads and streams. */
+const TIMEOUT_MS = 120_000
+
 /** Bodies that are sent unchanged. Anything else is sent as JSON. */
 function isRaw(body: unknown): body is FormData | Blob {
   return body instanceof FormData || body instanceof Blob
@@ -47,6 +57,7 @@ function isRaw(body: unknown): body is FormData | Blob {
 
 /** Calls the API without reading the response. Throws ApiError for any status that is not a success. */
 export async function call(path: string, { method = "GET", body, headers, signal }: Options = {}): Promise<Response> {
+  const startedIn = session
   const response = await fetch(`${BASE}${path}`, {
     method,
     credentials: "same-origin",
@@ -59,13 +70,16 @@ export async function call(path: string, { method = "GET", body, headers, signal
     ...(signal && { signal }),
   }).catch(rethrowOffline)
   if (response.ok) return response
-  if (response.status === 401) unauthorized()
+  if (response.status === 401 && startedIn === session) unauthorized()
   throw await errorOf(response)
 }
 
 /** Calls the API and returns the JSON. */
-export async function api<T>(path: string, options?: Options): Promise<T> {
-  return readJson<T>(await call(path, options))
+export async function api<T>(path: string, options: Options = {}): Promise<T> {
+  if (isRaw(options.body)) return readJson<T>(await call(path, options))
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
+  return readJson<T>(await call(path, { ...options, signal }))
 }
 
 export async function readSession<T>(): Promise<T> {
@@ -94,19 +108,35 @@ export async function readSignInOptions(): Promise<{ data: { oidc: { name: strin
 
 /** Response shapes are not checked: the API has tests for them. */
 async function readJson<T>(response: Response): Promise<T> {
-  const text = await response.text()
-  return JSON.parse(text === "" ? "null" : text) as T
+  const text = await response.text().catch(rethrowOffline)
+  try {
+    return JSON.parse(text === "" ? "null" : text) as T
+  } catch {
+    const requestId = response.headers.get("x-request-id")
+    throw new ApiError(
+      "The response is not from the gateway. A proxy or the network's sign-in page may have sent it.",
+      {
+        status: response.status,
+        requestId,
+      },
+    )
+  }
 }
 
 function rethrowOffline(thrown: unknown): never {
-  if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown
-  throw new ApiError("The gateway cannot be reached. Check that it runs and try again.", { status: 0, requestId: null })
+  const name = thrown instanceof DOMException ? thrown.name : ""
+  if (name === "AbortError") throw thrown
+  const message =
+    name === "TimeoutError"
+      ? "The gateway did not respond in time. A change may have been made: reload to see it."
+      : "The gateway cannot be reached. Check that it runs and try again."
+  throw new ApiError(message, { status: 0, requestId: null })
 }
 
 type Envelope = { error?: { message?: string; metadata?: Record<string, unknown> }; service_metadata?: unknown }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const text = await response.text()
+  const text = await response.text().catch(rethrowOffline)
   const requestId = response.headers.get("x-request-id")
   const { status } = response
   try {

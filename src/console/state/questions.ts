@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { api } from "../api/client.ts"
+import type { Frame } from "../api/events.ts"
 import type { OpenQuestion } from "../api/account-types.ts"
 import { listen } from "./events.ts"
 import { navigate, path } from "./router.ts"
@@ -34,10 +35,15 @@ export function useQuestions(): void {
   }, [key, isAllowed])
 }
 
+/** Number of changes by events: a list that was read during one may be older than it. */
+let changes = 0
+
 /** Loads the open questions; `onNew` receives the new ones. */
 async function read(onNew: (question: OpenQuestion) => void): Promise<void> {
   try {
+    const before = changes
     const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+    if (before !== changes) return await read(onNew)
     const known = new Set(openQuestions.value.map(({ id }) => id))
     openQuestions.value = data
     for (const question of data) if (!known.has(question.id)) onNew(question)
@@ -47,17 +53,19 @@ async function read(onNew: (question: OpenQuestion) => void): Promise<void> {
 }
 
 function follow(): () => void {
-  const stop = listen(({ event, data }) => {
+  const onEvent = ({ event, data }: Frame) => {
     if (event !== "question") return
+    changes += 1
     const question = JSON.parse(data) as OpenQuestion & { state: "open" | "closed" }
     const others = openQuestions.value.filter(({ id }) => id !== question.id)
     const isNew = others.length === openQuestions.value.length
     openQuestions.value = question.state === "open" ? [...others, question] : others
     if (question.state === "open" && isNew) announce(question)
+  }
+  // Events of questions that were created or closed before the connection, or while it was lost, do not follow.
+  return listen(onEvent, (isLive) => {
+    if (isLive) void read(announce)
   })
-  // Questions created between the first read and the first event.
-  void read(announce)
-  return stop
 }
 
 function announce(question: OpenQuestion): void {
