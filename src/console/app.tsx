@@ -1,4 +1,4 @@
-import type { ComponentType } from "preact"
+import { type ComponentType, Fragment } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "./api/client.ts"
 import { arrivedPage, loadPage, pageOf, type Route } from "./routes.ts"
@@ -7,10 +7,10 @@ import { Help } from "./shell/help.tsx"
 import { openDialog } from "./shell/keyboard.ts"
 import { Page } from "./shell/page.tsx"
 import { Palette } from "./shell/palette.tsx"
-import { SignIn } from "./shell/sign-in.tsx"
-import { matchPath, type PageProps } from "./state/paths.ts"
+import { SignIn, SignInAgain } from "./shell/sign-in.tsx"
+import type { PageProps, Params } from "./state/paths.ts"
 import { path } from "./state/router.ts"
-import { loadSession, session, sessionError } from "./state/session.ts"
+import { hasEnded, identityOf, loadSession, session, sessionError } from "./state/session.ts"
 import { Empty, ErrorBoundary, ErrorPanel } from "./ui/states.tsx"
 
 export function App() {
@@ -23,7 +23,7 @@ export function App() {
   if (session.value === undefined) return null
   if (session.value === null) return <SignIn />
   return (
-    <>
+    <Fragment key={identityOf(session.value)}>
       <Frame>
         <ErrorBoundary resetKey={path.value}>
           <CurrentPage />
@@ -31,13 +31,17 @@ export function App() {
       </Frame>
       {openDialog.value === "palette" && <Palette />}
       {openDialog.value === "help" && <Help />}
-    </>
+      {hasEnded.value && <SignInAgain />}
+    </Fragment>
   )
 }
 
-type Shown = { route: Route; Component: ComponentType<PageProps> }
+type Shown = { route: Route; params: Params; Component: ComponentType<PageProps> }
 
-/** The previous page stays until the next one is loaded. A page that is already loaded is in the first frame. */
+/**
+ * The previous page stays, with its object, until the next one is loaded. A page that is already loaded is in the first
+ * frame. Each object has a new instance of its page, so that dialogs and texts of one never apply to another.
+ */
 function CurrentPage() {
   const shown = useRef<Shown | undefined>(undefined)
   const [, setArrived] = useState<Route>()
@@ -45,7 +49,7 @@ function CurrentPage() {
   const found = pageOf(path.value)
   const route = found?.route
   const Component = route && arrivedPage(route)
-  if (route && Component) shown.current = { route, Component }
+  if (found && route && Component) shown.current = { route, params: found.params, Component }
   useEffect(() => {
     let isGone = false
     setError(undefined)
@@ -71,9 +75,8 @@ function CurrentPage() {
     )
   if (error) return <ErrorPanel error={error} retry={() => location.reload()} />
   if (!shown.current) return null
-  const { route: of, Component: Shown } = shown.current
-  const isSame = of === found.route || of.load === found.route.load
-  return <Shown params={isSame ? found.params : (matchPath(of.pattern, path.value) ?? {})} />
+  const { route: of, params, Component: Shown } = shown.current
+  return <Shown key={of.opensRows ? "" : JSON.stringify(params)} params={params} />
 }
 
 /** After a deploy, a page's file no longer exists: file names contain their digest. */

@@ -10,6 +10,8 @@ export type Route = {
   load: Loader
   /** The area of the API that the page needs; undefined for every session. */
   area?: string
+  /** The page shows a list and the object of its open row, so it stays for the next object. */
+  opensRows?: boolean
 }
 
 /** An entry of the sidebar and of the palette. */
@@ -33,12 +35,15 @@ export const entries: readonly Entry[] = [
   { path: "/docs", label: "API reference", icon: "docs", group: "foot" },
 ]
 
+const loadCalls: Loader = () => import("./pages/calls/page.tsx")
+const loadReference: Loader = () => import("./pages/reference/page.tsx")
+
 /** All pages; the first matching pattern is shown. Each page is a separate chunk. */
 export const routes: readonly Route[] = [
   { pattern: "/", load: () => import("./pages/overview/page.tsx") },
   { pattern: "/playground", load: () => import("./pages/playground/page.tsx") },
-  { pattern: "/calls", load: () => import("./pages/calls/page.tsx") },
-  { pattern: "/calls/:id", load: () => import("./pages/calls/page.tsx") },
+  { pattern: "/calls", load: loadCalls, opensRows: true },
+  { pattern: "/calls/:id", load: loadCalls, opensRows: true },
   { pattern: "/batches", load: () => import("./pages/batches/page.tsx") },
   { pattern: "/batches/:id", load: () => import("./pages/batches/batch-page.tsx") },
   { pattern: "/mcp-servers", load: () => import("./pages/mcp-servers/page.tsx") },
@@ -58,8 +63,8 @@ export const routes: readonly Route[] = [
   { pattern: "/settings", load: () => import("./pages/settings/page.tsx") },
   { pattern: "/interns", load: () => import("./pages/interns/page.tsx") },
   { pattern: "/interns/:id", load: () => import("./pages/interns/intern-page.tsx") },
-  { pattern: "/docs", load: () => import("./pages/reference/page.tsx") },
-  { pattern: "/docs/:operation", load: () => import("./pages/reference/page.tsx") },
+  { pattern: "/docs", load: loadReference, opensRows: true },
+  { pattern: "/docs/:operation", load: loadReference, opensRows: true },
   { pattern: "/console/components", load: () => import("./pages/components/page.tsx") },
 ]
 

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
 import { useAll } from "../api/pages.ts"
 import type { Workspace } from "../api/types.ts"
 import { entries, type Entry } from "../routes.ts"
 import { openQuestions, useQuestions } from "../state/questions.ts"
 import { path } from "../state/router.ts"
-import { chooseWorkspace, may, session, signOut, workspaceId } from "../state/session.ts"
+import { chooseWorkspace, forgetWorkspace, may, session, signOut, workspaceId } from "../state/session.ts"
 import { theme, type Theme } from "../state/theme.ts"
 import { Icon } from "../ui/icon.tsx"
 import { Menu } from "../ui/menu.tsx"
@@ -99,6 +100,10 @@ function WorkspaceSwitch() {
   const list = useAll<Workspace>(isManagement && may("workspaces:read") ? "/workspaces" : null)
   const workspaces = list.data?.data ?? []
   const current = workspaces.find(({ id }) => id === workspaceId.value)
+  const isGone = list.data !== undefined && current === undefined
+  useEffect(() => {
+    if (isGone) forgetWorkspace()
+  }, [isGone])
   const name = current?.name ?? session.value?.workspace?.name ?? "No workspace"
   const title = (
     <>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "../api/client.ts"
 import { path, query } from "../state/router.ts"
 import { signIn, signInProvider } from "../state/session.ts"
@@ -17,38 +17,69 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 export function SignIn() {
-  const provider = useProvider()
-  if (provider === undefined) return null
   return (
     <main class="sign-in">
-      <div class="card">
-        <h1>
-          <Mark /> Sign in
-        </h1>
-        <Refusal />
-        {provider === null ? (
-          <KeyForm isFirst />
-        ) : (
-          <>
-            <a class="button primary" href={signInUrl()}>
-              Continue with {provider}
-            </a>
-            <p class="or">
-              <span>or with an API key</span>
-            </p>
-            <KeyForm isFirst={false} />
-          </>
-        )}
-      </div>
+      <Card />
     </main>
   )
 }
 
-/** Undefined while it loads. If it fails, signing in with a key remains. */
+/** Covers the page when its session has ended, and keeps it for the same user. */
+export function SignInAgain() {
+  const element = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class="sign-in again"
+      aria-label="Sign in again"
+      onCancel={(event) => event.preventDefault()}
+      // Browsers close a dialog at the second Escape.
+      onClose={() => element.current?.showModal()}
+    >
+      <Card note="Your session has ended. Sign in again: the page keeps what you entered." />
+    </dialog>
+  )
+}
+
+function Card({ note }: { note?: string }) {
+  const provider = useProvider()
+  if (provider === undefined) return null
+  return (
+    <div class="card">
+      <h1>
+        <Mark /> Sign in
+      </h1>
+      {note !== undefined && <p role="status">{note}</p>}
+      <Refusal />
+      {provider !== null && (
+        <>
+          <a class="button primary" href={signInUrl()} {...(note !== undefined && { target: "_blank" })}>
+            Continue with {provider}
+          </a>
+          <p class="or">
+            <span>or with an API key</span>
+          </p>
+        </>
+      )}
+      <KeyForm isFirst={provider === null} />
+    </div>
+  )
+}
+
+const PROVIDER_MS = 1_000
+
+/** Undefined for at most a second. While it loads, and if it fails, signing in with a key is possible. */
 function useProvider(): string | null | undefined {
   const [provider, setProvider] = useState<string | null>()
   useEffect(() => {
+    const timer = setTimeout(() => setProvider((known) => known ?? null), PROVIDER_MS)
     signInProvider().then(setProvider, () => setProvider(null))
+    return () => clearTimeout(timer)
   }, [])
   return provider
 }

@@ -12,7 +12,8 @@ export function toast(tone: Tone, text: string, action?: Toast["action"]): void 
   lastId += 1
   const id = lastId
   toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...(action && { action }) }]
-  setTimeout(() => dismiss(id), SHOWN_MS)
+  // An error stays until it was read.
+  if (tone !== "bad") setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
 export function dismiss(id: number): void {
