@@ -55,9 +55,10 @@ export function useCursorList<T>(path: string, text: string): Query<CursorList<T
   const rows = read.searched === searched ? read.rows : PAGE
   const query = useQuery(`${searched}#${rows}`, () => readByCursor<T>(searched, rows))
   const onEnd = () => {
-    if (query.data?.has_more && rows < MAX_ROWS) setRead({ searched, rows: rows * 2 })
+    if (query.error) query.refresh()
+    else if (query.data?.has_more && rows < MAX_ROWS) setRead({ searched, rows: rows * 2 })
   }
-  return { ...useLastData(path, query), onEnd }
+  return { ...useLastData({ path, searched }, query), onEnd }
 }
 
 export type SearchQuery<T> = Query<List<T>> & {
@@ -79,11 +80,38 @@ export function useDebounced(text: string): string {
   return typed
 }
 
-/** While the next text or rows load, the previous rows stay, so that the list does not flicker. */
-export function useLastData<T>(path: string, query: Query<T>): Query<T> {
-  const before = useRef<{ path: string; data: T } | undefined>(undefined)
-  if (query.data !== undefined) before.current = { path, data: query.data }
-  return { ...query, data: before.current?.path === path ? before.current.data : undefined }
+/** Time for which the rows of the previous text or filter stay, so that the list does not flicker. */
+export const PREVIOUS_ROWS_MS = 300
+
+/** True some time after the key was set, until it changes. */
+function useLate(key: string | null): boolean {
+  const [late, setLate] = useState<string | null>(null)
+  useEffect(() => {
+    if (key === null) return undefined
+    const timer = setTimeout(() => setLate(key), PREVIOUS_ROWS_MS)
+    return () => {
+      clearTimeout(timer)
+      setLate(null)
+    }
+  }, [key])
+  return key !== null && late === key
+}
+
+type Last<T> = { path: string; searched: string; data: T; updatedAt: number }
+
+/**
+ * While more rows load, the shown ones stay. The rows of the previous text stay for a moment only, and not with an error
+ * of the next: they would pass for its result.
+ */
+function useLastData<T>({ path, searched }: { path: string; searched: string }, query: Query<T>): Query<T> {
+  const before = useRef<Last<T> | undefined>(undefined)
+  const { data, updatedAt, error } = query
+  if (data !== undefined) before.current = { path, searched, data, updatedAt }
+  const last = before.current?.path === path ? before.current : undefined
+  const isOfOtherText = last !== undefined && last.searched !== searched
+  const isLate = useLate(isOfOtherText ? searched : null)
+  if (!last || (isOfOtherText && (isLate || error))) return query
+  return { ...query, data: last.data, updatedAt: last.updatedAt }
 }
 
 /** A list with server-side search, loaded page by page while scrolling. */
@@ -94,14 +122,15 @@ export function useSearch<T>(path: string, text: string): SearchQuery<T> {
   const rows = read.searched === searched ? read.rows : PAGE
   const query = useQuery(`${searched}#${rows}`, () => readAll<T>(searched, api, rows))
   const count = useQuery(q === "" ? null : `${path}#count`, () => api<List<T>>(withParams(path, { limit: 1 })))
-  const lastData = useLastData(path, query)
+  const lastData = useLastData({ path, searched }, query)
   const total = lastData.data?.total_count ?? 0
   return {
     ...lastData,
     all: q === "" ? lastData.data?.total_count : count.data?.total_count,
     onEnd: () => {
       const more = Math.min(MAX_ROWS, rows * 2)
-      if (query.data && rows < total && more > rows) setRead({ searched, rows: more })
+      if (query.error) query.refresh()
+      else if (query.data && rows < total && more > rows) setRead({ searched, rows: more })
     },
   }
 }

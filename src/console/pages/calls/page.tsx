@@ -66,7 +66,7 @@ export default function CallsPage({ params }: PageProps) {
             </button>
           )}
           <div class="scroller" onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 40)}>
-            {calls.error && <ErrorPanel error={calls.error} retry={calls.reload} />}
+            {calls.error && calls.rows.length === 0 && <ErrorPanel error={calls.error} retry={calls.reload} />}
             {calls.isLoading && !calls.error && (
               <div class="calls-loading">
                 <Skeleton lines={12} />
@@ -84,6 +84,9 @@ export default function CallsPage({ params }: PageProps) {
               />
             )}
             {!calls.isLoading && calls.rows.length === 0 && !calls.error && <NoCalls />}
+            {calls.error && calls.rows.length > 0 && (
+              <ErrorPanel error={calls.error} retry={calls.hasMore ? calls.loadMore : calls.reload} />
+            )}
             {calls.rows.length > 0 && (
               <p class="table-foot">
                 {calls.hasMore
