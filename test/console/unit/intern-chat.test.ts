@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest"
+import { Conversation } from "../../../src/console/pages/interns/conversation.ts"
 import { answerBody, type Chat, EMPTY_CHAT, runTurn } from "../../../src/console/pages/interns/chat-state.ts"
 
 afterEach(() => void vi.unstubAllGlobals())
@@ -21,7 +22,11 @@ function newChat() {
       const frame = `data: ${JSON.stringify({ session_id: "s1", choices: [{ delta }] })}\n\n`
       streams[turn]?.enqueue(new TextEncoder().encode(frame))
     },
-    end: (turn: number) => streams[turn]?.close(),
+    end: (turn: number) => {
+      streams[turn]?.enqueue(new TextEncoder().encode("data: [DONE]\n\n"))
+      streams[turn]?.close()
+    },
+    cut: (turn: number) => streams[turn]?.close(),
   }
 }
 
@@ -51,4 +56,28 @@ test("a response without content leaves no message", async () => {
   chat.end(0)
   await turn
   expect(chat.now()).toMatchObject({ messages: [], running: null, session: "s1" })
+})
+
+test("a response that ends early is an error, and the intern received the message", async () => {
+  const chat = newChat()
+  const turn = chat.turn({ messages: [] })
+  await vi.waitFor(() => chat.send(0, { content: "Half of" }))
+  chat.cut(0)
+  expect(await turn).toBe(true)
+  expect(chat.now()).toMatchObject({ running: null, error: expect.stringMatching("connection was lost") })
+  expect(chat.texts()).toEqual(["Half of"])
+})
+
+test("a message that does not reach the intern returns to the composer, and a question stays open", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")))
+  const conversation = new Conversation("scout", null)
+  await conversation.send("Run it")
+  expect(conversation.draft.value).toBe("Run it")
+  expect(conversation.chat.value).toMatchObject({ messages: [], error: expect.stringMatching("cannot be reached") })
+  const pending = { id: "q1", question: { kind: "elicitation" as const, message: "Which?", fields: [] }, deadline: 0 }
+  conversation.update((chat) => ({ ...chat, pending }))
+  await conversation.answer(pending, "Answered", answerBody("s1", "q1", "{}"))
+  expect(conversation.chat.value).toMatchObject({ messages: [], pending })
+  conversation.closeQuestion("q1", "Too late.")
+  expect(conversation.chat.value).toMatchObject({ pending: null, error: "Too late." })
 })

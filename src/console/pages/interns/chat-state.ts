@@ -1,5 +1,5 @@
 import { ApiError, call } from "../../api/client.ts"
-import { readFrames } from "../../api/events.ts"
+import { cutError, readFrames } from "../../api/events.ts"
 import type { Question, TranscriptEntry } from "../../api/account-types.ts"
 import { readSteps } from "./steps.ts"
 
@@ -40,14 +40,14 @@ type Chunk = {
 /**
  * Sends messages to an intern and streams its response into the chat. A question can be answered before the response
  * that asks it has ended, so two turns may overlap: each changes only its message, and `running` only while it is the
- * newest.
+ * newest. False if the intern did not receive the messages.
  */
 export async function runTurn(
   internId: string,
   body: Record<string, unknown>,
   update: (change: (chat: Chat) => Chat) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "", steps: [] }
   update((chat) => ({ ...chat, running: answer.id, pending: null, error: null, messages: [...chat.messages, answer] }))
   const grow = (change: (message: Message) => Message) =>
@@ -60,13 +60,20 @@ export async function runTurn(
     const steps = await readSteps(internId, session)
     if (steps.length > 0) grow((one) => ({ ...one, steps }))
   }
-  const timer = setInterval(() => void readAlong(), STEPS_MS)
+  // One read at a time: an earlier one that takes longer would overwrite its steps.
+  let reading: Promise<void> | undefined
+  const readOnce = () => (reading ??= readAlong().finally(() => (reading = undefined)))
+  const timer = setInterval(() => void readOnce(), STEPS_MS)
+  let isSent = false
+  let isComplete = false
   try {
     const request = { stream: true, approval_mode: "manual", ...body }
     const path = `/interns/${internId}/chat/completions`
     const response = await call(path, { method: "POST", body: request, signal })
+    isSent = true
     for await (const { data } of readFrames(response)) {
-      if (data === "[DONE]") break
+      isComplete = data === "[DONE]"
+      if (isComplete) break
       const chunk = JSON.parse(data) as Chunk
       const delta = chunk.choices[0]?.delta
       if (delta?.content !== undefined || delta?.reasoning !== undefined) {
@@ -82,14 +89,17 @@ export async function runTurn(
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
       if (chunk.error) updateNewest((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
     }
+    if (!isComplete) updateNewest((chat) => ({ ...chat, error: chat.error ?? cutError().message }))
   } catch (thrown) {
     if (!signal.aborted) updateNewest((chat) => ({ ...chat, error: ApiError.fromThrown(thrown).message }))
   } finally {
     clearInterval(timer)
-    await readAlong()
+    await reading
+    await readOnce()
     update((chat) => ({ ...chat, messages: chat.messages.filter((one) => one.id !== answer.id || hasContent(one)) }))
     updateNewest((chat) => ({ ...chat, running: null }))
   }
+  return isSent || signal.aborted
 }
 
 function hasContent({ text, reasoning, steps }: Message): boolean {

@@ -1,10 +1,14 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks"
+import { useCallback, useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-types.ts"
+import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import { query } from "../../state/router.ts"
+import { openQuestions } from "../../state/questions.ts"
+import { navigate, query } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { LateMarkdown } from "../../ui/late-markdown.tsx"
-import { answerBody, type Chat, EMPTY_CHAT, type Message, nextId, runTurn } from "./chat-state.ts"
+import { answerBody, type Message } from "./chat-state.ts"
+import type { Conversation } from "./conversation.ts"
+import { conversationOf } from "./conversations.ts"
 import { QuestionPanel } from "./question-panel.tsx"
 import { ToolStep } from "./sessions/tool-step.tsx"
 import { Transcript } from "./sessions/transcript.tsx"
@@ -18,53 +22,33 @@ const TAKES_MESSAGES = new Set<Intern["status"]>(["running", "queued"])
 /** A conversation with an intern, which stores it; `?session=` continues one. */
 export function ChatView({ intern }: { intern: Intern }) {
   const requested = query.value.get("session")
-  const [chat, setChat] = useState<Chat>({ ...EMPTY_CHAT, session: requested })
-  const abort = useRef<AbortController>(null)
-  const listed = useGet<{ data: OpenQuestion[] }>(requested === null ? null : "/questions")
-  const waiting = listed.data?.data.find(
-    ({ intern: { id }, session_id: session }) => id === intern.id && session === requested,
-  )
-  useEffect(() => {
-    if (!waiting) return
-    const pending = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
-    setChat((now) => (now.pending || now.running !== null || now.messages.length > 0 ? now : { ...now, pending }))
-  }, [waiting])
-  const earlier = useGet<TranscriptPage>(
-    requested === null ? null : `/interns/${intern.id}/sessions/${encodeURIComponent(requested)}?limit=200`,
-  )
-  useEffect(() => () => abort.current?.abort(), [])
+  const conversation = conversationOf(intern.id, requested)
+  const chat = conversation.chat.value
+  useOpenQuestion(conversation, intern.id, requested)
+  useEarlier(conversation, intern.id, requested)
   const isStartedHere = chat.messages.length > 0 && intern.status === "queued"
   useEffect(() => {
     if (!isStartedHere) return undefined
     const timer = setInterval(() => invalidate(`/interns/${intern.id}`), STATUS_MS)
     return () => clearInterval(timer)
   }, [isStartedHere, intern.id])
-  const run = useCallback(
-    (body: Record<string, unknown>) => {
-      abort.current = new AbortController()
-      void runTurn(intern.id, body, setChat, abort.current.signal)
-    },
-    [intern.id],
-  )
-  const send = (text: string) => {
-    const message: Message = { id: nextId(), role: "user", text, reasoning: "", steps: [] }
-    setChat((now) => ({ ...now, messages: [...now.messages, message] }))
-    run({ messages: [{ role: "user", content: text }], ...(chat.session !== null && { session_id: chat.session }) })
-  }
   const { session, pending } = chat
   const answer = useCallback(
     (content: string, label: string) => {
-      if (!pending) return
-      const message: Message = { id: nextId(), role: "user", text: label, reasoning: "", steps: [] }
-      setChat((now) => ({ ...now, messages: [...now.messages, message] }))
-      run(answerBody(session, pending.id, content))
+      if (pending) void conversation.answer(pending, label, answerBody(session, pending.id, content))
     },
-    [pending, session, run],
+    [pending, session, conversation],
   )
+  const earlier = conversation.earlier.value
+  const isBegun = chat.messages.length > 0 || requested !== null
+  const begin = () => {
+    conversationOf(intern.id, null).clear()
+    navigate(`/interns/${intern.id}`)
+  }
   return (
     <div class="intern-chat">
       <div class="said" role="log" aria-label="Conversation" tabIndex={0}>
-        {earlier.data && <Transcript entries={earlier.data.data} name={intern.name} />}
+        {earlier.length > 0 && <Transcript entries={earlier} name={intern.name} />}
         {chat.messages.length === 0 && !pending && requested === null && (
           <p class="quiet">
             Ask {intern.name} something. It asks before it runs a command.
@@ -87,13 +71,74 @@ export function ChatView({ intern }: { intern: Intern }) {
         </div>
       )}
       <Composer
+        conversation={conversation}
         isRunning={chat.running !== null}
         isBlocked={pending !== null || !TAKES_MESSAGES.has(intern.status)}
-        onSay={send}
-        onStop={() => abort.current?.abort()}
       />
+      {isBegun && chat.running === null && (
+        <div>
+          <Button size="small" kind="quiet" icon="plus" onClick={begin}>
+            New conversation
+          </Button>
+        </div>
+      )}
     </div>
   )
+}
+
+/** The open question of a continued session. A question that is closed elsewhere or too late is no longer shown. */
+function useOpenQuestion(conversation: Conversation, internId: string, requested: string | null): void {
+  const { pending } = conversation.chat.value
+  const listed = useGet<{ data: OpenQuestion[] }>(requested === null ? null : "/questions")
+  const waiting = listed.data?.data.find(
+    ({ intern: { id }, session_id: session }) => id === internId && session === requested,
+  )
+  useEffect(() => {
+    if (!waiting) return
+    const open = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
+    conversation.update((now) =>
+      now.pending || now.running !== null || now.messages.length > 0 ? now : { ...now, pending: open },
+    )
+  }, [waiting, conversation])
+  const isListed = openQuestions.value.some(({ id }) => id === pending?.id)
+  const wasListed = useRef<string>(undefined)
+  useEffect(() => {
+    if (!pending) return
+    if (isListed) wasListed.current = pending.id
+    else if (wasListed.current === pending.id) conversation.closeQuestion(pending.id, null)
+  }, [pending, isListed, conversation])
+  useEffect(() => {
+    if (!pending) return undefined
+    // The clock of this computer may be wrong: the gateway knows whether the question is open.
+    const check = async () => {
+      const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+      if (!data.some(({ id }) => id === pending.id)) conversation.closeQuestion(pending.id, TOO_LATE)
+    }
+    const timer = setInterval(() => {
+      if (Date.now() >= pending.deadline) void check().catch(() => {})
+    }, DEADLINE_MS)
+    return () => clearInterval(timer)
+  }, [pending, conversation])
+}
+
+const TOO_LATE = "The question was not answered in time: its run ended."
+const DEADLINE_MS = 3_000
+
+/** Entries of a continued session, until a message follows them here: then they would be shown twice. */
+function useEarlier(conversation: Conversation, internId: string, requested: string | null): void {
+  const isBegun = conversation.chat.value.messages.length > 0
+  const path = `/interns/${internId}/sessions/${encodeURIComponent(requested ?? "")}?limit=200`
+  // The gateway's transcript of a turn that has ended includes what other clients added.
+  useLayoutEffect(() => {
+    const { running, error } = conversation.chat.peek()
+    if (requested === null || running !== null || error !== null) return
+    conversation.clear()
+    invalidate(path)
+  }, [conversation])
+  const { data } = useGet<TranscriptPage>(requested === null || isBegun ? null : path)
+  useLayoutEffect(() => {
+    if (data && !isBegun) conversation.earlier.value = data.data
+  }, [data, isBegun, conversation])
 }
 
 type MessageProps = { message: Message; name: string; isGrowing: boolean }
@@ -116,14 +161,15 @@ function MessageView({ message: { role, text, reasoning, steps }, name, isGrowin
   )
 }
 
-type ComposerProps = { isRunning: boolean; isBlocked: boolean; onSay: (text: string) => void; onStop: () => void }
+type ComposerProps = { conversation: Conversation; isRunning: boolean; isBlocked: boolean }
 
-function Composer({ isRunning, isBlocked, onSay, onStop }: ComposerProps) {
-  const [text, setText] = useState("")
+function Composer({ conversation, isRunning, isBlocked }: ComposerProps) {
+  const { draft } = conversation
+  const text = draft.value
   const send = () => {
     if (text.trim() === "" || isRunning || isBlocked) return
-    onSay(text)
-    setText("")
+    draft.value = ""
+    void conversation.send(text)
   }
   return (
     <form
@@ -143,7 +189,7 @@ function Composer({ isRunning, isBlocked, onSay, onStop }: ComposerProps) {
             : "Message. Enter sends, Shift-Enter breaks the line."
         }
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => (draft.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
           event.preventDefault()
@@ -151,7 +197,7 @@ function Composer({ isRunning, isBlocked, onSay, onStop }: ComposerProps) {
         }}
       />
       {isRunning ? (
-        <Button icon="stop" label="Stop" onClick={onStop} />
+        <Button icon="stop" label="Stop" onClick={() => conversation.stop()} />
       ) : (
         <Button type="submit" kind="primary" icon="send" label="Send" disabled={isBlocked || text.trim() === ""} />
       )}

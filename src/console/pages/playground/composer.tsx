@@ -2,7 +2,8 @@ import { useRef } from "preact/hooks"
 import type { Model } from "../../api/types.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { columns, draft, fault, images, running, send } from "./state.ts"
+import { faultsOf } from "./request.ts"
+import { columns, draft, fault, images, running, send, settings } from "./state.ts"
 
 const MAX_IMAGE_BYTES = 4_000_000
 
@@ -29,6 +30,7 @@ export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
   const takesImages = columns.value.some(({ model }) =>
     models.get(model.value)?.architecture.input_modalities.includes("image"),
   )
+  const [problem] = Object.entries(faultsOf(settings.value))
   return (
     <form class="composer" onSubmit={submit}>
       {images.value.length > 0 && (
@@ -70,6 +72,8 @@ export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
               hidden
               onChange={(event) => {
                 for (const each of event.currentTarget.files ?? []) void readImage(each)
+                // The same file may be chosen again.
+                event.currentTarget.value = ""
               }}
             />
             <Button size="small" kind="quiet" icon="plus" onClick={() => file.current?.click()}>
@@ -78,7 +82,11 @@ export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
           </>
         )}
         <span class="small quiet grow">
-          {fault.value === null ? (
+          {problem ? (
+            <span role="alert">
+              Correct the request first: {problem[0]} {problem[1]}
+            </span>
+          ) : fault.value === null ? (
             <span class="only-wide">
               <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line
             </span>
@@ -97,7 +105,7 @@ export function Composer({ models }: { models: ReadonlyMap<string, Model> }) {
             type="submit"
             kind="primary"
             icon="send"
-            disabled={draft.value.trim() === "" || columns.value.length === 0}
+            disabled={draft.value.trim() === "" || columns.value.length === 0 || problem !== undefined}
           >
             Send
           </Button>

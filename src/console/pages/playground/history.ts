@@ -45,10 +45,15 @@ function write(list: readonly Conversation[]): void {
   }
 }
 
-export function saveConversation(columns: readonly Column[], settings: Settings): void {
-  current ??= crypto.randomUUID()
+/** The id of the shown conversation. Not a UUID: pages without TLS have no generator of them. */
+export function conversationId(): string {
+  current ??= `${Date.now()}-${Math.random().toString(36).slice(2)}`
+  return current
+}
+
+export function saveConversation(id: string, columns: readonly Column[], settings: Settings): void {
   const conversation: Conversation = {
-    id: current,
+    id,
     at: Date.now(),
     settings,
     columns: columns.map(({ model, turns }) => ({
@@ -57,7 +62,7 @@ export function saveConversation(columns: readonly Column[], settings: Settings)
       turns: turns.value.map(({ text, run }) => ({ text, images: [], answer: answerOf(run.value) })),
     })),
   }
-  write([conversation, ...conversations.value.filter(({ id }) => id !== current)])
+  write([conversation, ...conversations.value.filter((each) => each.id !== id)])
 }
 
 function answerOf({ text, reasoning, toolCalls, promptTokens, completionTokens, cost, generationId }: Run): Answer {

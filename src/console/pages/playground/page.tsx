@@ -15,7 +15,7 @@ import { ColumnView } from "./column.tsx"
 import { Composer } from "./composer.tsx"
 import { CodeDialog, HistoryDialog, ShareDialog } from "./dialogs.tsx"
 import { faultsIn } from "./faults.ts"
-import { fromLink, startConversation } from "./history.ts"
+import { fromLink } from "./history.ts"
 import { NO_SETTINGS, presetOf } from "./request.ts"
 import { RequestPanel } from "./request-panel.tsx"
 import {
@@ -50,11 +50,6 @@ function openFromUrl(models: readonly Model[]): void {
   }
   if (location.search !== "") navigate("/playground", { replace: true })
   sendPending(new Map(models.map((model) => [model.id, model])))
-}
-
-function startAgain(): void {
-  startOver()
-  startConversation()
 }
 
 /** Side by side, or in a menu on a narrow screen. */
@@ -123,7 +118,7 @@ export default function PlaygroundPage() {
               ["Share", () => setDialog("share")],
               ["Code", () => setDialog("code")],
               ...(may("presets:write") ? [["Save as preset", () => setDialog("preset")] as const] : []),
-              ["New", startAgain],
+              ["New", startOver],
             ]}
           />
           <Button aria-pressed={hasPanel} onClick={() => setPanel(!hasPanel)}>

@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals"
 import { api, ApiError, call } from "../../api/client.ts"
-import { readFrames } from "../../api/events.ts"
+import { cutError, readFrames } from "../../api/events.ts"
 import type { RoutingMetadata, Run, ToolCall, Usage } from "./types.ts"
 
 /** A token is about four characters; the provider's count replaces the estimate. */
@@ -88,11 +88,14 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
     })
     draft.generationId = response.headers.get("x-generation-id")
     draft.timing = parseTiming(response.headers.get("server-timing"))
+    let isComplete = false
     for await (const { data } of readFrames(response)) {
-      if (data === "[DONE]") break
+      isComplete = data === "[DONE]"
+      if (isComplete) break
       apply(draft, JSON.parse(data) as Chunk)
       changed()
     }
+    if (!isComplete && !draft.error) throw cutError()
     draft.status = draft.error ? "failed" : "done"
   } catch (thrown) {
     fail(draft, thrown, abort)

@@ -1,6 +1,7 @@
 import { effect, signal } from "@preact/signals"
 import type { Model } from "../../api/types.ts"
-import { charactersIn, loadConversation, saveConversation } from "./history.ts"
+import { onUserChange } from "../../state/session.ts"
+import { charactersIn, conversationId, loadConversation, saveConversation, startConversation } from "./history.ts"
 import { bodyOf, faultsOf, messagesOf, NO_SETTINGS } from "./request.ts"
 import { newRun, type Price, stream } from "./run.ts"
 import type { Column, Run, Settings, Turn } from "./types.ts"
@@ -38,10 +39,28 @@ export function removeColumn(id: number): void {
   columns.value = columns.value.filter((column) => column.id !== id)
 }
 
-export function startOver(): void {
+/** A stream that is stopped stays in its conversation, which the history keeps. */
+function stop(): void {
   running.value?.abort()
-  for (const { turns } of columns.value) turns.value = []
+  running.value = null
 }
+
+/** A new conversation with the same models. */
+export function startOver(): void {
+  stop()
+  startConversation()
+  columns.value = columns.value.map(({ model }) => newColumn(model.value))
+}
+
+onUserChange(() => {
+  stop()
+  startConversation()
+  columns.value = []
+  settings.value = NO_SETTINGS
+  fault.value = null
+  draft.value = ""
+  images.value = []
+})
 
 export function priceOf(model: Model | undefined): Price | null {
   if (!model) return null
@@ -62,14 +81,25 @@ export async function send(models: ReadonlyMap<string, Model>): Promise<void> {
   isSendPending = text !== "" && columns.value.length === 0
   if (text === "" || columns.value.length === 0 || running.value || Object.keys(faultsOf(settings.value)).length > 0)
     return
-  const abort = new AbortController()
-  running.value = abort
   const attached = images.value
   draft.value = ""
   images.value = []
-  await Promise.all(columns.value.map((column) => ask(column, { text, attached, models, abort: abort.signal })))
-  running.value = null
-  saveConversation(columns.value, settings.value)
+  const sent = columns.value
+  await run((abort) => Promise.all(sent.map((column) => ask(column, { text, attached, models, abort }))))
+}
+
+/** Runs calls of the shown conversation and stores it, also if another one is shown by then. */
+async function run(calls: (abort: AbortSignal) => Promise<unknown>): Promise<void> {
+  const abort = new AbortController()
+  running.value = abort
+  const [id, used, chosen] = [conversationId(), columns.value, settings.value]
+  try {
+    await calls(abort.signal)
+  } finally {
+    if (running.value === abort) running.value = null
+    const isShown = columns.value.some((column) => used.includes(column))
+    saveConversation(id, isShown ? columns.value : used, isShown ? settings.value : chosen)
+  }
 }
 
 type Question = { text: string; attached: readonly string[]; models: ReadonlyMap<string, Model>; abort: AbortSignal }
@@ -88,17 +118,14 @@ async function ask(column: Column, { text, attached, models, abort }: Question):
 export async function retry(column: Column, models: ReadonlyMap<string, Model>): Promise<void> {
   const last = column.turns.value.at(-1)
   if (!last || running.value) return
-  const abort = new AbortController()
-  running.value = abort
   column.turns.value = column.turns.value.slice(0, -1)
-  await ask(column, { text: last.text, attached: last.images, models, abort: abort.signal })
-  running.value = null
+  await run((abort) => ask(column, { text: last.text, attached: last.images, models, abort }))
 }
 
 export function open(id: string): void {
   const stored = loadConversation(id)
   if (!stored) return
-  running.value?.abort()
+  stop()
   settings.value = { ...NO_SETTINGS, ...stored.settings }
   columns.value = stored.columns.map(({ model, turns }) => {
     const column = newColumn(model)
