@@ -29,7 +29,7 @@ describe.runIf(hasChromium)("passthrough services", () => {
       expect(await dialog.getByLabel("Forwarded requests").inputValue()).toBe("GET /v1/search* 0.005\n/v1/free")
       await dialog.getByLabel("Base URL").fill("https://other.example.com")
       await dialog.getByRole("button", { name: "Save" }).click()
-      await dialog.getByText(/is masked/).waitFor()
+      await dialog.getByText(/has another host/).waitFor()
       await dialog.getByLabel("Base URL").fill("https://api.example.com")
       await dialog.getByLabel("Forwarded requests").fill("GET /v1/search* 0.004")
       await dialog.getByRole("button", { name: "Save" }).click()

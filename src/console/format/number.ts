@@ -46,8 +46,10 @@ export function usd(value: number): string {
 /** USD to the nano-dollar. */
 export function exactUsd(value: number): string {
   if (value === 0) return "$0"
-  const text = value.toFixed(9).replace(/(\.\d\d\d*?)0+$/, "$1")
-  return `$${text}`
+  const text = Math.abs(value)
+    .toFixed(9)
+    .replace(/(\.\d\d\d*?)0+$/, "$1")
+  return `${value < 0 ? "−" : ""}$${text}`
 }
 
 /** The API has prices in USD per token; people compare them per million. */

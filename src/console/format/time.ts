@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals"
 import { calendarOf } from "./calendar.ts"
 
+export { duration } from "./duration.ts"
+
 const ZONE = "console.zone"
 
 /** The time zone of all dates in the console: of the computer, or UTC. */
@@ -67,16 +69,9 @@ function inUnits(ms: number): string {
 /** `12 s ago`, `in 3 h`, and a date beyond a month. */
 export function relative(ms: number, now: number): string {
   const distance = Math.abs(now - ms)
-  if (distance > 30 * 86_400_000) return dayMonth(ms)
+  if (distance > 30 * 86_400_000) return dayMonthYear(ms)
   if (distance < 1000) return "now"
   return ms <= now ? `${inUnits(distance)} ago` : `in ${inUnits(distance)}`
-}
-
-/** Milliseconds in readable units: 320 ms, 1.24 s, 2 min 5 s. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
 /** The clock for relative times. */

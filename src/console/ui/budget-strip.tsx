@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks"
 import { api } from "../api/client.ts"
 import { usd } from "../format/number.ts"
-import { attempt } from "../state/toasts.ts"
+import { toast } from "../state/toasts.ts"
 import { Button } from "./button.tsx"
 import { Check, TextField } from "./field.tsx"
 import { Meter } from "./meter.tsx"
+import { useSubmit } from "./use-submit.ts"
 import { Money } from "./values.tsx"
 
 /** `spent_usd`, `held_usd` and `include_byok`: of budgets that have them. */
@@ -102,19 +103,18 @@ type FormProps = { path: string; budget: Budget | undefined; hasByok: boolean; o
 function BudgetForm({ path, budget, hasByok, onDone }: FormProps) {
   const [text, setText] = useState(budget === undefined ? "" : String(budget.limit_usd))
   const [isByokCounted, setByokCounted] = useState(budget?.include_byok ?? false)
-  const save = async (event: Event) => {
-    event.preventDefault()
+  const { busy, error, submit } = useSubmit(async () => {
+    const isRemoved = text.trim() === ""
     const body = { limit_usd: Number(text), ...(hasByok && { include_byok: isByokCounted }) }
-    const isSaved =
-      text.trim() === ""
-        ? await attempt(() => api(path, { method: "DELETE" }), "The budget is removed")
-        : await attempt(() => api(path, { method: "PUT", body }), "The budget is set")
-    if (isSaved) onDone()
-  }
+    await api(path, isRemoved ? { method: "DELETE" } : { method: "PUT", body })
+    toast("good", isRemoved ? "The budget is removed" : "The budget is set")
+    onDone()
+  })
   return (
-    <form class="stack tight" onSubmit={(event) => void save(event)}>
+    <form class="stack tight" onSubmit={submit}>
       <TextField
         label="USD"
+        fault={error?.message}
         hint="Empty removes it."
         type="number"
         min={0}
@@ -131,7 +131,7 @@ function BudgetForm({ path, budget, hasByok, onDone }: FormProps) {
         />
       )}
       <div class="row">
-        <Button type="submit" size="small" kind="primary">
+        <Button type="submit" size="small" kind="primary" busy={busy}>
           Set
         </Button>
         <Button size="small" onClick={onDone}>

@@ -1,4 +1,5 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
 import { Icon, type IconName } from "./icon.tsx"
 
 type Props = {
@@ -8,14 +9,25 @@ type Props = {
   /** If the button has no text, the label is its accessible name and tooltip. */
   label?: string
   busy?: boolean
+  /** While a returned promise is pending, further clicks do nothing: the change is not made twice. */
+  onClick?: (event: MouseEvent) => unknown
   href?: string
   children?: ComponentChildren
 } & Pick<
   ButtonHTMLAttributes<HTMLButtonElement>,
-  "type" | "disabled" | "onClick" | "title" | "aria-pressed" | "aria-expanded" | "aria-haspopup" | "form" | "autoFocus"
+  "type" | "disabled" | "title" | "aria-pressed" | "aria-expanded" | "aria-haspopup" | "form" | "autoFocus"
 >
 
-export function Button({ kind = "plain", size = "normal", icon, label, busy, href, children, ...rest }: Props) {
+export function Button(props: Props) {
+  const { kind = "plain", size = "normal", icon, label, href, children, onClick, busy = false, ...rest } = props
+  const [isPending, setPending] = useState(false)
+  const click = (event: MouseEvent) => {
+    if (isPending) return
+    const result = onClick?.(event)
+    if (!(result instanceof Promise)) return
+    setPending(true)
+    void result.finally(() => setPending(false))
+  }
   const isIconOnly = children === undefined || children === null
   const classes = `button ${kind === "plain" ? "" : kind} ${size === "small" ? "small" : ""} ${isIconOnly ? "icon-only" : ""}`
   const content = (
@@ -32,7 +44,16 @@ export function Button({ kind = "plain", size = "normal", icon, label, busy, hre
       </a>
     )
   return (
-    <button type="button" {...rest} class={classes} {...labelProps} aria-busy={busy} disabled={busy || rest.disabled}>
+    <button
+      type="button"
+      {...rest}
+      class={classes}
+      {...labelProps}
+      {...(onClick && { onClick: click })}
+      // Not disabled: the focus stays.
+      aria-busy={busy || isPending}
+      disabled={busy || rest.disabled}
+    >
       {content}
     </button>
   )

@@ -28,14 +28,15 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()
   const dark = isDark.value
-  useEffect(() => void loadDrawing(), [])
+  useEffect(() => void loadDrawing().catch(() => {}), [])
   useEffect(() => {
     const element = target.current
     if (!element || times.length === 0 || series.length === 0) return undefined
     let chart: uPlot | undefined
     let isGone = false
     const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height }))
-    void loadDrawing().then(({ drawChart }) => {
+    // Without the code, the table of the same data remains.
+    const draw = ({ drawChart }: Awaited<ReturnType<typeof loadDrawing>>) => {
       if (isGone) return
       chart = drawChart(element, {
         times,
@@ -52,7 +53,8 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
         },
       })
       resized.observe(element)
-    })
+    }
+    loadDrawing().then(draw, () => {})
     return () => {
       isGone = true
       resized.disconnect()

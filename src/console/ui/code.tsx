@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks"
 import { Button } from "./button.tsx"
+import { copyText } from "./copy.ts"
 
 const COPIED_MS = 1_500
 
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    if (!(await copyText(text))) return
     setCopied(true)
     setTimeout(() => setCopied(false), COPIED_MS)
   }
@@ -16,7 +17,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       kind="quiet"
       icon={isCopied ? "check" : "copy"}
       label={isCopied ? "Copied" : label}
-      onClick={() => void copy()}
+      onClick={() => copy()}
     />
   )
 }

@@ -2,12 +2,26 @@ import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { TextField } from "./field.tsx"
+import { ErrorPanel } from "./states.tsx"
+import { useSubmit } from "./use-submit.ts"
 
-type Props = { title: string; onClose: () => void; wide?: boolean; class?: string; children: ComponentChildren }
+type Props = {
+  title: string
+  onClose: () => void
+  wide?: boolean
+  class?: string
+  /** Only its buttons close it: while it saves, or shows what is shown only once. */
+  staysOpen?: boolean
+  children: ComponentChildren
+}
 
 /** A modal: traps the focus; Escape and a click outside close it. */
-export function Dialog({ title, onClose, wide, class: extra, children }: Props) {
+export function Dialog({ title, onClose, wide, class: extra, staysOpen = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
+  const pressed = useRef<EventTarget | null>(null)
+  const dismiss = () => {
+    if (!staysOpen) onClose()
+  }
   const id = useId()
   // Synchronously: users type while a dialog opens.
   useLayoutEffect(() => {
@@ -23,10 +37,19 @@ export function Dialog({ title, onClose, wide, class: extra, children }: Props) 
       aria-label={extra === undefined ? undefined : title}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        dismiss()
       }}
-      onClick={(event) => {
-        if (event.target === element.current) onClose()
+      onClose={() => {
+        // Browsers close a dialog at the second Escape.
+        if (staysOpen) element.current?.showModal()
+        else if (element.current) onClose()
+      }}
+      onPointerDown={({ target }) => {
+        pressed.current = target
+      }}
+      onClick={({ target }) => {
+        // A selection of text that ends outside is no click outside.
+        if (target === element.current && pressed.current === target) dismiss()
       }}
     >
       {extra === undefined ? (
@@ -47,11 +70,14 @@ type FormEndProps = {
   action: string
   busy?: boolean
   disabled?: boolean
+  /** Cancel ends the change in progress. */
+  isCancellable?: boolean
   onClose: () => void
 }
 
 /** Footer of a form in a dialog: error and buttons. */
-export function FormEnd({ fault, action, busy = false, disabled = false, onClose }: FormEndProps) {
+export function FormEnd(props: FormEndProps) {
+  const { fault, action, busy = false, disabled = false, isCancellable = false, onClose } = props
   return (
     <>
       {fault && (
@@ -60,7 +86,9 @@ export function FormEnd({ fault, action, busy = false, disabled = false, onClose
         </div>
       )}
       <footer>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button disabled={busy && !isCancellable} onClick={onClose}>
+          Cancel
+        </Button>
         <Button type="submit" kind="primary" busy={busy} disabled={disabled}>
           {action}
         </Button>
@@ -87,19 +115,15 @@ type ConfirmProps = {
 export function ConfirmDialog(props: ConfirmProps) {
   const { title, children, action, name, onConfirm, onClose, onCancel = onClose } = props
   const [typed, setTyped] = useState("")
-  const [busy, setBusy] = useState(false)
   const isReady = name === undefined || typed.trim() === name
-  const confirm = async (event: Event) => {
-    event.preventDefault()
+  const { busy, error, submit } = useSubmit(async () => {
     if (!isReady) return
-    setBusy(true)
     await onConfirm()
-    setBusy(false)
     onClose()
-  }
+  })
   return (
-    <Dialog title={title} onClose={onCancel}>
-      <form class="stack bare" onSubmit={(event) => void confirm(event)}>
+    <Dialog title={title} onClose={onCancel} staysOpen={busy}>
+      <form class="stack bare" onSubmit={submit}>
         <div class="stack tight">{children}</div>
         {name !== undefined && (
           <TextField
@@ -113,6 +137,7 @@ export function ConfirmDialog(props: ConfirmProps) {
             spellcheck={false}
           />
         )}
+        {error && <ErrorPanel error={error} />}
         <footer>
           <Button onClick={onCancel}>Cancel</Button>
           <Button

@@ -100,6 +100,16 @@ export function TextArea({ label, hint, fault, value, onChange, rows = 4, placeh
 
 export type Option = { value: string; label: string }
 
+/** A value that is not among the options is one: the browser would show the first option in its place. */
+export function Options({ options, value: chosen }: { options: readonly Option[]; value: string }) {
+  const isOther = !options.some(({ value }) => value === chosen)
+  return (isOther ? [...options, { value: chosen, label: chosen }] : options).map(({ value, label }) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ))
+}
+
 export function Select(props: {
   label: ComponentChildren
   hint?: ComponentChildren
@@ -116,11 +126,7 @@ export function Select(props: {
           value={props.value}
           onChange={(event) => props.onChange(event.currentTarget.value)}
         >
-          {props.options.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options options={props.options} value={props.value} />
         </select>
       )}
     </Field>

@@ -12,6 +12,11 @@ type PopoverProps = {
   children: ComponentChildren
 }
 
+/** The focus returns to the button that opened it. */
+function focusOn(anchor: RefObject<HTMLElement | null>): void {
+  anchor.current?.querySelector("button")?.focus()
+}
+
 /** Positioned at its anchor, inside the viewport; Escape and a click outside close it. */
 export function Popover({ anchor, onClose, label, placement = "bottom-start", children }: PopoverProps) {
   const element = useRef<HTMLDivElement>(null)
@@ -33,9 +38,11 @@ export function Popover({ anchor, onClose, label, placement = "bottom-start", ch
     }
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return
+      // Not the dialog around it, too.
+      event.preventDefault()
       event.stopPropagation()
       onClose()
-      anchor.current?.focus()
+      focusOn(anchor)
     }
     document.addEventListener("pointerdown", onPointer)
     document.addEventListener("keydown", onKey, true)
@@ -63,6 +70,10 @@ export function Menu(props: {
 }) {
   const [isOpen, setOpen] = useState(false)
   const anchor = useRef<HTMLSpanElement>(null)
+  const close = () => {
+    focusOn(anchor)
+    setOpen(false)
+  }
   const onArrow = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return
     event.preventDefault()
@@ -93,7 +104,7 @@ export function Menu(props: {
           label={props.label}
           placement={props.placement ?? "bottom-end"}
         >
-          <div class="menu-list" onKeyDown={onArrow} onClick={() => setOpen(false)}>
+          <div class="menu-list" onKeyDown={onArrow} onClick={close}>
             {props.children}
           </div>
         </Popover>

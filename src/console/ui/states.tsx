@@ -5,6 +5,7 @@ import type { Query } from "../api/query.ts"
 import { now, relative } from "../format/time.ts"
 import { setQuery } from "../state/router.ts"
 import { Button } from "./button.tsx"
+import { copyText } from "./copy.ts"
 
 const SKELETON_AFTER_MS = 300
 const WIDTHS = ["62%", "84%", "45%", "71%", "56%", "78%"]
@@ -63,12 +64,7 @@ export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => vo
             Try again
           </Button>
         )}
-        <Button
-          size="small"
-          kind="quiet"
-          icon="copy"
-          onClick={() => void navigator.clipboard.writeText(facts.filter(Boolean).join("\n"))}
-        >
+        <Button size="small" kind="quiet" icon="copy" onClick={() => copyText(facts.filter(Boolean).join("\n"))}>
           Copy details
         </Button>
       </div>

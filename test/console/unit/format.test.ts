@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toCsv } from "../../../src/console/format/csv.ts"
 import { calendarOf } from "../../../src/console/format/calendar.ts"
+import { duration } from "../../../src/console/format/duration.ts"
 import { batchProviders, findProvider, providerName } from "../../../src/console/format/provider.ts"
 import { change, compact, count, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
 
@@ -121,4 +122,20 @@ test("a provider reachable only with BYOK has the name that its calls have", () 
   expect(findProvider("Team GPU", own)).toEqual({ slug: "team", name: "Team GPU" })
   expect(findProvider("constructor", own)).toEqual({ slug: "constructor", name: "constructor" })
   expect(batchProviders.map(({ slug }) => slug)).toEqual(["anthropic", "openai"])
+})
+
+test("a duration is never rounded to 60 seconds or 1000 milliseconds", () => {
+  expect([999.4, 999.6, 9_994, 59_940, 59_990, 119_600, 3_599_900].map(duration)).toEqual([
+    "999 ms",
+    "1.00 s",
+    "9.99 s",
+    "59.9 s",
+    "1 min 0 s",
+    "2 min 0 s",
+    "60 min 0 s",
+  ])
+})
+
+test("an exact amount below zero has its sign before the currency", () => {
+  expect([exactUsd(-5), exactUsd(-0.000000001)]).toEqual(["−$5.00", "−$0.000000001"])
 })

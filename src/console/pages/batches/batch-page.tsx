@@ -150,7 +150,7 @@ function FileLine({ id, label, note }: { id: string; label: string; note: string
   const stored = file.data
   return (
     <div class="row">
-      <Button busy={busy} disabled={!stored} onClick={() => stored && void download(stored)}>
+      <Button busy={busy} disabled={!stored} onClick={() => stored && download(stored)}>
         {label}
       </Button>
       <span class="quiet">

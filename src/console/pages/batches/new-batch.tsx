@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
@@ -28,18 +28,24 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
   const [uploaded, setUploaded] = useState<{ file: File; id: string }>()
   const keyWorkspace = session.value?.workspace
   const isElsewhere = workspaceId.value !== null && keyWorkspace?.id !== workspaceId.value
+  const chosen = useRef<File>(undefined)
+  const abort = useRef<AbortController>(undefined)
   const choose = async (file: File | undefined) => {
+    chosen.current = file
     setFault(undefined)
-    setInput(file && (await inspect(file)))
+    setInput(undefined)
+    const inspected = file && (await inspect(file))
+    if (chosen.current === file) setInput(inspected)
   }
   const start = async (event: Event) => {
     event.preventDefault()
     if (!input) return
     setFault(undefined)
+    abort.current = new AbortController()
     try {
       setStep("uploading")
       // A retry does not upload the file again.
-      const id = uploaded?.file === input.file ? uploaded.id : await upload(input.file)
+      const id = uploaded?.file === input.file ? uploaded.id : await upload(input.file, abort.current.signal)
       setUploaded({ file: input.file, id })
       setStep("starting")
       const batch = await api<Batch>("/batches", {
@@ -61,7 +67,7 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
     }
   }
   return (
-    <Dialog title="Start a batch" onClose={onClose}>
+    <Dialog title="Start a batch" onClose={onClose} staysOpen={step !== null}>
       <form class="stack bare" onSubmit={(event) => void start(event)}>
         {isElsewhere && (
           <div class="notice warn">
@@ -101,7 +107,11 @@ export function NewBatch({ onClose }: { onClose: () => void }) {
           action={input?.requests === undefined ? "Start" : `Start ${requestsOf(input.requests)}`}
           busy={step !== null}
           disabled={input === undefined || input.fault !== undefined || name.length > 512}
-          onClose={onClose}
+          isCancellable={step === "uploading"}
+          onClose={() => {
+            abort.current?.abort()
+            onClose()
+          }}
         />
       </form>
     </Dialog>
@@ -152,11 +162,11 @@ function WhereItRuns({ value, onChange }: { value: string; onChange: (provider: 
   )
 }
 
-async function upload(file: File): Promise<string> {
+async function upload(file: File, signal: AbortSignal): Promise<string> {
   const form = new FormData()
   form.append("purpose", "batch")
   form.append("file", file)
-  const { id } = await api<StoredFile>("/files", { method: "POST", body: form })
+  const { id } = await api<StoredFile>("/files", { method: "POST", body: form, signal })
   return id
 }
 

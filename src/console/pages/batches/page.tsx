@@ -8,6 +8,7 @@ import { query, setQuery, withQuery } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
+import { Options } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
@@ -99,11 +100,7 @@ export default function BatchesPage() {
             value={status ?? ""}
             onChange={({ currentTarget }) => setQuery({ status: currentTarget.value, after: null })}
           >
-            {STATES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
+            <Options options={STATES} value={status ?? ""} />
           </select>
           {may("batches:write") && (
             <Button kind="primary" icon="plus" onClick={() => setQuery({ new: "1" })}>

@@ -7,6 +7,7 @@ import { toast } from "../../state/toasts.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { CopyButton, Json } from "../../ui/code.tsx"
+import { copyText } from "../../ui/copy.ts"
 import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
@@ -193,7 +194,7 @@ function Actions({ story }: { story: CallStory }) {
     model: story.requested_model,
     ...(prompt !== "" && { prompt: prompt.slice(0, 4000) }),
   })
-  const report = () => {
+  const report = async () => {
     const lines = [
       `Call ${story.id}`,
       `Request ${story.request_id}`,
@@ -206,7 +207,7 @@ function Actions({ story }: { story: CallStory }) {
       `Time ${story.created_at}`,
       `Error ${story.error?.message ?? "none"}`,
     ]
-    void navigator.clipboard.writeText(facts.join("\n")).then(() => toast("good", "The report is copied."))
+    if (await copyText(facts.join("\n"))) toast("good", "The report is copied.")
   }
   return (
     <div class="row">

@@ -38,7 +38,7 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
                       kind="quiet"
                       icon="close"
                       label={`Remove it from ${name}`}
-                      onClick={() => void change(`${base}/keys/remove`, { key_hashes: [hash] }, `Removed from ${name}`)}
+                      onClick={() => change(`${base}/keys/remove`, { key_hashes: [hash] }, `Removed from ${name}`)}
                     />
                   )}
                 </li>

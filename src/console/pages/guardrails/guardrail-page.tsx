@@ -1,11 +1,13 @@
 import "./guardrail.css"
 import { useEffect, useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Guardrail } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { navigate } from "../../state/router.ts"
+import { draftOf } from "../../state/drafts.ts"
 import { may } from "../../state/session.ts"
 import { attempt, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -34,17 +36,24 @@ export default function GuardrailPage({ params }: PageProps) {
 }
 
 function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
-  const [draft, setDraft] = useState<Draft>(() => toDraft(guardrail))
+  const edits = draftOf<Draft>(guardrail.id)
+  const stored = toDraft(guardrail)
+  const draft = { ...stored, ...edits.value }
+  const setDraft = (next: Draft) => {
+    edits.value = changesOf(stored, next)
+  }
   const [busy, setBusy] = useState(false)
   const [isDeleting, setDeleting] = useState(false)
-  const saved = JSON.stringify(toChange(toDraft(guardrail)))
-  const isChanged = JSON.stringify(toChange(draft)) !== saved
+  const changes = changesOf(toChange(stored), toChange(draft))
+  const isChanged = Object.keys(changes).length > 0
   const mayWrite = may("guardrails:write")
+  // Edits that are saved follow later changes of others again.
+  useEffect(() => setDraft(draft), [guardrail])
   useWarning(isChanged)
   const save = async () => {
     setBusy(true)
     try {
-      await api(path, { method: "PATCH", body: toChange(draft) })
+      await api(path, { method: "PATCH", body: changes })
       invalidate("/guardrails")
       toast("good", "Saved. New calls follow the rules within 5 seconds.")
     } catch (thrown) {
@@ -66,10 +75,10 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
           <>
             {isChanged && <span class="quiet only-wide">Not saved</span>}
             <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
-            <Button disabled={!isChanged} onClick={() => setDraft(toDraft(guardrail))}>
+            <Button disabled={!isChanged} onClick={() => setDraft(stored)}>
               Undo
             </Button>
-            <Button kind="primary" disabled={!isChanged} busy={busy} onClick={() => void save()}>
+            <Button kind="primary" disabled={!isChanged} busy={busy} onClick={() => save()}>
               Save
             </Button>
           </>
@@ -111,7 +120,7 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
   )
 }
 
-/** Warns before unsaved changes are lost. */
+/** Warns before a reload discards unsaved changes. Other pages of the console keep them. */
 function useWarning(isChanged: boolean): void {
   useEffect(() => {
     if (!isChanged) return undefined

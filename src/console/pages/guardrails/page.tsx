@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
 import { useSearch } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import type { Guardrail } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import { navigate, query, setQuery } from "../../state/router.ts"
@@ -148,6 +149,7 @@ function NewGuardrail({ onClose }: { onClose: () => void }) {
     try {
       const body = { name, ...(workspaceId.value !== null && { workspace_id: workspaceId.value }) }
       const { data } = await api<{ data: Guardrail }>("/guardrails", { method: "POST", body })
+      invalidate("/guardrails")
       navigate(`/guardrails/${data.id}`)
     } catch (thrown) {
       setFault(ApiError.fromThrown(thrown).message)
@@ -155,7 +157,7 @@ function NewGuardrail({ onClose }: { onClose: () => void }) {
     }
   }
   return (
-    <Dialog title="New guardrail" onClose={onClose}>
+    <Dialog title="New guardrail" onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void create(event)}>
         <TextField label="Name" value={name} onChange={setName} fault={fault} autoFocus required />
         <footer>

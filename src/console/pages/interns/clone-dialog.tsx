@@ -26,7 +26,7 @@ export function CloneDialog({ intern, onClose }: { intern: Intern; onClose: () =
     }
   }
   return (
-    <Dialog title={`Clone ${intern.name}`} onClose={onClose}>
+    <Dialog title={`Clone ${intern.name}`} onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void clone(event)}>
         <p>
           The clone has the model, instructions, budget, MCP tools, schedules and files of {intern.name}. Secrets,

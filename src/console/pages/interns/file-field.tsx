@@ -13,7 +13,12 @@ export function FileField({ onChange }: { onChange: (files: Promise<GivenFile[]>
           class="input file"
           type="file"
           multiple
-          onChange={({ currentTarget }) => onChange(Promise.all([...(currentTarget.files ?? [])].map(read)))}
+          onChange={({ currentTarget }) => {
+            const files = Promise.all([...(currentTarget.files ?? [])].map(read))
+            // The form reports it when it is sent.
+            files.catch(() => {})
+            onChange(files)
+          }}
         />
       )}
     </Field>

@@ -174,7 +174,7 @@ function Viewer({ intern, file, onClose }: { intern: Intern; file: File; onClose
         {(data) => <Content data={data} />}
       </Loaded>
       <footer>
-        <Button onClick={() => void download(path, nameOf(file))}>Download</Button>
+        <Button onClick={() => attempt(() => download(path, nameOf(file)), "Downloaded")}>Download</Button>
         <Button onClick={onClose}>Close</Button>
       </footer>
     </Dialog>

@@ -66,9 +66,9 @@ export default function InternPage({ params }: PageProps) {
               <>
                 <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
                 {intern.status === "running" ? (
-                  <Button onClick={() => void act("suspend", "Stopped. Its files are kept")}>Stop</Button>
+                  <Button onClick={() => act("suspend", "Stopped. Its files are kept")}>Stop</Button>
                 ) : (
-                  <Button kind="primary" busy={isWaiting} onClick={() => void act("provision", "It starts")}>
+                  <Button kind="primary" busy={isWaiting} onClick={() => act("provision", "It starts")}>
                     Start
                   </Button>
                 )}

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import { useCursorList } from "../../api/pages.ts"
+import { invalidate } from "../../api/query.ts"
 import type { Intern, OpenQuestion } from "../../api/account-types.ts"
 import { count } from "../../format/number.ts"
 import { Page } from "../../shell/page.tsx"
@@ -156,6 +157,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
       }
       const body = { name, host, provision: true, ...options }
       const { id } = await api<Intern>("/interns", { method: "POST", body })
+      invalidate("/interns")
       navigate(host === "daemon" ? `/interns/${id}?tab=setup` : `/interns/${id}`)
     } catch (thrown) {
       setFault(ApiError.fromThrown(thrown).message)
@@ -163,7 +165,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
     }
   }
   return (
-    <Dialog title="New intern" onClose={onClose}>
+    <Dialog title="New intern" onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void create(event)}>
         <TextField
           label="Name"

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
-import { api } from "../../api/client.ts"
+import { api, ApiError } from "../../api/client.ts"
 import type { Intern } from "../../api/account-types.ts"
-import { attempt } from "../../state/toasts.ts"
+import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { Select } from "../../ui/field.tsx"
@@ -14,12 +14,18 @@ export function Setup({ intern }: { intern: Intern }) {
   const [agent, setAgent] = useState("opencode")
   const [isTaken, setTaken] = useState(false)
   const mint = async (replace: boolean) => {
-    const work = async () => {
+    try {
       const path = `/interns/${intern.id}/daemon/token`
       const created = await api<{ token: string }>(path, { method: "POST", body: { replace } })
       setToken(created.token)
+      setTaken(false)
+      toast("good", "Join token created")
+    } catch (thrown) {
+      const { status, message } = ApiError.fromThrown(thrown)
+      // A failed connection is no reason to disconnect a daemon.
+      setTaken(status === 409)
+      toast("bad", message)
     }
-    setTaken(!(await attempt(work, "Join token created")))
   }
   const command = [
     `npm run daemon -- --url ${location.origin} --intern ${intern.id} \\`,
@@ -39,11 +45,11 @@ export function Setup({ intern }: { intern: Intern }) {
           value={agent}
           onChange={setAgent}
         />
-        <Button kind="primary" onClick={() => void mint(false)}>
+        <Button kind="primary" onClick={() => mint(false)}>
           Create a join token
         </Button>
         {isTaken && (
-          <Button kind="danger" onClick={() => void mint(true)}>
+          <Button kind="danger" onClick={() => mint(true)}>
             Replace the attached daemon
           </Button>
         )}

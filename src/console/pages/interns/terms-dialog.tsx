@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
@@ -16,26 +17,38 @@ const RESETS = [
 const toText = (amount: number | null | undefined) => (amount === null || amount === undefined ? "" : String(amount))
 const toAmount = (text: string) => (text.trim() === "" ? null : Number(text))
 
+type Terms = { limit: string; reset: string; daily: string; tools: string }
+
+const termsOf = (intern: Intern): Terms => ({
+  limit: toText(intern.limit),
+  reset: intern.limit_reset ?? "",
+  daily: toText(intern.daily_limit),
+  tools: (intern.mcp_tools ?? []).join("\n"),
+})
+
+function toBody({ limit, reset, daily, tools }: Terms) {
+  const names = tools.split(/[\s,]+/).filter((name) => name !== "")
+  return {
+    limit: toAmount(limit),
+    limit_reset: toAmount(limit) === null || reset === "" ? null : reset,
+    daily_limit: toAmount(daily),
+    mcp_tools: names.length === 0 ? null : names,
+  }
+}
+
 /** Budget and MCP tools of an intern; changes take effect at once. */
 export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () => void }) {
-  const [limit, setLimit] = useState(toText(intern.limit))
-  const [reset, setReset] = useState<string>(intern.limit_reset ?? "")
-  const [daily, setDaily] = useState(toText(intern.daily_limit))
-  const [tools, setTools] = useState((intern.mcp_tools ?? []).join("\n"))
+  const [shown] = useState(() => termsOf(intern))
+  const [terms, setTerms] = useState(shown)
+  const { limit, reset, daily, tools } = terms
+  const set = (field: keyof Terms) => (value: string) => setTerms((before) => ({ ...before, [field]: value }))
   const [fault, setFault] = useState<string>()
   const [busy, setBusy] = useState(false)
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
-    const names = tools.split(/[\s,]+/).filter((name) => name !== "")
-    const body = {
-      limit: toAmount(limit),
-      limit_reset: toAmount(limit) === null || reset === "" ? null : reset,
-      daily_limit: toAmount(daily),
-      mcp_tools: names.length === 0 ? null : names,
-    }
     try {
-      await api(`/interns/${intern.id}`, { method: "PATCH", body })
+      await api(`/interns/${intern.id}`, { method: "PATCH", body: changesOf(toBody(shown), toBody(terms)) })
       toast("good", "Budget and tools are saved")
       invalidate("/interns")
       onClose()
@@ -45,7 +58,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
     }
   }
   return (
-    <Dialog title="Budget and tools" onClose={onClose}>
+    <Dialog title="Budget and tools" onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void save(event)}>
         <TextField
           label="Budget, USD"
@@ -55,10 +68,10 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           placeholder="none of its own"
           hint="Limits of the key that created it apply as well."
           value={limit}
-          onChange={setLimit}
+          onChange={set("limit")}
           autoFocus
         />
-        {limit !== "" && <Select label="Budget resets" options={RESETS} value={reset} onChange={setReset} />}
+        {limit !== "" && <Select label="Budget resets" options={RESETS} value={reset} onChange={set("reset")} />}
         <TextField
           label="Daily budget, USD"
           type="number"
@@ -66,7 +79,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           step="any"
           placeholder="none of its own"
           value={daily}
-          onChange={setDaily}
+          onChange={set("daily")}
         />
         <TextArea
           label="MCP tools"
@@ -75,7 +88,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           rows={3}
           code
           value={tools}
-          onChange={setTools}
+          onChange={set("tools")}
         />
         <FormEnd fault={fault} action="Save" busy={busy} onClose={onClose} />
       </form>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
 import { invalidate } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
@@ -9,6 +9,7 @@ import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 import { Time } from "../../ui/values.tsx"
 
 type Secret = { name: string; hosts: string[] | null; fingerprint: string | null; created_at: string }
@@ -114,22 +115,16 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
   const [name, setName] = useState(secret?.name ?? "")
   const [hosts, setHosts] = useState((secret?.hosts ?? []).join("\n"))
   const [value, setValue] = useState("")
-  const [fault, setFault] = useState<string>()
-  const store = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const list = hosts.split(/[\s,]+/).filter((host) => host !== "")
-      await api(`${path}/${encodeURIComponent(name)}`, { method: "PUT", body: { hosts: list, value } })
-      invalidate(path)
-      toast("good", `${name} is stored`)
-      onClose()
-    } catch (thrown) {
-      setFault(ApiError.fromThrown(thrown).message)
-    }
-  }
+  const { busy, error, submit } = useSubmit(async () => {
+    const list = hosts.split(/[\s,]+/).filter((host) => host !== "")
+    await api(`${path}/${encodeURIComponent(name)}`, { method: "PUT", body: { hosts: list, value } })
+    invalidate(path)
+    toast("good", `${name} is stored`)
+    onClose()
+  })
   return (
-    <Dialog title={secret ? `Replace the value of ${secret.name}` : "New secret"} onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void store(event)}>
+    <Dialog title={secret ? `Replace the value of ${secret.name}` : "New secret"} onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         {!secret && (
           <TextField
             label="Name"
@@ -156,7 +151,13 @@ function SecretDialog({ path, secret, onClose }: { path: string; secret: Secret 
           onChange={setValue}
           required
         />
-        <FormEnd fault={fault} action="Store" disabled={name === "" || value === ""} onClose={onClose} />
+        <FormEnd
+          fault={error?.message}
+          action="Store"
+          busy={busy}
+          disabled={name === "" || value === ""}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

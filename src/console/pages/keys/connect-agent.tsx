@@ -58,7 +58,7 @@ export function ConnectAgent({ secret }: { secret: string }) {
             onChoose={(value) => choose(() => setModel(value))}
           />
         </div>
-        <Button busy={busy} disabled={secret === ""} onClick={() => void create()}>
+        <Button busy={busy} disabled={secret === ""} onClick={() => create()}>
           Create a link
         </Button>
       </div>

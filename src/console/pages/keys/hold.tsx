@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, Limit, List, Model } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { Status } from "../../ui/status.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 import { Money } from "../../ui/values.tsx"
 
 type Estimate = { hold: number; expected: number; least: number; prompt_tokens: number }
@@ -18,24 +19,20 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
   const [model, setModel] = useState<string | null>(null)
   const [prompt, setPrompt] = useState("")
   const [most, setMost] = useState("")
-  const [estimate, setEstimate] = useState<Estimate>()
-  const [fault, setFault] = useState<string>()
-  const ask = async (event: Event) => {
-    event.preventDefault()
-    setFault(undefined)
-    const messages = [{ role: "user", content: prompt }]
-    const body = { model, messages, ...(most !== "" && { max_tokens: Number(most) }) }
-    try {
-      setEstimate((await api<{ data: Estimate }>("/estimate", { method: "POST", body })).data)
-    } catch (thrown) {
-      setEstimate(undefined)
-      setFault(ApiError.fromThrown(thrown).message)
-    }
-  }
+  const messages = [{ role: "user", content: prompt }]
+  const body = { model, messages, ...(most !== "" && { max_tokens: Number(most) }) }
+  const entered = JSON.stringify(body)
+  const [result, setResult] = useState<{ of: string; estimate: Estimate }>()
+  const { busy, error, submit } = useSubmit(async () => {
+    const { data } = await api<{ data: Estimate }>("/estimate", { method: "POST", body })
+    setResult({ of: entered, estimate: data })
+  })
+  // An estimate of another call would mislead.
+  const estimate = result?.of === entered && !error ? result.estimate : undefined
   return (
     <details class="fold">
       <summary>Estimate the hold of a call</summary>
-      <form class="box" onSubmit={(event) => void ask(event)}>
+      <form class="box" onSubmit={submit}>
         <div class="pair">
           <div class="field">
             <span class="label">Model</span>
@@ -52,13 +49,13 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
         </div>
         <TextArea label="Prompt" rows={2} value={prompt} onChange={setPrompt} />
         <div class="row">
-          <Button type="submit" disabled={model === null || prompt === ""}>
+          <Button type="submit" busy={busy} disabled={model === null || prompt === ""}>
             Estimate
           </Button>
-          {estimate && <Outcome estimate={estimate} limits={limits.data?.data ?? []} />}
-          {fault !== undefined && (
+          {estimate && <Outcome estimate={estimate} limits={limits.data?.data} />}
+          {error && (
             <span class="status bad" role="alert">
-              {fault}
+              {error.message}
             </span>
           )}
         </div>
@@ -67,14 +64,16 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-function Outcome({ estimate, limits }: { estimate: Estimate; limits: readonly Limit[] }) {
+function Outcome({ estimate, limits }: { estimate: Estimate; limits: readonly Limit[] | undefined }) {
   const { hold, expected, prompt_tokens: tokens } = estimate
-  const refusing = limits.find(({ left }) => left < hold)
+  const refusing = limits?.find(({ left }) => left < hold)
   return (
     <span role="status">
-      <Status tone={refusing ? "bad" : "good"}>
-        {refusing ? `refused: ${nameOf(refusing)} has ${usd(refusing.left)} left` : "fits under every limit"}
-      </Status>{" "}
+      {limits && (
+        <Status tone={refusing ? "bad" : "good"}>
+          {refusing ? `refused: ${nameOf(refusing)} has ${usd(refusing.left)} left` : "fits under every limit"}
+        </Status>
+      )}{" "}
       <span class="quiet">
         holds <Money value={hold} /> for {count(tokens)} tokens of prompt, and probably costs <Money value={expected} />
       </span>

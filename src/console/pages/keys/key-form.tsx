@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api, ApiError } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { ApiKey } from "../../api/types.ts"
@@ -175,6 +176,8 @@ export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose
       invalidate("/keys")
     } catch (thrown) {
       setError(ApiError.fromThrown(thrown))
+      // It may have been created, and only the response was lost.
+      invalidate("/keys")
     }
     setBusy(false)
   }
@@ -183,14 +186,16 @@ export function NewKeyDialog({ template, onClose }: { template?: ApiKey; onClose
       <NewKeySecret secret={secret} name={input.name} isForCalls={kind === "normal"} onClose={() => onClose(true)} />
     )
   return (
-    <Dialog title="Create a key" onClose={() => onClose(false)}>
+    <Dialog title="Create a key" onClose={() => onClose(false)} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void create(event)}>
         <Fields input={input} onChange={setInput} />
         <Select label="Kind" value={kind} onChange={setKind} options={KINDS} />
         <Select label="Expires" value={days} onChange={setDays} options={EXPIRIES} />
         {error && <ErrorPanel error={error} />}
         <footer>
-          <Button onClick={() => onClose(false)}>Cancel</Button>
+          <Button disabled={busy} onClick={() => onClose(false)}>
+            Cancel
+          </Button>
           <Button type="submit" kind="primary" busy={busy} disabled={Object.keys(faultsOf(input)).length > 0}>
             Create the key
           </Button>
@@ -204,7 +209,7 @@ type NewSecret = { secret: string; name: string; isForCalls: boolean; onClose: (
 
 function NewKeySecret({ secret, name, isForCalls, onClose }: NewSecret) {
   return (
-    <Dialog title={`Key “${name}”`} onClose={onClose} wide>
+    <Dialog title={`Key “${name}”`} onClose={onClose} wide staysOpen>
       <p>Copy it now: the gateway keeps only its hash and cannot show it again.</p>
       <Code text={secret} label="The new key" wrap />
       {isForCalls && (
@@ -230,14 +235,16 @@ function NewKeySecret({ secret, name, isForCalls, onClose }: NewSecret) {
 }
 
 export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const [input, setInput] = useState(inputOf(apiKey))
+  const [shown] = useState(apiKey)
+  const [input, setInput] = useState(inputOf(shown))
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
     try {
-      await api(`/keys/${apiKey.hash}`, { method: "PATCH", body: toBody(input) })
+      const body = changesOf(toBody(inputOf(shown)), toBody(input))
+      await api(`/keys/${apiKey.hash}`, { method: "PATCH", body })
       invalidate("/keys")
       toast("good", `The key “${input.name}” is saved. Its limit applies from the next call.`)
       onClose()
@@ -247,7 +254,7 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
     }
   }
   return (
-    <Dialog title={`Edit “${apiKey.name}”`} onClose={onClose}>
+    <Dialog title={`Edit “${apiKey.name}”`} onClose={onClose} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <Fields input={input} onChange={setInput} />
         {error && <ErrorPanel error={error} />}

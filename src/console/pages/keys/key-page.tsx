@@ -45,7 +45,7 @@ export default function KeyPage({ params }: PageProps) {
             {isForAgents(data) && <Button onClick={() => setDialog("connect")}>Connect an agent</Button>}
             <Button onClick={() => setDialog("edit")}>Edit the limit</Button>
             <Button onClick={() => setDialog("rotate")}>Rotate</Button>
-            <Button onClick={() => (data.disabled ? void setDisabled(data, false) : setDialog("disable"))}>
+            <Button onClick={() => (data.disabled ? setDisabled(data, false) : setDialog("disable"))}>
               {data.disabled ? "Enable" : "Disable"}
             </Button>
             <Button kind="danger" onClick={() => setDialog("delete")}>
@@ -227,11 +227,13 @@ function LatestCalls({ hash }: { hash: string }) {
 }
 
 function KeyDialogs({ apiKey, dialog, onClose }: { apiKey: ApiKey; dialog: OpenDialog; onClose: () => void }) {
-  const children = useChildren(apiKey)?.length ?? 0
+  const children = useChildren(apiKey)?.length
   const others =
-    children === 0
-      ? ""
-      : ` ${count(children)} ${children === 1 ? "key" : "keys"} of apps and interns that it created stop, too.`
+    children === undefined
+      ? " Keys of apps and interns that it created stop, too."
+      : children === 0
+        ? ""
+        : ` ${count(children)} ${children === 1 ? "key" : "keys"} of apps and interns that it created stop, too.`
   if (dialog === "connect") return <ConnectDialog name={apiKey.name} label={apiKey.label} onClose={onClose} />
   if (dialog === "edit") return <EditKeyDialog apiKey={apiKey} onClose={onClose} />
   if (dialog === "rotate") return <RotateDialog apiKey={apiKey} onClose={onClose} />

@@ -12,8 +12,9 @@ export function namesOf({ mcp_tools: tools }: Pick<ApiKey, "mcp_tools">, slug: s
   return (tools ?? []).filter((tool) => tool.startsWith(`${slug}/`)).map((tool) => tool.slice(slug.length + 1))
 }
 
-/** Sets the tools of one server; those of other servers stay. */
-export async function setTools({ hash, mcp_tools: tools }: ApiKey, slug: string, names: readonly string[]) {
+/** Sets the tools of one server; those of other servers stay, also if another user has just changed them. */
+export async function setTools({ hash }: Pick<ApiKey, "hash">, slug: string, names: readonly string[]) {
+  const { mcp_tools: tools } = (await api<{ data: ApiKey }>(`/keys/${hash}`)).data
   const others = (tools ?? []).filter((tool) => !tool.startsWith(`${slug}/`))
   const all = [...others, ...names.map((name) => `${slug}/${name}`)]
   await api(`/keys/${hash}`, { method: "PATCH", body: { mcp_tools: all.length === 0 ? null : all } })
@@ -57,7 +58,11 @@ export function KeyToolsDialog({ server: { slug, workspace_id: workspace }, know
   }
   const others = names.filter((name) => name !== "*" && !known.includes(name))
   return (
-    <Dialog title={apiKey ? `Tools of ${slug} for “${apiKey.name}”` : `Allow a key to use ${slug}`} onClose={onClose}>
+    <Dialog
+      title={apiKey ? `Tools of ${slug} for “${apiKey.name}”` : `Allow a key to use ${slug}`}
+      onClose={onClose}
+      staysOpen={busy}
+    >
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         {!apiKey && (
           <Select

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { McpServer } from "../../api/types.ts"
@@ -33,7 +34,7 @@ export function ServerForm({ server, onClose }: { server?: McpServer; onClose: (
     }
   }
   return (
-    <Dialog title={server ? `Edit ${server.slug}` : "Add an MCP server"} onClose={onClose}>
+    <Dialog title={server ? `Edit ${server.slug}` : "Add an MCP server"} onClose={onClose} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <TextField
           label="URL"
@@ -150,12 +151,6 @@ function send(draft: Draft, server: McpServer | undefined): Promise<unknown> {
   if (server) return api(serverPath(server), { method: "PATCH", body: changesOf(toBody(draftOf(server)), body) })
   const workspace = workspaceId.value === null ? {} : { workspace_id: workspaceId.value }
   return api("/mcp-servers", { method: "POST", body: { ...body, slug: draft.slug, ...workspace } })
-}
-
-function changesOf<T extends object>(before: T, after: T): Partial<T> {
-  const old = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]))
-  const changed = Object.entries(after).filter(([name, value]) => old.get(name) !== JSON.stringify(value))
-  return Object.fromEntries(changed) as Partial<T>
 }
 
 export function serverPath({ slug, workspace_id: workspace }: Pick<McpServer, "slug" | "workspace_id">): string {

@@ -133,7 +133,7 @@ function columnsOf(slug: string, actions: Actions | undefined): Column<ApiKey>[]
           <Button size="small" label={`Change the tools of ${key.name}`} onClick={() => actions.onEdit(key)}>
             Change…
           </Button>
-          <Button size="small" label={`Remove ${key.name}`} onClick={() => void actions.onRemove(key)}>
+          <Button size="small" label={`Remove ${key.name}`} onClick={() => actions.onRemove(key)}>
             Remove
           </Button>
         </span>

@@ -41,7 +41,7 @@ export default function McpServerPage({ params }: PageProps) {
           {server && may("mcp-servers:write") && (
             <>
               <Button onClick={() => setDialog("edit")}>Edit</Button>
-              <Button onClick={() => void toggle(server)}>{server.enabled ? "Turn off" : "Turn on"}</Button>
+              <Button onClick={() => toggle(server)}>{server.enabled ? "Turn off" : "Turn on"}</Button>
               <Button kind="danger" onClick={() => setDialog("delete")}>
                 Delete
               </Button>

@@ -168,7 +168,7 @@ function Failure({ slug, error, retry }: { slug: string; error: ApiError; retry:
       </strong>
       <span>A server lists its tools only to a key that may call them. This is in the audit log.</span>
       <div class="row">
-        <Button size="small" onClick={() => void attempt(allow, `${name} may call ${slug}/*.`)}>
+        <Button size="small" onClick={() => attempt(allow, `${name} may call ${slug}/*.`)}>
           Allow {slug}/* for this key and list
         </Button>
       </div>

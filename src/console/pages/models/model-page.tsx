@@ -1,6 +1,6 @@
 import "./models.css"
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Endpoint, EndpointOverride, Model } from "../../api/types.ts"
 import { compact, count, perToken } from "../../format/number.ts"
@@ -17,6 +17,7 @@ import { Dialog } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 import { Count, Duration } from "../../ui/values.tsx"
 import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
 import { Overrides } from "./overrides.tsx"
@@ -202,21 +203,22 @@ function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: En
   const shown = (value: string | undefined) => String(Math.round(Number(value ?? 0) * PER_MILLION * 1e6) / 1e6)
   const [prompt, setPrompt] = useState(shown(endpoint.pricing.prompt))
   const [completion, setCompletion] = useState(shown(endpoint.pricing.completion))
-  const [error, setError] = useState<ApiError>()
   const isValid = [prompt, completion].every((text) => /^\d{1,6}(\.\d{1,6})?$/.test(text))
   const save = async (pricing: EndpointOverride["pricing"]) => {
     const body: EndpointOverride = { model, provider: endpoint.tag, pricing }
-    try {
-      await api("/catalogue/endpoints", { method: "PATCH", body })
-      invalidate("/models", "/model")
-      toast("good", "The price is saved. It applies within a minute.")
-      onClose()
-    } catch (thrown) {
-      setError(ApiError.fromThrown(thrown))
-    }
+    await api("/catalogue/endpoints", { method: "PATCH", body })
+    invalidate("/models", "/model")
+    toast("good", "The price is saved. It applies within a minute.")
+    onClose()
   }
+  const change = useSubmit(() =>
+    save({ ...endpoint.pricing, prompt: perToken(prompt), completion: perToken(completion) }),
+  )
+  const removal = useSubmit(() => save(null))
+  const error = change.error ?? removal.error
+  const busy = change.busy || removal.busy
   return (
-    <Dialog title={`Price override for ${endpoint.provider_name}`} onClose={onClose}>
+    <Dialog title={`Price override for ${endpoint.provider_name}`} onClose={onClose} staysOpen={busy}>
       <TextField
         label="Input, USD per million tokens"
         value={prompt}
@@ -226,12 +228,10 @@ function PriceDialog({ model, endpoint, onClose }: { model: string; endpoint: En
       <TextField label="Output, USD per million tokens" value={completion} onChange={setCompletion} />
       {error && <ErrorPanel error={error} />}
       <footer>
-        <Button onClick={() => void save(null)}>Back to the listed price</Button>
-        <Button
-          kind="primary"
-          disabled={!isValid}
-          onClick={() => void save({ ...endpoint.pricing, prompt: perToken(prompt), completion: perToken(completion) })}
-        >
+        <Button busy={busy} onClick={removal.submit}>
+          Back to the listed price
+        </Button>
+        <Button kind="primary" busy={busy} disabled={!isValid} onClick={change.submit}>
           Save
         </Button>
       </footer>

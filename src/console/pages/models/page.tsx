@@ -8,7 +8,7 @@ import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { hrefOf } from "../../ui/chip.tsx"
-import { type Option, Search } from "../../ui/field.tsx"
+import { type Option, Options, Search } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Duration } from "../../ui/values.tsx"
@@ -163,18 +163,15 @@ const SORTS: readonly Option[] = [
 ]
 
 function Facet({ name, label, options }: { name: string; label: string; options: readonly Option[] }) {
+  const chosen = query.value.get(name) ?? ""
   return (
     <select
       class="input facet"
       aria-label={label}
-      value={query.value.get(name) ?? ""}
+      value={chosen}
       onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
     >
-      {options.map(({ value, label: text }) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
+      <Options options={options} value={chosen} />
     </select>
   )
 }

@@ -88,6 +88,7 @@ export function Usage({ range, compared }: { range: Range; compared: ComparisonR
           />
           <Button
             kind="quiet"
+            disabled={table.data === undefined}
             onClick={() => download(`usage-by-${dimension}.csv`, toCsv(table.data ?? []), "text/csv")}
           >
             Export CSV
@@ -107,7 +108,7 @@ export function Usage({ range, compared }: { range: Range; compared: ComparisonR
         />
       )}
       <Loaded query={table}>
-        {(rows) => <Breakdown rows={rows} former={former.data ?? []} view={{ dimension, metric, name, compared }} />}
+        {(rows) => <Breakdown rows={rows} former={former.data} view={{ dimension, metric, name, compared }} />}
       </Loaded>
     </section>
   )
@@ -168,12 +169,12 @@ function NoCalls() {
 }
 
 /** Breakdown: the data of the chart as numbers, each with a link to its calls. */
-function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[]; view: View }) {
+function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: readonly Row[] | undefined; view: View }) {
   const { dimension, metric, name, compared } = view
   const largest = Math.max(1e-12, ...rows.map((row) => numberIn(row, metric.value)))
   // A mean does not depend on the length of the period.
   const scale = metric.isRate === true ? 1 : compared.scale
-  const old = new Map(former.map((row) => [textIn(row, dimension), numberIn(row, metric.value) * scale]))
+  const old = new Map(former?.map((row) => [textIn(row, dimension), numberIn(row, metric.value) * scale]))
   const kind = dimension in CHIP_OF ? CHIP_OF[dimension as keyof typeof CHIP_OF] : "app"
   const filter = FILTER_OF[dimension]
   const last: UsageMetric = IN_COLUMNS.has(metric.value) ? METRICS[2] : metric
@@ -222,7 +223,7 @@ function Breakdown({ rows, former, view }: { rows: readonly Row[]; former: reado
               {last.format(numberIn(row, last.value))}
             </span>
             <span role="cell" class="num quiet">
-              {change(numberIn(row, metric.value), old.get(id) ?? 0) ?? "new"}
+              {former === undefined ? "–" : (change(numberIn(row, metric.value), old.get(id) ?? 0) ?? "new")}
             </span>
           </div>
         )

@@ -42,7 +42,7 @@ export default function PresetPage({ params }: PageProps) {
           <>
             <Button
               onClick={() =>
-                void patch(
+                patch(
                   { status: isActive ? "disabled" : "active" },
                   isActive ? "Calls with it are refused now" : "It is in use",
                 )

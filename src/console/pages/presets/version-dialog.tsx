@@ -43,7 +43,12 @@ export function VersionDialog({ slug: known, from, onClose }: Props) {
     }
   }
   return (
-    <Dialog title={known === undefined ? "New preset" : `New version of ${known}`} onClose={onClose} wide>
+    <Dialog
+      title={known === undefined ? "New preset" : `New version of ${known}`}
+      onClose={onClose}
+      wide
+      staysOpen={busy}
+    >
       <form class="stack" onSubmit={(event) => void create(event)}>
         {known === undefined && (
           <TextField

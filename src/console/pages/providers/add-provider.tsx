@@ -44,7 +44,7 @@ export function AddProvider({ provider, onClose }: { provider: string | null; on
   }
   if (created) return <Tested credential={created} onClose={onClose} />
   return (
-    <Dialog title="Add a provider" onClose={onClose}>
+    <Dialog title="Add a provider" onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void save(event)}>
         <Select
           label="Provider"
@@ -127,7 +127,7 @@ export function TestCall({ provider }: { provider: string }) {
   return (
     <div class="stack tight">
       <div class="row">
-        <Button icon="play" busy={busy} onClick={() => void run()}>
+        <Button icon="play" busy={busy} onClick={() => run()}>
           Test call
         </Button>
         <span class="small quiet">Sends one short message to its cheapest model.</span>

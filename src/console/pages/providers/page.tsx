@@ -10,7 +10,7 @@ import { may, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
 import { hrefOf } from "../../ui/chip.tsx"
 import { Search } from "../../ui/field.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import type { ProviderListing } from "../models/page.tsx"
@@ -24,7 +24,8 @@ export type ProviderRow = {
   isConfigured: boolean
   /** The operator has stopped it. */
   isStopped: boolean
-  credentials: readonly ByokCredential[]
+  /** Undefined until they are known. */
+  credentials: readonly ByokCredential[] | undefined
   failed: number
   calls: number
 }
@@ -32,11 +33,11 @@ export type ProviderRow = {
 /** Providers of this deployment, and those with BYOK credentials only. */
 function rowsOf(
   providers: readonly ProviderListing[],
-  credentials: readonly ByokCredential[],
+  credentials: readonly ByokCredential[] | undefined,
   health: ReadonlyMap<string, { calls: number; failed: number }>,
 ): ProviderRow[] {
   const listed = new Map(providers.map(({ slug, name }) => [slug, name]))
-  for (const { provider } of credentials) if (!listed.has(provider)) listed.set(provider, providerName(provider))
+  for (const { provider } of credentials ?? []) if (!listed.has(provider)) listed.set(provider, providerName(provider))
   return [...listed].map(([slug, name]) => {
     const measured = health.get(name)
     return {
@@ -44,7 +45,7 @@ function rowsOf(
       name,
       isConfigured: providers.some((each) => each.slug === slug),
       isStopped: providers.some((each) => each.slug === slug && each.disabled),
-      credentials: credentials.filter(({ provider }) => provider === slug),
+      credentials: credentials?.filter(({ provider }) => provider === slug),
       calls: measured?.calls ?? 0,
       failed: measured?.failed ?? 0,
     }
@@ -89,7 +90,9 @@ const columns: readonly Column<ProviderRow>[] = [
     width: "minmax(120px, 1fr)",
     narrowLabel: "own keys:",
     cell: ({ credentials }) =>
-      credentials.length === 0 ? (
+      credentials === undefined ? (
+        <span class="faint">–</span>
+      ) : credentials.length === 0 ? (
         <span class="faint">none</span>
       ) : (
         `${credentials.length} ${credentials.length === 1 ? "key" : "keys"}`
@@ -127,9 +130,10 @@ export default function ProvidersPage() {
       }
     >
       <div class="scroller">
+        {credentials.error && <ErrorPanel error={credentials.error} retry={credentials.refresh} />}
         <Loaded query={providers}>
           {({ data }) => {
-            const rows = rowsOf(data, credentials.data?.data ?? [], health).filter(({ name, slug }) =>
+            const rows = rowsOf(data, credentials.data?.data, health).filter(({ name, slug }) =>
               `${name} ${slug}`.toLowerCase().includes(text),
             )
             if (rows.length === 0) return <Empty title="No provider matches" />

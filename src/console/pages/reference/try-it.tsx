@@ -75,7 +75,7 @@ export function TryIt({ entry, document }: { entry: Entry; document: Document })
           kind="primary"
           busy={busy}
           disabled={missing.length > 0 || (example !== undefined && !isJson(body))}
-          onClick={() => void send()}
+          onClick={() => send()}
         >
           Send {method.toUpperCase()}
         </Button>

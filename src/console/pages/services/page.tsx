@@ -89,7 +89,7 @@ function Actions({ service, open }: { service: PassthroughService; open: (doing:
       <Button kind="quiet" size="small" label={`Edit ${slug}`} onClick={() => open({ service, does: "edit" })}>
         Edit
       </Button>
-      <Button kind="quiet" size="small" label={`Turn ${enabled ? "off" : "on"} ${slug}`} onClick={() => void turn()}>
+      <Button kind="quiet" size="small" label={`Turn ${enabled ? "off" : "on"} ${slug}`} onClick={() => turn()}>
         Turn {enabled ? "off" : "on"}
       </Button>
       <Button kind="danger" size="small" label={`Delete ${slug}`} onClick={() => open({ service, does: "delete" })}>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { PassthroughService } from "../../api/types.ts"
@@ -30,7 +31,7 @@ export function ServiceForm({ service, onClose }: { service?: PassthroughService
     }
   }
   return (
-    <Dialog title={service ? `Edit ${service.slug}` : "Add a service"} onClose={onClose}>
+    <Dialog title={service ? `Edit ${service.slug}` : "Add a service"} onClose={onClose} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <TextField
           label="Base URL"
@@ -128,7 +129,7 @@ function MoreFields({ draft, set }: MoreProps) {
 
 function send(draft: Draft, service: PassthroughService | undefined): Promise<unknown> {
   const body = toBody(draft)
-  if (service) return api(servicePath(service), { method: "PATCH", body })
+  if (service) return api(servicePath(service), { method: "PATCH", body: changesOf(toBody(draftOf(service)), body) })
   const workspace = workspaceId.value === null ? {} : { workspace_id: workspaceId.value }
   return api("/passthrough-services", { method: "POST", body: { ...body, slug: draft.slug, ...workspace } })
 }

@@ -110,7 +110,8 @@ function Thresholds() {
     .filter((part) => part !== "")
     .map(Number)
   const save = async (change: Partial<Settings>) => {
-    if (await attempt(() => api(SETTINGS, { method: "PATCH", body: change }), "Saved")) setText(undefined)
+    const isSaved = await attempt(() => api(SETTINGS, { method: "PATCH", body: change }), "Saved")
+    if (isSaved && change.thresholds) setText(undefined)
     invalidate(SETTINGS)
   }
   const toggle = (field: "provider_outages" | "failing_destinations" | "unusual_spend", label: string) => (
@@ -184,13 +185,13 @@ function Card({ channel }: { channel: Channel }) {
         {channel.last_error !== null && tone === "bad" ? ` · ${channel.last_error}` : ""}
       </p>
       <div class="row">
-        <Button size="small" busy={isTesting} onClick={() => void test()}>
+        <Button size="small" busy={isTesting} onClick={() => test()}>
           Send a test alert
         </Button>
         <Button
           size="small"
           onClick={() =>
-            void change(
+            change(
               () => api(path, { method: "PATCH", body: { enabled: !enabled } }),
               enabled ? `${name} receives no alerts` : `${name} receives alerts`,
             )

@@ -55,6 +55,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
   const [share, setShare] = useState(String((destination?.sampling_rate ?? 1) * 100))
   const [fault, setFault] = useState<string>()
   const [busy, setBusy] = useState(false)
+  const title = destination ? `Change ${destination.name ?? destination.type}` : "New destination"
   const isComplete =
     name.trim() !== "" && fields.every((field) => isGiven(field, draft[field.name] ?? "", destination !== undefined))
   const save = async (event: Event) => {
@@ -81,10 +82,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
     }
   }
   return (
-    <Dialog
-      title={destination ? `Change ${destination.name ?? destination.type}` : "New destination"}
-      onClose={onClose}
-    >
+    <Dialog title={title} onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={(event) => void save(event)}>
         {!destination && (
           <Select

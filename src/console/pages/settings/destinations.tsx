@@ -136,15 +136,13 @@ function Card({ destination }: { destination: Destination }) {
       )}
       {fault && <div class="notice bad">{fault}</div>}
       <div class="row">
-        <Button size="small" busy={isTesting} onClick={() => void test()}>
+        <Button size="small" busy={isTesting} onClick={() => test()}>
           Send a test call
         </Button>
         {destination.backlog + destination.dead_letters > 0 && (
           <Button
             size="small"
-            onClick={() =>
-              void change(() => api(`${path}/redeliver`, { method: "POST" }), "Queued calls are sent again")
-            }
+            onClick={() => change(() => api(`${path}/redeliver`, { method: "POST" }), "Queued calls are sent again")}
           >
             Send what waits now
           </Button>
@@ -152,7 +150,7 @@ function Card({ destination }: { destination: Destination }) {
         <Button
           size="small"
           onClick={() =>
-            void change(
+            change(
               () => api(path, { method: "PATCH", body: { enabled: !enabled } }),
               enabled ? `${name} receives no calls` : `${name} receives calls again`,
             )

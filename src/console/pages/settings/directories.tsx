@@ -123,7 +123,7 @@ function Sync() {
     <section class="settings-card stack tight" aria-label="Sync">
       <div class="row between">
         <h2>Sync</h2>
-        <Button busy={isRunning} onClick={() => void start()}>
+        <Button busy={isRunning} onClick={() => start()}>
           Sync now
         </Button>
       </div>
@@ -180,7 +180,7 @@ function Mappings() {
                   kind="quiet"
                   icon="trash"
                   label={`Remove the mapping of ${groupName(mapping.scim_group_id)}`}
-                  onClick={() => void remove(mapping)}
+                  onClick={() => remove(mapping)}
                 />
               </li>
             ))}
@@ -217,7 +217,7 @@ function NewMapping({ groups, workspaces }: { groups: readonly Group[]; workspac
         options={[choose, ...workspaces.map(({ id, name }) => ({ value: id, label: name }))]}
       />
       <Select label="Role" value={role} onChange={setRole} options={ROLES} />
-      <Button disabled={group === "" || workspace === ""} onClick={() => void add()}>
+      <Button disabled={group === "" || workspace === ""} onClick={() => add()}>
         Map
       </Button>
     </div>

@@ -95,7 +95,7 @@ function columnsOf(onDelete: (file: File) => void): Column<File>[] {
       cell: (file) => (
         <span class="row tight nowrap">
           {file.downloadable && (
-            <Button size="small" onClick={() => void attempt(() => downloadFile(file), "The download has started")}>
+            <Button size="small" onClick={() => attempt(() => downloadFile(file), "The download has started")}>
               Download
             </Button>
           )}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import { workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 
 const TYPES = [
   { value: "slack", label: "Slack" },
@@ -33,35 +34,29 @@ function configOf({ type, url, provider, apiKey, from, to, domain }: Draft): Rec
 export function NewChannel({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState(EMPTY)
   const [isForAll, setForAll] = useState(true)
-  const [fault, setFault] = useState<string>()
   const [secret, setSecret] = useState<string>()
   const set = (field: keyof Draft) => (value: string) => setDraft((before) => ({ ...before, [field]: value }))
   const { type, name, provider } = draft
-  const create = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const body = {
-        type,
-        name,
-        config: configOf(draft),
-        all_workspaces: isForAll,
-        ...(workspaceId.value !== null && { workspace_id: workspaceId.value }),
-      }
-      const { data } = await api<{ data: { config: Record<string, unknown> } }>("/alerts/channels", {
-        method: "POST",
-        body,
-      })
-      invalidate("/alerts")
-      if (type === "webhook") return setSecret(String(data.config["signing_secret"]))
-      toast("good", `${name} receives alerts. Send a test to see whether it works.`)
-      onClose()
-    } catch (thrown) {
-      setFault(ApiError.fromThrown(thrown).message)
+  const { busy, error, submit } = useSubmit(async () => {
+    const body = {
+      type,
+      name,
+      config: configOf(draft),
+      all_workspaces: isForAll,
+      ...(workspaceId.value !== null && { workspace_id: workspaceId.value }),
     }
-  }
+    const { data } = await api<{ data: { config: Record<string, unknown> } }>("/alerts/channels", {
+      method: "POST",
+      body,
+    })
+    invalidate("/alerts")
+    if (type === "webhook") return setSecret(String(data.config["signing_secret"]))
+    toast("good", `${name} receives alerts. Send a test to see whether it works.`)
+    onClose()
+  })
   if (secret !== undefined) {
     return (
-      <Dialog title="Signing secret" onClose={onClose}>
+      <Dialog title="Signing secret" onClose={onClose} staysOpen>
         <p>The receiver checks the signature of each alert with it. It is not shown again.</p>
         <Code text={secret} />
         <footer>
@@ -73,8 +68,8 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
     )
   }
   return (
-    <Dialog title="New alert channel" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void create(event)}>
+    <Dialog title="New alert channel" onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         <Select label="Type" options={TYPES} value={type} onChange={set("type")} />
         <TextField label="Name" value={name} onChange={set("name")} placeholder="#llm-costs" required />
         {type === "email" ? (
@@ -111,7 +106,13 @@ export function NewChannel({ onClose }: { onClose: () => void }) {
           />
         )}
         <Check label="Alerts of all workspaces" checked={isForAll} onChange={setForAll} />
-        <FormEnd fault={fault} action="Create channel" disabled={name.trim() === ""} onClose={onClose} />
+        <FormEnd
+          fault={error?.message}
+          action="Create channel"
+          busy={busy}
+          disabled={name.trim() === ""}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../api/client.ts"
+import { api } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { CreatedDirectory } from "../../api/account-types.ts"
 import { Segmented } from "../../ui/button.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 
 type Way = "push" | "pull"
 
@@ -19,22 +20,16 @@ export function NewDirectory({
   const [way, setWay] = useState<Way>("push")
   const [url, setUrl] = useState("")
   const [token, setToken] = useState("")
-  const [fault, setFault] = useState<string>()
-  const create = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const body = { name, ...(way === "pull" && { pull: { url, token } }) }
-      const { data } = await api<{ data: CreatedDirectory }>("/scim/directories", { method: "POST", body })
-      invalidate("/scim")
-      onMade(data)
-      onClose()
-    } catch (thrown) {
-      setFault(ApiError.fromThrown(thrown).message)
-    }
-  }
+  const { busy, error, submit } = useSubmit(async () => {
+    const body = { name, ...(way === "pull" && { pull: { url, token } }) }
+    const { data } = await api<{ data: CreatedDirectory }>("/scim/directories", { method: "POST", body })
+    invalidate("/scim")
+    onMade(data)
+    onClose()
+  })
   return (
-    <Dialog title="Connect a directory" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void create(event)}>
+    <Dialog title="Connect a directory" onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         <TextField label="Name" placeholder="Okta" value={name} onChange={setName} required autoFocus />
         <Segmented<Way>
           label="Direction"
@@ -64,7 +59,7 @@ export function NewDirectory({
             />
           </>
         )}
-        <FormEnd fault={fault} action="Connect" disabled={name.trim() === ""} onClose={onClose} />
+        <FormEnd fault={error?.message} action="Connect" busy={busy} disabled={name.trim() === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -3,10 +3,12 @@ import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Workspace } from "../../api/types.ts"
 import { may } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx"
+import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
+import { ErrorPanel } from "../../ui/states.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 
 type Arm = { model: string; weight: number } & Record<string, unknown>
 type Alias = { name: string; description: string | null; arms: Arm[] }
@@ -29,7 +31,10 @@ export function Aliases({ workspace }: { workspace: Workspace }) {
     <details class="fold">
       <summary>Model aliases{list.length > 0 && ` (${list.length})`}</summary>
       <div class="stack">
-        {list.length === 0 && <p class="quiet">None. An alias names a weighted list of models, such as team/fast.</p>}
+        {aliases.error && !aliases.data && <ErrorPanel error={aliases.error} retry={aliases.refresh} />}
+        {aliases.data && list.length === 0 && (
+          <p class="quiet">None. An alias names a weighted list of models, such as team/fast.</p>
+        )}
         <ul class="aliases" aria-label="Model aliases">
           {list.map((alias) => (
             <li key={alias.name} class="row between">
@@ -86,20 +91,16 @@ function AliasDialog({ path, alias, onClose }: { path: string; alias: Alias | un
   const [name, setName] = useState(alias?.name ?? "")
   const [text, setText] = useState(alias ? JSON.stringify(alias.arms, null, 2) : EXAMPLE)
   const arms = parse(text)
-  const save = async (event: Event) => {
-    event.preventDefault()
-    const target = `${path}/${encodeURIComponent(name.trim())}`
+  const { busy, error, submit } = useSubmit(async () => {
     const body = { description: alias?.description ?? null, arms }
-    if (
-      await attempt(() => api(target, { method: "PUT", body }), `The alias ${name.trim()} applies within 5 seconds`)
-    ) {
-      invalidate(path)
-      onClose()
-    }
-  }
+    await api(`${path}/${encodeURIComponent(name.trim())}`, { method: "PUT", body })
+    toast("good", `The alias ${name.trim()} applies within 5 seconds`)
+    invalidate(path)
+    onClose()
+  })
   return (
-    <Dialog title={alias ? `Edit ${alias.name}` : "New alias"} onClose={onClose} wide>
-      <form class="stack bare" onSubmit={(event) => void save(event)}>
+    <Dialog title={alias ? `Edit ${alias.name}` : "New alias"} onClose={onClose} wide staysOpen={busy}>
+      <form class="stack bare" onSubmit={submit}>
         {!alias && (
           <TextField label="Name" placeholder="team/fast" value={name} onChange={setName} required autoFocus code />
         )}
@@ -112,12 +113,13 @@ function AliasDialog({ path, alias, onClose }: { path: string; alias: Alias | un
           onChange={setText}
           code
         />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={arms === undefined || name.trim() === ""}>
-            Save
-          </Button>
-        </footer>
+        <FormEnd
+          fault={error?.message}
+          action="Save"
+          busy={busy}
+          disabled={arms === undefined || name.trim() === ""}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -7,13 +7,14 @@ import { invalidate } from "../../api/query.ts"
 import { count } from "../../format/number.ts"
 import { query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx"
+import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Search, Select, TextField } from "../../ui/field.tsx"
 import { Menu } from "../../ui/menu.tsx"
 import { Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 
 type Member = z.infer<typeof OrganizationMember>
 
@@ -143,23 +144,18 @@ function columnsOf(onRemove: (member: Member) => void): Column<Member>[] {
 function AddMember({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState("")
   const [role, setRole] = useState("org:member")
-  const add = async (event: Event) => {
-    event.preventDefault()
-    if (!(await attempt(() => api(PATH, { method: "POST", body: { email, role } }), `${email} is a member`))) return
+  const { busy, error, submit } = useSubmit(async () => {
+    await api(PATH, { method: "POST", body: { email, role } })
+    toast("good", `${email} is a member`)
     invalidate(PATH)
     onClose()
-  }
+  })
   return (
-    <Dialog title="Add member" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void add(event)}>
+    <Dialog title="Add member" onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         <TextField label="Email" value={email} onChange={setEmail} required autoFocus />
         <Select label="Role" options={ROLES} value={role} onChange={setRole} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={email === ""}>
-            Add
-          </Button>
-        </footer>
+        <FormEnd fault={error?.message} action="Add" busy={busy} disabled={email === ""} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -6,12 +6,13 @@ import { invalidate } from "../../api/query.ts"
 import type { Workspace } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { may, session } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { Dialog } from "../../ui/dialog.tsx"
+import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
+import { useSubmit } from "../../ui/use-submit.ts"
 import { Members } from "./members.tsx"
 import { WorkspaceCard } from "./workspace-card.tsx"
 
@@ -66,16 +67,15 @@ const toSlug = (name: string) =>
 
 function NewWorkspace({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("")
-  const create = async (event: Event) => {
-    event.preventDefault()
-    const body = { name, slug: toSlug(name) }
-    if (!(await attempt(() => api("/workspaces", { method: "POST", body }), `${name} created`))) return
+  const { busy, error, submit } = useSubmit(async () => {
+    await api("/workspaces", { method: "POST", body: { name, slug: toSlug(name) } })
+    toast("good", `${name} created`)
     invalidate("/workspaces")
     onClose()
-  }
+  })
   return (
-    <Dialog title="New workspace" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void create(event)}>
+    <Dialog title="New workspace" onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         <TextField
           label="Name"
           hint={name === "" ? "It has separate keys, budgets, guardrails and presets." : `In paths: ${toSlug(name)}`}
@@ -84,12 +84,13 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
           required
           autoFocus
         />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={toSlug(name) === ""}>
-            Create workspace
-          </Button>
-        </footer>
+        <FormEnd
+          fault={error?.message}
+          action="Create workspace"
+          busy={busy}
+          disabled={toSlug(name) === ""}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -10,6 +10,7 @@ import { Button } from "../../ui/button.tsx"
 import { type Budget, BudgetStrip } from "../../ui/budget-strip.tsx"
 import { Check } from "../../ui/field.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { Loaded } from "../../ui/states.tsx"
 import { Aliases } from "./aliases.tsx"
 import { WorkspaceLimits } from "./workspace-limits.tsx"
 
@@ -35,7 +36,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
         <h2>
           {workspace.name} <code class="quiet small">{workspace.slug}</code>
         </h2>
-        <span class="quiet nowrap">{plural(members.data?.data.length ?? 0, "member")}</span>
+        <span class="quiet nowrap">{members.data && plural(members.data.data.length, "member")}</span>
       </div>
       <Budgets path={`${path}/budgets`} />
       {may("workspaces:write") && <WorkspaceLimits workspace={workspace} />}
@@ -94,11 +95,15 @@ function Contents({ workspaceId }: { workspaceId: string }) {
 function Budgets({ path }: { path: string }) {
   const budgets = useGet<{ data: Budget[] }>(path)
   return (
-    <BudgetStrip
-      budgets={budgets.data?.data ?? []}
-      pathOf={(interval) => `${path}/${interval}`}
-      isEditable={may("budgets:write")}
-      onChange={() => invalidate(path)}
-    />
+    <Loaded query={budgets} lines={2}>
+      {({ data }) => (
+        <BudgetStrip
+          budgets={data}
+          pathOf={(interval) => `${path}/${interval}`}
+          isEditable={may("budgets:write")}
+          onChange={() => invalidate(path)}
+        />
+      )}
+    </Loaded>
   )
 }

@@ -1,4 +1,5 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
+import { changesOf } from "../../api/changes.ts"
 import { api } from "../../api/client.ts"
 import { invalidate } from "../../api/query.ts"
 import type { Workspace } from "../../api/types.ts"
@@ -38,11 +39,16 @@ function toBody({ models, ...numbers }: Input) {
 /** Rate limits, the response cache and the models to try over budget, of all keys of a workspace together. */
 export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}`
-  const [input, setInput] = useState(inputOf(workspace))
+  const [edits, setEdits] = useState<Partial<Input>>({})
+  const input = { ...inputOf(workspace), ...edits }
+  const edit = (change: Partial<Input>) => setEdits((before) => ({ ...before, ...change }))
+  // Edits that are saved follow later changes of others again.
+  useEffect(() => setEdits((before) => changesOf<Partial<Input>>(inputOf(workspace), before)), [workspace])
   const isFaulty = NUMBERS.some(({ name, max }) => faultOf(input[name], max) !== undefined)
   const save = async (event: Event) => {
     event.preventDefault()
-    await attempt(() => api(path, { method: "PATCH", body: toBody(input) }), "The limits apply from the next call")
+    const body = changesOf(toBody(inputOf(workspace)), toBody(input))
+    if (!(await attempt(() => api(path, { method: "PATCH", body }), "The limits apply from the next call"))) return
     invalidate("/workspaces")
   }
   const purge = () =>
@@ -61,7 +67,7 @@ export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
               step={1}
               placeholder={name === "response_cache_seconds" ? "only on request" : "no limit"}
               value={input[name]}
-              onChange={(value) => setInput({ ...input, [name]: value })}
+              onChange={(value) => edit({ [name]: value })}
               fault={faultOf(input[name], max)}
             />
           ))}
@@ -71,13 +77,13 @@ export function WorkspaceLimits({ workspace }: { workspace: Workspace }) {
           placeholder="author/slug, author/slug"
           hint="Fallback models, in order, if a budget, a limit or the balance refuses the requested one"
           value={input.models}
-          onChange={(models) => setInput({ ...input, models })}
+          onChange={(models) => edit({ models })}
         />
         <div class="row">
           <Button type="submit" size="small" kind="primary" disabled={isFaulty}>
             Save
           </Button>
-          <Button size="small" onClick={() => void purge()}>
+          <Button size="small" onClick={() => purge()}>
             Delete cached responses
           </Button>
         </div>

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks"
-import { api, ApiError } from "../../../api/client.ts"
+import { api } from "../../../api/client.ts"
 import type { InternSchedule } from "../../../api/account-types.ts"
 import { invalidate } from "../../../api/query.ts"
 import { toast } from "../../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../../ui/dialog.tsx"
 import { Select, TextArea, TextField } from "../../../ui/field.tsx"
+import { useSubmit } from "../../../ui/use-submit.ts"
 
 type Props = { path: string; schedule: InternSchedule | undefined; onClose: () => void }
 
@@ -16,23 +17,17 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
   const [prompt, setPrompt] = useState(schedule?.prompt ?? "")
   const [session, setSession] = useState<string>(schedule?.session ?? "new")
   const [limit, setLimit] = useState(schedule?.daily_limit_usd?.toString() ?? "")
-  const [fault, setFault] = useState<string>()
-  const save = async (event: Event) => {
-    event.preventDefault()
+  const { busy, error, submit } = useSubmit(async () => {
     const body = { cron, timezone, prompt, session, daily_limit_usd: limit === "" ? null : Number(limit) }
-    try {
-      if (schedule) await api(`${path}/${schedule.id}`, { method: "PATCH", body })
-      else await api(path, { method: "POST", body })
-      invalidate(path)
-      toast("good", schedule ? "The schedule is saved" : "The schedule is on")
-      onClose()
-    } catch (thrown) {
-      setFault(ApiError.fromThrown(thrown).message)
-    }
-  }
+    if (schedule) await api(`${path}/${schedule.id}`, { method: "PATCH", body })
+    else await api(path, { method: "POST", body })
+    invalidate(path)
+    toast("good", schedule ? "The schedule is saved" : "The schedule is on")
+    onClose()
+  })
   return (
-    <Dialog title={schedule ? "Change the schedule" : "New schedule"} onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void save(event)}>
+    <Dialog title={schedule ? "Change the schedule" : "New schedule"} onClose={onClose} staysOpen={busy}>
+      <form class="stack" onSubmit={submit}>
         <TextArea label="Prompt" rows={3} value={prompt} onChange={setPrompt} placeholder="Summarize the open issues" />
         <div class="pair">
           <TextField
@@ -66,7 +61,8 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
           />
         </div>
         <FormEnd
-          fault={fault}
+          fault={error?.message}
+          busy={busy}
           action={schedule ? "Save" : "Create the schedule"}
           disabled={prompt.trim() === "" || cron.trim() === ""}
           onClose={onClose}

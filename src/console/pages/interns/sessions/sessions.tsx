@@ -3,7 +3,7 @@ import { api, withParams } from "../../../api/client.ts"
 import type { Intern, InternSession, TranscriptPage } from "../../../api/account-types.ts"
 import { invalidate, useGet } from "../../../api/query.ts"
 import { count } from "../../../format/number.ts"
-import { query } from "../../../state/router.ts"
+import { navigate, query } from "../../../state/router.ts"
 import { may } from "../../../state/session.ts"
 import { attempt } from "../../../state/toasts.ts"
 import { Button } from "../../../ui/button.tsx"
@@ -139,7 +139,7 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
         </p>
         {session && may("interns:write") && (
           <div class="row tight">
-            {isActive && <Button onClick={() => void cancel()}>Cancel the turn</Button>}
+            {isActive && <Button onClick={() => cancel()}>Cancel the turn</Button>}
             <Button href={`/interns/${intern.id}?session=${encodeURIComponent(id)}`}>Continue in chat</Button>
             <Button kind="danger" icon="trash" label="Delete the session" onClick={() => setDeleting(true)} />
           </div>
@@ -193,7 +193,7 @@ function Permissions({ path }: { path: string }) {
         <code>{permission.operation}</code> is {permission.decision === "allow" ? "allowed" : "rejected"} without a
         question in this session.
       </span>
-      {may("interns:write") && <Button onClick={() => void revoke(permission)}>Ask again</Button>}
+      {may("interns:write") && <Button onClick={() => revoke(permission)}>Ask again</Button>}
     </div>
   ))
 }
@@ -202,7 +202,7 @@ function DeleteDialog({ intern, path, onClose }: { intern: Intern; path: string;
   const remove = async () => {
     if (!(await attempt(() => api(path, { method: "DELETE" }), "The session is deleted"))) return
     invalidate(`/interns/${intern.id}/sessions`)
-    history.back()
+    navigate(`/interns/${intern.id}?tab=sessions`, { replace: true })
   }
   return (
     <ConfirmDialog title="Delete this session?" action="Delete" onConfirm={remove} onClose={onClose}>
