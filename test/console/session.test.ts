@@ -25,6 +25,7 @@ describe.runIf(hasChromium)("a session that ends", () => {
       await context.clearCookies()
       await form.getByRole("button", { name: "Create the key" }).click()
       await page.getByText("Your session has ended").waitFor()
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT")
       await page.keyboard.press("Escape")
       await page.keyboard.press("Escape")
       await signInAgain(page, organization.managementKey)

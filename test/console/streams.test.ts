@@ -87,6 +87,8 @@ describe.runIf(hasChromium)("a chat with an intern", () => {
       await page.unroute("**/chat/completions")
       await question.getByRole("button", { name: "Allow once" }).click()
       await expect.poll(() => page.getByRole("log").textContent()).toContain("The tool answered: kept")
+      await page.reload()
+      await expect.poll(() => page.getByRole("log").textContent()).toContain("The tool answered: kept")
       await page.getByRole("button", { name: "New conversation" }).click()
       await page.getByText("Ask scout something.").waitFor()
     })

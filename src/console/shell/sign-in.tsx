@@ -118,15 +118,19 @@ function KeyForm({ isFirst }: { isFirst: boolean }) {
       setBusy(false)
     }
   }
+  const form = useRef<HTMLFormElement>(null)
+  // The attribute has no effect once the page has focus.
+  useLayoutEffect(() => {
+    if (isFirst) form.current?.querySelector("input")?.focus()
+  }, [])
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form ref={form} onSubmit={(event) => void submit(event)}>
       <TextField
         label="API key"
         type="password"
         value={key}
         onChange={setKey}
         required
-        autoFocus={isFirst}
         spellcheck={false}
         placeholder="sk-gw-v1-…"
         autocomplete="current-password"

@@ -3,12 +3,12 @@ import type { Intern, OpenQuestion, TranscriptPage } from "../../api/account-typ
 import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import { openQuestions } from "../../state/questions.ts"
-import { navigate, query } from "../../state/router.ts"
+import { navigate, query, setQuery } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
 import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { answerBody, type Message } from "./chat-state.ts"
 import type { Conversation } from "./conversation.ts"
-import { conversationOf } from "./conversations.ts"
+import { beginConversation, conversationOf, nameConversation } from "./conversations.ts"
 import { QuestionPanel } from "./question-panel.tsx"
 import { ToolStep } from "./sessions/tool-step.tsx"
 import { Transcript } from "./sessions/transcript.tsx"
@@ -41,8 +41,14 @@ export function ChatView({ intern }: { intern: Intern }) {
   )
   const earlier = conversation.earlier.value
   const isBegun = chat.messages.length > 0 || requested !== null
+  // A reload continues the conversation.
+  useEffect(() => {
+    if (session === null || requested !== null) return
+    nameConversation(intern.id, session, conversation)
+    setQuery({ session })
+  }, [session, requested, conversation, intern.id])
   const begin = () => {
-    conversationOf(intern.id, null).clear()
+    beginConversation(intern.id)
     navigate(`/interns/${intern.id}`)
   }
   return (
@@ -89,17 +95,24 @@ export function ChatView({ intern }: { intern: Intern }) {
 /** The open question of a continued session. A question that is closed elsewhere or too late is no longer shown. */
 function useOpenQuestion(conversation: Conversation, internId: string, requested: string | null): void {
   const { pending } = conversation.chat.value
-  const listed = useGet<{ data: OpenQuestion[] }>(requested === null ? null : "/questions")
-  const waiting = listed.data?.data.find(
-    ({ intern: { id }, session_id: session }) => id === internId && session === requested,
-  )
   useEffect(() => {
-    if (!waiting) return
-    const open = { id: waiting.id, question: waiting.question, deadline: Date.parse(waiting.deadline) }
-    conversation.update((now) =>
-      now.pending || now.running !== null || now.messages.length > 0 ? now : { ...now, pending: open },
-    )
-  }, [waiting, conversation])
+    if (requested === null) return undefined
+    let isGone = false
+    // Not from the cache: a question that was just answered would be shown again.
+    const show = async () => {
+      const { data } = await api<{ data: OpenQuestion[] }>("/questions")
+      const open = data.find(({ intern, session_id: session }) => intern.id === internId && session === requested)
+      if (!open || isGone) return
+      const found = { id: open.id, question: open.question, deadline: Date.parse(open.deadline) }
+      conversation.update((now) =>
+        now.pending || now.running !== null || now.messages.length > 0 ? now : { ...now, pending: found },
+      )
+    }
+    void show().catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [conversation, internId, requested])
   const isListed = openQuestions.value.some(({ id }) => id === pending?.id)
   const wasListed = useRef<string>(undefined)
   useEffect(() => {

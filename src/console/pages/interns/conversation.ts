@@ -10,12 +10,10 @@ export class Conversation {
   /** Entries of its session before this chat. */
   readonly earlier = signal<readonly TranscriptEntry[]>([])
   readonly #internId: string
-  readonly #session: string | null
   #abort = new AbortController()
 
   constructor(internId: string, session: string | null) {
     this.#internId = internId
-    this.#session = session
     this.chat = signal({ ...EMPTY_CHAT, session })
   }
 
@@ -27,9 +25,10 @@ export class Conversation {
     this.#abort.abort()
   }
 
+  /** Removes the messages; the next one continues the session. */
   clear(): void {
     this.stop()
-    this.chat.value = { ...EMPTY_CHAT, session: this.#session }
+    this.update(({ session }) => ({ ...EMPTY_CHAT, session }))
   }
 
   /** A message that does not reach the intern returns to the composer. */

@@ -5,7 +5,7 @@ import { invalidate, useGet } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
-import { navigate, query } from "../../state/router.ts"
+import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -87,7 +87,7 @@ export default function InternPage({ params }: PageProps) {
               </div>
             )}
             <Tabs label={data.name} tabs={TABS} />
-            {tab === "chat" && <ChatView key={`${data.id} ${query.value.get("session") ?? ""}`} intern={data} />}
+            {tab === "chat" && <ChatView intern={data} />}
             {tab === "sessions" && <Sessions intern={data} />}
             {tab === "files" && <Files intern={data} />}
             {tab === "schedules" && <Schedules intern={data} />}
