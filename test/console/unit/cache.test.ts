@@ -1,5 +1,13 @@
 import { afterEach, expect, test } from "vitest"
-import { clearCache, type Entry, entryOf, invalidate, load, loadIfOld } from "../../../src/console/api/cache.ts"
+import {
+  clearCache,
+  type Entry,
+  entryOf,
+  invalidate,
+  load,
+  loadIfOld,
+  refreshShown,
+} from "../../../src/console/api/cache.ts"
 
 const open: Entry[] = []
 afterEach(() => {
@@ -82,4 +90,26 @@ test("reads are not concurrent without a change, and a failed one keeps the show
   expect(entry.state.value).toMatchObject({ data: "models", error: { message: "gone" } })
   loadIfOld(entry)
   expect(reads).toHaveLength(3)
+})
+
+test("a returning user reads what is shown and old, and keeps it until the response", async () => {
+  const { entry, reads } = shown("/calls?limit=6")
+  load(entry)
+  reads[0]?.answer("old")
+  await settled()
+  refreshShown()
+  expect(reads).toHaveLength(1)
+  entry.state.value = { ...entry.state.value, updatedAt: Date.now() - 60_000 }
+  refreshShown()
+  expect(reads).toHaveLength(2)
+  expect(entry.state.value.data).toBe("old")
+})
+
+test("a retry after an error without data is loading again", async () => {
+  const { entry, reads } = shown("/audit")
+  load(entry)
+  reads[0]?.fail(new Error("gone"))
+  await settled()
+  load(entry)
+  expect(entry.state.value).toMatchObject({ isLoading: true, error: undefined })
 })
