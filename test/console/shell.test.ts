@@ -92,10 +92,12 @@ describe.runIf(hasChromium)("in a browser", () => {
       await page.goto(`${origin}/calls`)
       await page.getByRole("heading", { level: 1, name: "Calls" }).waitFor()
       await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
-      expect(requested.filter((path) => path.includes("/markdown-"))).toEqual([])
-      expect(requested.indexOf("/console/session")).toBeLessThan(
-        requested.findIndex((path) => path.startsWith("/api/v1/")),
-      )
+      // The overview may still request something before it is left.
+      const ofCalls = requested.slice(requested.indexOf("/calls"))
+      expect(ofCalls.filter((path) => path.includes("/markdown-"))).toEqual([])
+      const session = ofCalls.indexOf("/console/session")
+      expect(session).toBeGreaterThan(0)
+      expect(session).toBeLessThan(ofCalls.findIndex((path) => path.startsWith("/api/v1/")))
     })
   })
 
