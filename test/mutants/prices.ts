@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts"
 const LIST = "src/money/price-list.ts"
 const UNIT = "test/money/price-list.test.ts"
 const CALLS = "test/inference/price-overrides.worker.test.ts"
+const TOOLS = "test/inference/provider-tools.worker.test.ts"
 const SEARCHES = "test/inference/provider-searches.worker.test.ts"
 
 /** Faults with which a call would be charged at another price, or held for less than it can cost. */
@@ -55,5 +56,19 @@ export const priceMutants: readonly Mutant[] = [
     from: `|| item["action"]["type"] === "search"`,
     to: `|| true`,
     test: SEARCHES,
+  },
+  {
+    name: "price: the gateway's key runs tools without a price",
+    file: "src/inference/plan.ts",
+    from: `target.byok !== undefined || isPriced(target)`,
+    to: `true`,
+    test: TOOLS,
+  },
+  {
+    name: "price: the gateway's key reads storage of providers",
+    file: "src/inference/plan.ts",
+    from: `const owned = targets.filter(({ byok }) => byok !== undefined)`,
+    to: `const owned = targets.slice()`,
+    test: "test/inference/provider-storage.worker.test.ts",
   },
 ]
