@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers"
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { invalidateOrganization } from "../../src/access/key-cache.ts"
-import { clearConfig } from "../../src/config/config.ts"
-import { clearDeployment } from "../../src/inference/context.ts"
+import { useVariable } from "../support/variable.ts"
 import { eventually } from "../support/eventually.ts"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
 import { mockProvider } from "../support/mock-provider.ts"
@@ -115,16 +114,7 @@ const LEASE_OVER_MS = 100_000
 /** More than any timer of these calls. */
 const ANSWERED_WITHIN_MS = 8_000
 
-beforeAll(() => {
-  env.HOLD_TTL_MS = HOLD_TTL_MS
-  clearConfig(env)
-  clearDeployment(env)
-  return () => {
-    delete env.HOLD_TTL_MS
-    clearConfig(env)
-    clearDeployment(env)
-  }
-})
+useVariable("HOLD_TTL_MS", HOLD_TTL_MS)
 afterEach(() => vi.restoreAllMocks())
 
 let models = 0

@@ -1,9 +1,7 @@
-import { env } from "cloudflare:workers"
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
-import { clearConfig } from "../../src/config/config.ts"
-import { clearDeployment } from "../../src/inference/context.ts"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+import { useVariable } from "../support/variable.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -91,16 +89,7 @@ describe("a call that names something stored at a provider", () => {
 })
 
 describe("PROVIDER_STORAGE: shared", () => {
-  beforeAll(() => {
-    const set = (value: string | undefined) => {
-      if (value === undefined) delete env.PROVIDER_STORAGE
-      else env.PROVIDER_STORAGE = value
-      clearConfig(env)
-      clearDeployment(env)
-    }
-    set("shared")
-    return () => set(undefined)
-  })
+  useVariable("PROVIDER_STORAGE", "shared")
 
   test("calls with the gateway's key name what its accounts store", async () => {
     const workspace = await newWorkspace()

@@ -1,9 +1,7 @@
-import { env } from "cloudflare:workers"
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
-import { clearConfig } from "../../src/config/config.ts"
-import { clearDeployment } from "../../src/inference/context.ts"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, openHolds, receiptOf, type TestClient } from "../support/world.ts"
+import { useVariable } from "../support/variable.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -104,16 +102,7 @@ describe("images of a provider's tool", () => {
 })
 
 describe("UNPRICED_TOOLS", () => {
-  beforeAll(() => {
-    const set = (value: string | undefined) => {
-      if (value === undefined) delete env.UNPRICED_TOOLS
-      else env.UNPRICED_TOOLS = value
-      clearConfig(env)
-      clearDeployment(env)
-    }
-    set("code_interpreter, image_generation")
-    return () => set(undefined)
-  })
+  useVariable("UNPRICED_TOOLS", "code_interpreter, image_generation")
 
   test("its tools are run with the gateway's key, and their tokens are charged", async () => {
     const workspace = await newWorkspace()

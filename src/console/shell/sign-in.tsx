@@ -3,6 +3,7 @@ import { ApiError } from "../api/client.ts"
 import { path, query } from "../state/router.ts"
 import { signIn, signInProvider } from "../state/session.ts"
 import { Button } from "../ui/button.tsx"
+import { useModal } from "../ui/dialog.tsx"
 import { TextField } from "../ui/field.tsx"
 import { Mark } from "./mark.tsx"
 
@@ -26,12 +27,7 @@ export function SignIn() {
 
 /** Covers the page when its session has ended, and keeps it for the same user. */
 export function SignInAgain() {
-  const element = useRef<HTMLDialogElement>(null)
-  useLayoutEffect(() => {
-    const dialog = element.current
-    dialog?.showModal()
-    return () => dialog?.close()
-  }, [])
+  const element = useModal()
   return (
     <dialog
       ref={element}

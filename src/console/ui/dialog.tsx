@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { TextField } from "./field.tsx"
@@ -15,20 +15,26 @@ type Props = {
   children: ComponentChildren
 }
 
-/** A modal: traps the focus; Escape and a click outside close it. */
-export function Dialog({ title, onClose, wide, class: extra, staysOpen = false, children }: Props) {
+/** Opens a dialog as a modal while its component is shown. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const element = useRef<HTMLDialogElement>(null)
-  const pressed = useRef<EventTarget | null>(null)
-  const dismiss = () => {
-    if (!staysOpen) onClose()
-  }
-  const id = useId()
   // Synchronously: users type while a dialog opens.
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     return () => dialog?.close()
   }, [])
+  return element
+}
+
+/** A modal: traps the focus; Escape and a click outside close it. */
+export function Dialog({ title, onClose, wide, class: extra, staysOpen = false, children }: Props) {
+  const element = useModal()
+  const pressed = useRef<EventTarget | null>(null)
+  const dismiss = () => {
+    if (!staysOpen) onClose()
+  }
+  const id = useId()
   return (
     <dialog
       ref={element}
