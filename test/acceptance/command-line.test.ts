@@ -152,7 +152,7 @@ describe("a manager", () => {
       await done(["export", "--from", "2020-01-01", "--out", file])
       return readFileSync(file, "utf8")
     }
-    await expect.poll(run, { timeout: 20_000, interval: 500 }).toContain("sim/echo")
+    await expect.poll(run, { timeout: 60_000, interval: 500 }).toContain("sim/echo")
     const lines = (await done(["export", "--from", "2020-01-01", "--format", "ndjson"])).trimEnd().split("\n")
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ model: "sim/echo" })
   })

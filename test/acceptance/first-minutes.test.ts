@@ -80,11 +80,11 @@ class Terminal {
       }
     }
     signal("SIGINT")
-    await eventually(() => expect(signal(0)).toBe(false), 20_000)
+    await eventually(() => expect(signal(0)).toBe(false))
   }
 
   async #until(text: string): Promise<void> {
-    await eventually(() => expect(this.#printed).toContain(text), 60_000)
+    await eventually(() => expect(this.#printed).toContain(text))
   }
 }
 

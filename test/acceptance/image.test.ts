@@ -136,7 +136,7 @@ test("it serves as an unprivileged user, is healthy at the first response, and w
   expect(await once(child, "exit")).toEqual([0, null])
 
   const again = run(container)
-  await eventually(async () => expect((await fetch(`${container.url}/ready`)).status).toBe(200), 30_000)
+  await eventually(async () => expect((await fetch(`${container.url}/ready`)).status).toBe(200))
   const credits = await fetch(`${container.url}/api/v1/credits`, {
     headers: { authorization: `Bearer ${data.management_key}` },
   })
@@ -148,7 +148,7 @@ test("it serves as an unprivileged user, is healthy at the first response, and w
 test("a SIGTERM as soon as it listens ends all its processes", async () => {
   const container = await newContainer()
   const { child } = run(container)
-  await eventually(() => fetch(`${container.url}/health`), 30_000)
+  await eventually(() => fetch(`${container.url}/health`))
   const family = familyOf(child.pid ?? 0)
   child.kill("SIGTERM")
   await once(child, "exit")

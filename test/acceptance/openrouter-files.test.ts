@@ -67,5 +67,5 @@ test("an export is read with the client", async () => {
     const bytes = await openrouter(organization.managementKey).files.download({ fileId: id })
     return await new Response(bytes as ReadableStream).text()
   }
-  await expect.poll(create, { timeout: 10_000, interval: 500 }).toContain("sim/echo")
+  await expect.poll(create, { timeout: 60_000, interval: 500 }).toContain("sim/echo")
 })

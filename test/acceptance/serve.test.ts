@@ -87,7 +87,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
     PRIVATE_HOSTS: "127.0.0.1",
     ...env,
   })
-  await eventually(() => expect(printed).toContain('"ready"'), 30_000)
+  await eventually(() => expect(printed).toContain('"ready"'))
 }
 
 async function stop(): Promise<void> {

@@ -1,5 +1,6 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
+import { HANG_MS } from "../support/depth.ts"
 import { useMemoryDisk } from "../support/memory-disk.ts"
 
 const root = path.join(import.meta.dirname, "../..")
@@ -17,7 +18,7 @@ export default defineConfig({
     fileParallelism: false,
     // The client libraries are large: they are loaded once, not by every file.
     isolate: false,
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
   },
 })

@@ -38,7 +38,7 @@ test("wrangler dev in a new clone serves with working keys from the first reques
     await eventually(() => expect(running(family)).toEqual([]))
   })
   const origin = `http://127.0.0.1:${port}`
-  await eventually(async () => expect((await fetch(`${origin}/health`)).status, printed).toBe(200), 60_000)
+  await eventually(async () => expect((await fetch(`${origin}/health`)).status, printed).toBe(200), 240_000)
   family = familyOf(child.pid ?? 0)
   expect(printed).toContain("The keys for clients are in .dev.env; they work from the first request.")
 

@@ -24,6 +24,7 @@ export async function newVisit({ width = 1440, height = 900, theme = "light" }: 
   const context = await (
     await browser
   ).newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" })
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const faults: string[] = []
   page.on("pageerror", (error) => faults.push(`Script: ${error.message}`))

@@ -1,5 +1,6 @@
 import path from "node:path"
 import { defineConfig } from "vitest/config"
+import { HANG_MS } from "../support/depth.ts"
 import { useMemoryDisk } from "../support/memory-disk.ts"
 
 const root = path.join(import.meta.dirname, "../..")
@@ -15,9 +16,9 @@ export default defineConfig({
     // One browser at a time.
     fileParallelism: false,
     isolate: false,
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
     // Not a claim about the console: a poll ends as soon as it passes.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

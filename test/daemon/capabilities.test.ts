@@ -142,7 +142,7 @@ test("the table has a row for each agent", () => {
   expect([...documented().keys()]).toEqual(["embedded", ...AGENTS])
 })
 
-describe("the table row matches the behaviour of the agent", { timeout: 240_000 }, () => {
+describe("the table row matches the behaviour of the agent", () => {
   test("embedded", async () => {
     expect(documented().get("embedded")).toEqual([
       "–",

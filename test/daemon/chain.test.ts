@@ -77,7 +77,7 @@ async function requests(intern: Intern, command: string) {
 
 const fileOf = ({ dir }: Intern, name: string) => path.join(dir, "work", name)
 
-describe("opencode, through the daemon", { timeout: 240_000 }, () => {
+describe("opencode, through the daemon", () => {
   test("asks for permission, runs the allowed command in its folder, and reports usage", async () => {
     const intern = await newIntern("asks")
     await startDaemon(intern)

@@ -64,7 +64,7 @@ const canMount = () => {
 }
 const isPossible = canMount() && (await listens(secure, 443, LOOPBACK)) && (await listens(plain, 80, LOOPBACK))
 
-describe.skipIf(!isPossible)("a name that resolves to this computer after its check", { timeout: 120_000 }, () => {
+describe.skipIf(!isPossible)("a name that resolves to this computer after its check", () => {
   let folder: string
   let gateway: Started
   let internApi: ReturnType<typeof newInternApi>

@@ -92,7 +92,7 @@ function expectNoValue(text: string): void {
 const curl = (target: string, ...args: string[]) =>
   `curl -sS -i --suppress-connect-headers -H "Authorization: Bearer $API_TOKEN" ${args.join(" ")} https://${target}`
 
-describe("an agent of a daemon", { timeout: 240_000 }, () => {
+describe("an agent of a daemon", () => {
   let running: Running
   beforeAll(async () => {
     running = await start("scripted")
@@ -230,7 +230,7 @@ console.log("read " + Math.round(read / 1e6) + " MB; found " + found)
 /** Others are tested if they are installed: TEST_AGENTS=qwen,codex,claude, and their commands in the PATH. */
 const AGENTS = (process.env["TEST_AGENTS"] ?? "opencode").split(",")
 
-describe("a real agent", { timeout: 240_000 }, () => {
+describe("a real agent", () => {
   test.each(AGENTS)("completes a turn that uses a secret at its host, and gets it nowhere else: %s", async (agent) => {
     const running = await start(agent, { agent, model: "sim/agent", path: `${commands}:${process.env["PATH"]}` })
     const prompt = async (command: string) => {

@@ -244,28 +244,24 @@ type Update = { sessionId: string; update: { content: { text: string } } }
 const of = ({ params }: AcpMessage) => (params as Update).sessionId
 const textOf = ({ params }: AcpMessage) => (params as Update).update.content.text
 
-test(
-  "any schedule of clients, the agent and the runtime delivers and answers every message exactly once",
-  { timeout: 300_000 },
-  async () => {
-    const workspace = await newWorkspace()
-    const names = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
-    const operation = fc.record({
-      do: fc.oneof(...names.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
-      slot: fc.nat({ max: 2 }),
-      session: fc.nat({ max: 2 }),
-      question: fc.nat({ max: 2 }),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
-        const deps = await Setup.of(workspace)
-        await deps.connect(0)
-        for (const one of operations) {
-          await deps.do(one)
-          await deps.check()
-        }
-      }),
-      { numRuns: runs(0.25), endOnFailure: true },
-    )
-  },
-)
+test("any schedule of clients, the agent and the runtime delivers and answers every message exactly once", async () => {
+  const workspace = await newWorkspace()
+  const names = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]
+  const operation = fc.record({
+    do: fc.oneof(...names.map((name) => ({ weight: OPERATIONS[name], arbitrary: fc.constant(name) }))),
+    slot: fc.nat({ max: 2 }),
+    session: fc.nat({ max: 2 }),
+    question: fc.nat({ max: 2 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 25, maxLength: 50, size: "max" }), async (operations) => {
+      const deps = await Setup.of(workspace)
+      await deps.connect(0)
+      for (const one of operations) {
+        await deps.do(one)
+        await deps.check()
+      }
+    }),
+    { numRuns: runs(0.25), endOnFailure: true },
+  )
+})

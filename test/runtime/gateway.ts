@@ -258,7 +258,7 @@ function aimAtRuntime(url: string): () => Promise<void> {
   }
 }
 
-const RESTART_TIMEOUT_MS = 20_000
+const RESTART_TIMEOUT_MS = 60_000
 
 async function eventuallyServes(url: string, killed: number): Promise<void> {
   const deadline = Date.now() + RESTART_TIMEOUT_MS
