@@ -96,6 +96,18 @@ export async function workerProject(common: object) {
                   completion: "0.000002",
                 })),
               })),
+              ...(["text", "fim"] as const).map((completions) => ({
+                slug: `legacy-${completions}`,
+                name: `Legacy ${completions}`,
+                base_url: `http://legacy-${completions}.test/v1`,
+                api_key: `legacy-${completions}-provider-key-0123456789`,
+                completions,
+                models: Array.from({ length: 20 }, (_, index) => ({
+                  id: `m${index}`,
+                  prompt: "0.000001",
+                  completion: "0.000002",
+                })),
+              })),
               {
                 slug: "pooled",
                 base_url: "http://pooled.test/v1",

@@ -10,14 +10,17 @@ import type { GenerationDraft } from "../ledger/generation.ts"
 
 const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/chat/completions": "completions",
+  "/completions": "completions",
   "/responses": "completions",
   "/messages": "completions",
   "/embeddings": "embeddings",
   "/rerank": "rerank",
   "/images/generations": "image",
   "/images": "image",
+  "/images/edits": "image",
   "/audio/speech": "tts",
   "/audio/transcriptions": "stt",
+  "/audio/translations": "stt",
   "/videos": "video",
   "/realtime/client_secrets": "realtime",
 }

@@ -35,7 +35,7 @@ export const MAX_LINE_BYTES = 4 * 1024 * 1024
 export const MAX_UNFINISHED = 50
 
 /** The endpoints of requests in a batch, without the prefix of the API. */
-export const BATCH_PATHS = ["/chat/completions", "/responses", "/messages", "/embeddings"] as const
+export const BATCH_PATHS = ["/chat/completions", "/completions", "/responses", "/messages", "/embeddings"] as const
 /** As clients of the OpenAI API send them, and with the path of this API. */
 export const BATCH_ENDPOINTS = BATCH_PATHS.flatMap((path) => [`/v1${path}` as const, `/api/v1${path}` as const])
 

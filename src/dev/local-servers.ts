@@ -15,6 +15,7 @@ type Found = {
   slug: string
   name: string
   base_url: string
+  completions: "text"
   models: { id: string; prompt: string; completion: string; output: string[] }[]
 }
 
@@ -24,7 +25,7 @@ export async function findLocalServers(ownPort: number): Promise<Found[]> {
     const baseUrl = `http://127.0.0.1:${port}/v1`
     const ids = await listModels(baseUrl)
     const models = ids.map((id) => ({ id, prompt: "0", completion: "0", output: [...outputsOf(id)] }))
-    return models.length > 0 ? [{ slug, name, base_url: baseUrl, models }] : []
+    return models.length > 0 ? [{ slug, name, base_url: baseUrl, completions: "text" as const, models }] : []
   })
   return (await Promise.all(requested)).flat()
 }

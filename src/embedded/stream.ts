@@ -12,7 +12,7 @@ export type Step =
 export const PACE_MS = 20
 const PIECES_BEFORE_FAULT = 10
 /** Bytes written in the same turn as the error never reach a socket. */
-const FLUSH_MS = 20
+const FLUSH_MS = 100
 /** Models with the speed of a large one. */
 const PACED = new Set(["paced", "agent"])
 

@@ -57,6 +57,12 @@ export function costFields({ costNano, byok }: Pick<Charge, "costNano" | "byok">
   }
 }
 
+/** The charged usage of a chat response, with the other fields that the provider reported. */
+export const chargedUsage = (charge: Charge, reported: unknown): Json => ({
+  ...usageOf(charge, reported),
+  ...costFields(charge),
+})
+
 /** Picks the cost fields. */
 export function costsIn({ cost, is_byok: isByok, cost_details: details }: Costs): Costs {
   return {

@@ -8,6 +8,8 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { json, jsonBody, ok } from "../http/schema.ts"
 import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
+import { CompletionsChunk, CompletionsRequest, CompletionsResult } from "../formats/completions/schemas.ts"
+import { completionsFormat } from "./endpoints/completions/format.ts"
 import { chatFormat } from "./endpoints/chat/format.ts"
 import {
   bodyBytes,
@@ -47,6 +49,26 @@ const chat = createRoute({
       description: "The completion, or its stream.",
       headers: z.object({ "x-generation-id": z.string() }),
       content: { ...json(ChatResult), "text/event-stream": { schema: ChatChunk } },
+    },
+    ...FAILURES,
+  },
+})
+
+const completions = createRoute({
+  method: "post",
+  path: "/completions",
+  operationId: "createCompletion",
+  tags: ["Completions"],
+  summary: "Create a text completion",
+  description:
+    "The legacy format of OpenAI. A provider that has it receives the prompt as it is, others as the message of a user. With `stream: true` the response is a stream of `CompletionsChunk` events that ends with `data: [DONE]`.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  parameters: ROUTING_HEADERS,
+  request: { body: jsonBody(CompletionsRequest) },
+  responses: {
+    200: {
+      description: "The completion, or its stream.",
+      content: { ...json(CompletionsResult), "text/event-stream": { schema: CompletionsChunk } },
     },
     ...FAILURES,
   },
@@ -118,6 +140,10 @@ export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
     return handleInference(newCall(c, chatFormat, request), await depsOf(c))
+  })
+  .openapi(completions, async (c) => {
+    const request = c.req.valid("json")
+    return handleInference(newCall(c, completionsFormat, request), await depsOf(c))
   })
   .openapi(responses, async (c) => {
     const request = c.req.valid("json")

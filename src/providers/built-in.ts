@@ -24,6 +24,7 @@ export type BuiltInProvider = {
   settings: readonly string[]
   /** Also supports the Responses format. */
   responses: boolean
+  completions?: NonNullable<Provider["completions"]>
   /** How the key is sent. */
   keyHeader: string
   quirks: Quirks
@@ -43,6 +44,7 @@ type More = {
   status?: string
   format?: ProviderFormat
   responses?: true
+  completions?: NonNullable<Provider["completions"]>
   keyHeader?: string
   keyless?: true
   aliases?: readonly string[]
@@ -69,6 +71,7 @@ export function row(
     ...(more.cloud && { cloud: more.cloud }),
     format,
     responses: more.responses ?? false,
+    ...(more.completions && { completions: more.completions }),
     keyHeader,
     quirks: more.quirks ?? {},
     ...(more.batches && { batches: more.batches }),

@@ -111,6 +111,7 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
     ...(batches && { batches }),
     ...inCloud,
     ...(provider.responses && { responses: true as const }),
+    ...(provider.completions && { completions: provider.completions }),
     ...(regions && { regions }),
   }
 }

@@ -109,6 +109,7 @@ const CustomProvider = z.strictObject(
     name: text("must be a name").optional(),
     wire: z.enum(CUSTOM_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
     responses: flag.default(false),
+    completions: z.enum(["text", "fim"], { error: 'accepts "text" or "fim"' }).optional(),
     batch_price_percent: z
       .int({ error: PERCENT_RULE })
       .min(1, { error: PERCENT_RULE })
@@ -122,7 +123,7 @@ const CustomProvider = z.strictObject(
   {
     error: refuse(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, batch_price_percent, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -151,6 +152,7 @@ export function toProvider(custom: CustomProvider): Provider {
     ...toKeys([...(custom.api_key === undefined ? [] : [custom.api_key]), ...(custom.api_keys ?? [])]),
     keyHeader: custom.key_header?.toLowerCase() ?? keyHeaderOf(custom.wire),
     ...(custom.responses && { responses: true as const }),
+    ...(custom.completions && { completions: custom.completions }),
     ...(custom.batch_price_percent !== undefined && { batches: { pricePercent: custom.batch_price_percent } }),
     ...(custom.regions && { regions: custom.regions }),
     quirks: {},

@@ -13,6 +13,8 @@ export type Provider = {
   format: ProviderFormat
   /** Also supports the Responses format. */
   responses?: true
+  /** Also supports legacy completions. `fim`: only between a prompt and a suffix, at `/fim/completions`. */
+  completions?: "text" | "fim"
   /**
    * Regions of its processing, such as `europe` or `us`, for regional hostnames. Absent: unknown. `any`: all regions.
    */

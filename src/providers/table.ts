@@ -54,6 +54,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("baseten", "https://inference.baseten.co/v1", { headquarters: "US", quirks: OLD_LIMIT }),
   row("cerebras", "https://api.cerebras.ai/v1", {
+    completions: "text",
     headquarters: "US",
     quirks: STRICT_NEW,
     status: "https://status.cerebras.ai/",
@@ -78,6 +79,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://status.cohere.com/",
   }),
   row("deepinfra", "https://api.deepinfra.com/v1/openai", {
+    completions: "text",
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://deepinfra.com/privacy",
@@ -91,8 +93,9 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     terms: "https://cdn.deepseek.com/policies/en-US/deepseek-terms-of-use.html",
     status: "https://status.deepseek.com/",
   }),
-  row("featherless", "https://api.featherless.ai/v1", { quirks: OLD_LIMIT }),
+  row("featherless", "https://api.featherless.ai/v1", { completions: "text", quirks: OLD_LIMIT }),
   row("fireworks", "https://api.fireworks.ai/inference/v1", {
+    completions: "text",
     aliases: ["FIREWORKS_AI_API_KEY"],
     headquarters: "US",
     quirks: STRICT_OLD,
@@ -101,6 +104,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://status.fireworks.ai/",
   }),
   row("friendli", "https://api.friendli.ai/serverless/v1", {
+    completions: "text",
     aliases: ["FRIENDLI_TOKEN"],
     quirks: OLD_LIMIT,
   }),
@@ -130,13 +134,16 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("inception", "https://api.inceptionlabs.ai/v1", { headquarters: "US", quirks: OLD_LIMIT }),
   row("llama-cpp", null, {
+    completions: "text",
     keyless: true,
   }),
   row("lm-studio", null, {
+    completions: "text",
     keyless: true,
   }),
   row("minimax", "https://api.minimax.io/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
   row("mistral", "https://api.mistral.ai/v1", {
+    completions: "fim",
     headquarters: "FR",
     quirks: STRICT_NO_STREAM_OPTIONS,
     privacy: "https://mistral.ai/terms/#privacy-policy",
@@ -149,8 +156,13 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     quirks: OLD_LIMIT,
   }),
   row("morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
-  row("nebius", "https://api.tokenfactory.nebius.com/v1", { headquarters: "NL", quirks: OLD_LIMIT }),
+  row("nebius", "https://api.tokenfactory.nebius.com/v1", {
+    headquarters: "NL",
+    completions: "text",
+    quirks: OLD_LIMIT,
+  }),
   row("novita", "https://api.novita.ai/openai/v1", {
+    completions: "text",
     headquarters: "US",
     quirks: OLD_LIMIT,
     privacy: "https://novita.ai/legal/privacy-policy",
@@ -162,6 +174,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     quirks: OLD_LIMIT,
   }),
   row("ollama", null, {
+    completions: "text",
     keyless: true,
   }),
   row("openai", "https://api.openai.com/v1", {
@@ -174,6 +187,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     status: "https://status.openai.com/",
   }),
   row("openrouter", "https://openrouter.ai/api/v1", {
+    completions: "text",
     headquarters: "US",
     responses: true,
     privacy: "https://openrouter.ai/privacy",
@@ -194,6 +208,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("siliconflow", "https://api.siliconflow.com/v1", { quirks: OLD_LIMIT }),
   row("together", "https://api.together.xyz/v1", {
+    completions: "text",
     aliases: ["TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY"],
     headquarters: "US",
     quirks: OLD_LIMIT,
@@ -204,6 +219,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("upstage", "https://api.upstage.ai/v1", { headquarters: "KR", quirks: OLD_LIMIT }),
   row("venice", "https://api.venice.ai/api/v1", { headquarters: "US", quirks: OLD_LIMIT }),
   row("vllm", null, {
+    completions: "text",
     keyless: true,
   }),
   row("wandb", "https://api.inference.wandb.ai/v1", {

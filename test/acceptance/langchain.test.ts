@@ -1,6 +1,6 @@
 import { AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages"
 import { tool } from "@langchain/core/tools"
-import { ChatOpenAI } from "@langchain/openai"
+import { ChatOpenAI, OpenAI } from "@langchain/openai"
 import { beforeAll, describe, expect, test } from "vitest"
 import { ANSWER, AUTHORS, DESCRIPTION, NAME, PARAMETERS, QUESTION, weatherIn } from "./weather.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
@@ -60,3 +60,16 @@ test.each([false, true])(
     expect(failure).toMatchObject({ status: 404, lc_error_code: "MODEL_NOT_FOUND" })
   },
 )
+
+test("@langchain/openai: a text completion is invoked and streamed", async () => {
+  const llm = new OpenAI({
+    model: "sim/echo",
+    apiKey: organization.apiKey,
+    maxRetries: 0,
+    configuration: { baseURL: gatewayUrl },
+  })
+  expect(await llm.invoke("Hello there")).toBe("Hello there")
+  let text = ""
+  for await (const piece of await llm.stream("Hello there")) text += piece
+  expect(text).toBe("Hello there")
+})

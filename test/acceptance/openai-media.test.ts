@@ -35,6 +35,20 @@ test("openai: generated speech can be transcribed", async () => {
   expect(written.usage).toMatchObject({ type: "duration", seconds: 1, cost: 0.0001 })
 })
 
+test("openai: an image is edited, and audio is translated", async () => {
+  const client = openai(organization.apiKey)
+  const image = await toFile(Buffer.from("89504e47", "hex"), "cat.png", { type: "image/png" })
+  const edited = await client.images.edit({ model: "sim/image", image: [image, image], prompt: "a dot", n: 2 })
+  const pictures = edited.data?.map(({ b64_json: picture }) => Buffer.from(picture ?? "", "base64")) ?? []
+  expect(pictures.map((picture) => picture.subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
+  const single = await client.images.edit({ model: "sim/image", image, mask: image, prompt: "a dot" })
+  expect(single.data).toHaveLength(1)
+
+  const file = await toFile(Buffer.alloc(20_000), "hello.wav", { type: "audio/wav" })
+  const translated = await client.audio.translations.create({ model: "sim/transcribe", file })
+  expect(translated.text).toBe("20000 bytes of audio/wav")
+})
+
 test("openai: a model without this modality is a NotFoundError", async () => {
   const client = openai(organization.apiKey)
   const model = "sim/echo"

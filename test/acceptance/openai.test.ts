@@ -202,3 +202,31 @@ describe("the openai client gets", () => {
     },
   )
 })
+
+describe("text completions of the openai client", () => {
+  const prompt = "Three rivers of Europe"
+
+  test("a response has the text, the finish reason and the charged usage", async () => {
+    const completion = await client.completions.create({ model: "sim/echo", prompt: [prompt], max_tokens: 50 })
+    expect(completion.object).toBe("text_completion")
+    expect(completion.choices).toMatchObject([{ text: prompt, finish_reason: "stop", index: 0 }])
+    expect(completion.usage?.total_tokens).toBeGreaterThan(0)
+  })
+
+  test("a stream has the text in chunks, and the usage in the last one", async () => {
+    const stream = await client.completions.create({ model: "sim/echo", prompt, stream: true })
+    const chunks: OpenAI.Completion[] = []
+    for await (const chunk of stream) chunks.push(chunk)
+    expect(chunks.length).toBeGreaterThan(2)
+    expect(chunks.map(({ choices }) => choices[0]?.text ?? "").join("")).toBe(prompt)
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBeGreaterThan(0)
+  })
+
+  test.each(["sim/late-error", "sim/cut"])("an APIError for %s in the middle of a stream", async (model) => {
+    const stream = await client.completions.create({ model, prompt, stream: true })
+    const read = async () => {
+      for await (const _ of stream);
+    }
+    await expect(read()).rejects.toBeInstanceOf(APIError)
+  })
+})

@@ -204,7 +204,7 @@ describe("an invalid input file", () => {
   })
 
   test.each([
-    [{ endpoint: "/v1/completions" }, "endpoint"],
+    [{ endpoint: "/v1/moderations" }, "endpoint"],
     [{ completion_window: "1h" }, "completion_window"],
     [{ metadata: { a: 1 } }, "metadata"],
     [{ input_file_id: "../x" }, "input_file_id"],

@@ -148,7 +148,7 @@ describe("opencode, through the daemon", () => {
   test("is steered during a turn, and stops when its client disconnects", async () => {
     const intern = await newIntern("steered")
     await startDaemon(intern)
-    const long = `begin ${"and so on ".repeat(80)}`
+    const long = `begin ${"and so on ".repeat(200)}`
     const reading = await internApi.prompt(intern.id, long, { session_id: "s" })
     await reading.until("begin")
     const steered = await internApi.prompt(intern.id, "afterthought", { session_id: "s" })

@@ -192,6 +192,34 @@ const messages: ApiFormat = {
   },
 }
 
+/** Text only: the format has no tools. */
+const completions: ApiFormat = {
+  name: "completions",
+  path: "/completions",
+  body: (_, limit) => ({ prompt: TEXT, max_tokens: limit }),
+  complete: (answer) => ({
+    text: str(at(answer, "choices", 0, "text")),
+    calls: [],
+    prompt: numberAt(answer, "usage", "prompt_tokens"),
+    completion: numberAt(answer, "usage", "completion_tokens"),
+  }),
+  streamed: (raw) => {
+    const chunks = eventsIn(raw)
+    expect(raw.trimEnd().endsWith("data: [DONE]")).toBe(true)
+    expect(chunks.filter(({ object }) => object !== "text_completion")).toEqual([])
+    const usage = chunks.map((chunk) => at(chunk, "usage")).findLast((one) => one !== undefined)
+    return {
+      failure: chunks.map((chunk) => at(chunk, "error") as Json | undefined).find((error) => error !== undefined),
+      output: {
+        text: chunks.map((chunk) => str(at(chunk, "choices", 0, "text"))).join(""),
+        calls: [],
+        prompt: numberAt(usage, "prompt_tokens"),
+        completion: numberAt(usage, "completion_tokens"),
+      },
+    }
+  },
+}
+
 function toCall(name: unknown, args: unknown) {
   return { name: str(name), args: JSON.parse(str(args)) as unknown }
 }
@@ -214,7 +242,7 @@ function send(as: TestClient, format: ApiFormat, slug: string, more: Json): Prom
 const usd = (prompt: number, completion: number, cached = 0) =>
   Number(((prompt - cached) * 1e-6 + cached * 1e-7 + completion * 2e-6).toFixed(9))
 
-const formats = [chat, responses, messages]
+const formats = [chat, responses, messages, completions]
 
 describe.each(formats)("$name", (format) => {
   describe.each([
@@ -225,7 +253,8 @@ describe.each(formats)("$name", (format) => {
       [false, "alone"],
       [true, "with a healthy model behind it"],
     ])("fallback: %s", (hasFallback) => {
-      const possible = slugs.filter((slug) => !SLOW.includes(slug) && !(slug === "stall" && !stream))
+      const excluded = [...SLOW, ...(stream ? [] : ["stall"]), ...(format === completions ? [...TOOLS, "refusal"] : [])]
+      const possible = slugs.filter((slug) => !excluded.includes(slug))
       const cases = sampled(possible, 2, formats.indexOf(format) + Number(stream) + Number(hasFallback))
 
       let workspace: Workspace

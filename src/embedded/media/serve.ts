@@ -14,7 +14,9 @@ export const mediaRoutes: readonly (readonly [string, Serve])[] = [
   ["POST /v1/rerank", inJson("rerank", order)],
   ["POST /v1/images/generations", inJson("image", paint)],
   ["POST /v1/audio/speech", inJson("speech", synthesizeSpeech)],
+  ["POST /v1/images/edits", edit],
   ["POST /v1/audio/transcriptions", transcribe],
+  ["POST /v1/audio/translations", transcribe],
   ["POST /v1/videos", inJson("video", (body) => Response.json(newOrder(body)))],
 ]
 
@@ -56,6 +58,14 @@ function paint({ prompt, n }: Json): Response {
     return { b64_json: btoa(String.fromCharCode(...picture)) }
   })
   return Response.json({ created: Math.floor(Date.now() / 1_000), data })
+}
+
+async function edit(request: Request): Promise<Response> {
+  const form = await request.formData().catch(() => undefined)
+  const images = [...(form?.getAll("image") ?? []), ...(form?.getAll("image[]") ?? [])]
+  if (images.length === 0) return invalid(400, "'image' must be a part of the form.", "image", null)
+  const { prompt, n } = Object.fromEntries(form ?? [])
+  return rejectModel(form?.get("model"), "image") ?? paint({ prompt, n: n === undefined ? 1 : Number(n) })
 }
 
 const SOUNDS = new Map([

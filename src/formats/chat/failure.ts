@@ -13,12 +13,13 @@ export function failureFrames(error: GatewayError, defaults: ChunkDefaults, furt
     model,
     choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
     ...further,
-    error: {
-      code: error.status,
-      message: error.message,
-      // Clients that read this metadata require error_type.
-      metadata: { error_type: errors[error.code].type, ...error.metadata },
-    },
+    error: toErrorFields(error),
   }
   return [toFrame(chunk), DONE_FRAME]
+}
+
+/** The `error` of a chunk. */
+export function toErrorFields({ status, message, code, metadata }: GatewayError): Json {
+  // Clients that read this metadata require error_type.
+  return { code: status, message, metadata: { error_type: errors[code].type, ...metadata } }
 }

@@ -16,6 +16,7 @@ const TEXT_FIELDS: Readonly<Record<string, Role>> = {
   instructions: "system",
   system: "system",
   prompt: "user",
+  suffix: "user",
   negative_prompt: "user",
   query: "user",
   documents: "user",

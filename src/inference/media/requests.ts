@@ -67,22 +67,43 @@ function isImage(image: Json): boolean {
   return typeof image["b64_json"] === "string" || typeof image["url"] === "string"
 }
 
-/** Charged per generated image and per counted token. */
 export function imageRequest(request: ImageRequest): InferenceRequest {
-  const { prompt, n, input_references: references } = request
-  const media = isArray(references) ? references.length : 0
+  const { input_references: references } = request
+  return toImageRequest(request, isArray(references) ? references.length : 0, (body) => ({
+    reader: imageReader,
+    path: "/images/generations",
+    body,
+  }))
+}
+
+/** Input images of an edit, sent as they are. */
+export type ImageFiles = { images: readonly File[]; mask: File | undefined }
+
+export function imageEditRequest(request: ImageRequest, { images, mask }: ImageFiles): InferenceRequest {
+  return toImageRequest(request, images.length + (mask ? 1 : 0), (body) => {
+    const form = toForm(body)
+    // Some providers accept only this name for one image.
+    for (const image of images) form.append(images.length === 1 ? "image" : "image[]", image)
+    if (mask) form.append("mask", mask)
+    return { reader: imageReader, path: "/images/edits", body, form }
+  })
+}
+
+/** Charged per input image, per generated image and per counted token. */
+function toImageRequest(
+  request: ImageRequest,
+  inputImages: number,
+  toUpstream: (body: Json) => UpstreamRequest,
+): InferenceRequest {
+  const { prompt, n } = request
   return plainRequest(request, {
     apiType: "image",
     output: "image",
-    promptBound: maxTokensIn(prompt) + SPECIAL_TOKENS + media * TOKENS_PER_MEDIA_PART,
+    promptBound: maxTokensIn(prompt) + SPECIAL_TOKENS + inputImages * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
     completionBound: TOKENS_PER_MEDIA_PART,
-    pieces: { images: 0, pictures: n ?? 1 },
-    buildUpstreamRequest: (outgoing) => ({
-      reader: imageReader,
-      path: "/images/generations",
-      body: { ...forwardedFields(request, outgoing), ...(n != null && { n }) },
-    }),
+    pieces: { images: inputImages, pictures: n ?? 1 },
+    buildUpstreamRequest: (outgoing) => toUpstream({ ...forwardedFields(request, outgoing), ...(n != null && { n }) }),
     complete: (response, { tokens: { prompt: promptTokens, completion } }) => ({
       ...response,
       created: response["created"] ?? Math.floor(Date.now() / 1_000),
@@ -149,7 +170,11 @@ export type Transcription = Record<string, unknown> &
 export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 
 /** Charged per second, or per counted token. */
-export function transcriptionRequest(request: Transcription, file: AudioFile): InferenceRequest {
+export function transcriptionRequest(
+  request: Transcription,
+  file: AudioFile,
+  api: "transcriptions" | "translations",
+): InferenceRequest {
   const prompt = typeof request["prompt"] === "string" ? request["prompt"] : ""
   return plainRequest(request, {
     apiType: "stt",
@@ -160,13 +185,15 @@ export function transcriptionRequest(request: Transcription, file: AudioFile): I
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / MIN_BYTES_PER_SECOND) },
     buildUpstreamRequest: (outgoing): UpstreamRequest => {
       const { input_audio: _, ...body } = forwardedFields(request, outgoing)
-      return { reader: transcriptionReader, path: "/audio/transcriptions", body, form: toForm(body, file) }
+      const form = toForm(body)
+      form.append("file", new File([file.bytes], file.name, { type: file.type }))
+      return { reader: transcriptionReader, path: `/audio/${api}`, body, form }
     },
   })
 }
 
-/** Providers accept audio only as a multipart form. */
-function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
+/** Providers accept files only in a multipart form. */
+function toForm(fields: Json): FormData {
   const form = new FormData()
   for (const [key, value] of Object.entries(fields)) {
     const values = isArray(value) ? value : [value]
@@ -174,7 +201,6 @@ function toForm(fields: Json, { bytes, name, type }: AudioFile): FormData {
     for (const fieldValue of values)
       form.append(name, typeof fieldValue === "string" ? fieldValue : JSON.stringify(fieldValue))
   }
-  form.append("file", new File([bytes], name, { type }))
   return form
 }
 

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from "hono"
 import * as z from "zod"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, acceptJsonOrForm, newRouter } from "../../http/router.ts"
-import { explain, jsonBody, ok } from "../../http/schema.ts"
+import { jsonBody, ok } from "../../http/schema.ts"
 import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
 import { reachableProviders } from "../../providers/configured.ts"
@@ -15,13 +15,12 @@ import { modelOrDefault } from "../defaults.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
+import { MAX_FORM_BYTES, readImageEdit, readTranscription } from "./forms.ts"
 import {
-  type AudioFile,
+  imageEditRequest,
   imageRequest,
-  type Transcription,
   rerankRequest,
   speechRequest,
-  toAudioFile,
   transcriptionRequest,
   videoRequest,
 } from "./requests.ts"
@@ -31,16 +30,11 @@ import {
   RerankRequest,
   RerankResult,
   SpeechRequest,
-  TranscriptionRequest,
   TranscriptionResult,
   VideoJob,
   VideoRequest,
 } from "./schemas.ts"
 import { type Order, readJobId, toJob, toJobId, orderInit } from "./video-jobs.ts"
-
-/** 25 MB of audio in base64, and the JSON around it. */
-const MAX_TRANSCRIPTION_BODY_BYTES = 36 * 1024 * 1024
-const MAX_FILE_BYTES = 25 * 1024 * 1024
 
 const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
   method: "post" as const,
@@ -70,11 +64,20 @@ const speech = createRoute({
   responses: { 200: { description: "The audio.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
 })
 
-const transcriptions = createRoute({
-  ...post("/audio/transcriptions", "createTranscription", "Transcribe audio"),
-  description: "Takes JSON with the audio in base64, or `multipart/form-data` with a `file`.",
-  middleware: [acceptJsonOrForm(MAX_TRANSCRIPTION_BODY_BYTES)] as const,
-  responses: { 200: ok(TranscriptionResult, "The transcript."), ...FAILURES },
+const transcripts = <Path extends string>(path: Path, operationId: string, summary: string) =>
+  createRoute({
+    ...post(path, operationId, summary),
+    description: "Takes JSON with the audio in base64, or `multipart/form-data` with a `file`.",
+    middleware: [acceptJsonOrForm(MAX_FORM_BYTES)] as const,
+    responses: { 200: ok(TranscriptionResult, "The text."), ...FAILURES },
+  })
+
+const imageEdits = createRoute({
+  ...post("/images/edits", "editImages", "Edit images"),
+  description:
+    "Takes `multipart/form-data`: a part `image` or several `image[]`, an optional `mask`, and the fields of `POST /images`.",
+  middleware: [acceptJsonOrForm(MAX_FORM_BYTES)] as const,
+  responses: { 200: ok(ImageResult, "The images."), ...FAILURES },
 })
 
 const videos = createRoute({
@@ -133,9 +136,17 @@ export const media = newRouter()
     answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
   .openapi(speech, (c) => answer(c, c.req.valid("json"), speechRequest))
-  .openapi(transcriptions, async (c) => {
-    const { request, file } = await readTranscription(c)
-    return answer(c, request, (requested) => transcriptionRequest(requested, file))
+  .openapi(imageEdits, async (c) => {
+    const { request, files } = await readImageEdit(c.req.raw)
+    return answer(c, withImageModel(request, callerOf(c.var.principal)), (edit) => imageEditRequest(edit, files))
+  })
+  .openapi(transcripts("/audio/transcriptions", "createTranscription", "Transcribe audio"), async (c) => {
+    const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
+    return answer(c, request, (requested) => transcriptionRequest(requested, file, "transcriptions"))
+  })
+  .openapi(transcripts("/audio/translations", "createTranslation", "Translate audio to English text"), async (c) => {
+    const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
+    return answer(c, request, (requested) => transcriptionRequest(requested, file, "translations"))
   })
   .openapi(videos, async (c) => {
     const { workspaceId } = c.var.principal
@@ -212,56 +223,4 @@ async function providerOf({ provider: slug, credentialId }: Order, deps: Deps): 
     throw new GatewayError("not_found", "The credential used to create this video no longer exists.")
   }
   return { ...provider, apiKey }
-}
-
-/** Reads a transcription request, from JSON or a multipart form. */
-async function readTranscription(c: Context<App>): Promise<{ request: Transcription; file: AudioFile }> {
-  if (!(c.req.header("content-type") ?? "").startsWith("multipart/form-data")) {
-    const body: unknown = await c.req.json().catch(() => undefined)
-    const request = check(TranscriptionRequest, body)
-    return { request, file: toAudioFile(request.input_audio) }
-  }
-  const form = await c.req.raw.formData().catch(() => undefined)
-  const part = form?.get("file")
-  if (!form || !(part instanceof File)) {
-    throw new GatewayError("invalid_request", "file: must be a form part with the audio and a file name.")
-  }
-  if (part.size > MAX_FILE_BYTES) {
-    throw new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
-  }
-  const request = check(TranscriptionRequest.omit({ input_audio: true }), toFields(form))
-  const bytes = new Uint8Array(await part.arrayBuffer())
-  return { request, file: { bytes, name: part.name || "audio", type: part.type || "application/octet-stream" } }
-}
-
-const NUMBERS = ["temperature"]
-const OBJECTS = ["provider", "trace"]
-
-/** Converts form parts to the fields of a JSON request. */
-function toFields(form: FormData): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  for (const key of new Set(form.keys())) {
-    const values = form.getAll(key)
-    const value = values.find((one) => typeof one === "string")
-    if (key === "file" || value === undefined) continue
-    if (key.endsWith("[]")) fields[key.slice(0, -2)] = values
-    else if (NUMBERS.includes(key)) fields[key] = Number(value)
-    else if (key === "stream") fields[key] = value === "true"
-    else fields[key] = OBJECTS.includes(key) ? parse(key, value) : value
-  }
-  return fields
-}
-
-function parse(key: string, json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    throw new GatewayError("invalid_request", `${key}: must be a JSON object.`)
-  }
-}
-
-function check<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
-  const checked = schema.safeParse(value)
-  if (!checked.success) throw new GatewayError("invalid_request", explain(checked.error))
-  return checked.data
 }

@@ -23,7 +23,7 @@ export async function prepareCall<Body extends Preparable>(
     call: { request: screening ? { ...request, screening } : request, meta, caller },
   })
   // Output guardrails read the chat format, so their calls use it upstream.
-  const isFiltered = screening?.readsOutput === true
+  const isFiltered = screening?.readsOutput === true && !format.isReadAsChat
   if (!needsPreparation(body, deps, isFiltered ? () => false : format.isNativeTo)) {
     return single(isFiltered ? inChatFormat(call) : format.toRequest(body, call.bodyBytes))
   }

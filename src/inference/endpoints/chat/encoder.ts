@@ -1,7 +1,7 @@
 import type { CallContext } from "../../inference-request.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
-import { costFields, type Charge, usageOf } from "../../../formats/usage.ts"
+import { type Charge, chargedUsage } from "../../../formats/usage.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
 import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
@@ -89,11 +89,6 @@ function withoutUsage(chunk: Json): Json | undefined {
   const { usage: _, ...rest } = chunk
   return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
 }
-
-const chargedUsage = (charge: Charge, reported: unknown): Json => ({
-  ...usageOf(charge, reported),
-  ...costFields(charge),
-})
 
 function toEmptyChunk({ id, model, created }: ChunkDefaults): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }

@@ -13,5 +13,6 @@ export const chatFormat: ApiFormat<ChatRequest> = {
   isNativeTo: () => false,
   presetFields,
   prependInstructions,
+  isReadAsChat: true,
   emitsToolItems: false,
 }

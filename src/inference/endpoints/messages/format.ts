@@ -13,5 +13,6 @@ export const messagesFormat: ApiFormat<MessagesRequest> = {
   isNativeTo: ({ format }) => format === "anthropic",
   presetFields,
   prependInstructions,
+  isReadAsChat: false,
   emitsToolItems: false,
 }

@@ -13,5 +13,6 @@ export const responsesFormat: ApiFormat<ResponsesRequest> = {
   isNativeTo: (provider) => provider.responses === true,
   presetFields,
   prependInstructions,
+  isReadAsChat: false,
   emitsToolItems: true,
 }

@@ -1,0 +1,63 @@
+import type { CompletionsRequest } from "../../../formats/completions/schemas.ts"
+import { asChatRequest, chatRefusal } from "../../../formats/completions/to-chat.ts"
+import { completionsTranslation } from "../../../formats/completions/upstream.ts"
+import { chatReader } from "../../../formats/readers/chat.ts"
+import type { UpstreamFields, UpstreamRequest } from "../../../formats/upstream.ts"
+import type { Provider } from "../../../providers/provider.ts"
+import { toUpstreamBody } from "../../../providers/upstream-request.ts"
+import type { InferenceRequest } from "../../inference-request.ts"
+import { chatRequest } from "../chat/request.ts"
+import { completionsEncoder } from "./encoder.ts"
+
+/**
+ * Normalizes a text completion. A provider with this format receives the prompt as it is, others receive it as the
+ * message of a user.
+ */
+export function completionsRequest(request: CompletionsRequest, bodyBytes: number): InferenceRequest {
+  const { prompt, suffix } = request
+  const logged = chatRequest(asChatRequest(request, `${prompt}${suffix ?? ""}`), bodyBytes)
+  const { upstream } = logged
+  const refusal = chatRefusal(request)
+  return {
+    ...logged,
+    upstream: {
+      streamed: request.stream,
+      buildUpstreamRequest(provider, outgoing) {
+        const path = pathAt(provider, request)
+        if (path === undefined) return upstream.buildUpstreamRequest(provider, outgoing)
+        return toUpstream(request, path, provider, outgoing)
+      },
+      unsupportedReason: (provider) =>
+        pathAt(provider, request) === undefined ? (refusal ?? upstream.unsupportedReason?.(provider)) : undefined,
+    },
+    encoderFor: (call) => completionsEncoder(request, call),
+  }
+}
+
+/** Path of the completions API that takes the request; undefined at a provider without one. */
+function pathAt({ completions }: Provider, { suffix }: CompletionsRequest): string | undefined {
+  if (completions === "text") return "/completions"
+  return completions === "fim" && suffix ? "/fim/completions" : undefined
+}
+
+function toUpstream(
+  request: CompletionsRequest,
+  path: string,
+  provider: Provider,
+  outgoing: UpstreamFields,
+): UpstreamRequest {
+  const { prompt, suffix, echo, logprobs } = request
+  const chat = asChatRequest(request, prompt)
+  const { messages: _, top_logprobs: _top, logprobs: _logprobs, ...shared } = toUpstreamBody(chat, provider, outgoing)
+  const { max_completion_tokens: limit, ...rest } = shared
+  const body = {
+    ...rest,
+    // The format has only this limit.
+    ...(limit !== undefined && { max_tokens: limit }),
+    prompt,
+    ...(suffix != null && { suffix }),
+    ...(echo != null && { echo }),
+    ...(logprobs != null && { logprobs }),
+  }
+  return { reader: chatReader, path, body, translate: completionsTranslation }
+}
