@@ -76,6 +76,7 @@ describe("a batch", () => {
   test.each([
     ["/v1/responses", { input: "Hello" }, "output"],
     ["/api/v1/chat/completions", { messages: [{ role: "user", content: "Hello" }] }, "choices"],
+    ["/v1/completions", { prompt: "Hello" }, "choices"],
     ["/v1/embeddings", { input: "Hello", model: "sim/embed" }, "data"],
     ["/v1/messages", { max_tokens: 50, messages: [{ role: "user", content: "Hello" }] }, "content"],
   ])("runs requests of %s", async (endpoint, body, field) => {
