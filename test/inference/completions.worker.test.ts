@@ -118,6 +118,23 @@ describe("a provider with the completions format", () => {
     expect(ends).toEqual(["stop", "length"])
   })
 
+  test("receives several prompts, each of which is held and charged", async () => {
+    const workspace = await newWorkspace()
+    const choices = ["a", "b", "c"].map((text, index) => ({ index, text, logprobs: null, finish_reason: "stop" }))
+    const calls = play(() => Response.json({ ...result(""), choices }))
+    const request = { model: TEXT_MODEL, prompt: ["A", "B", "C"], max_tokens: 1_000 }
+    const completion = await expectJson<Completion>(200, workspace.as.post("/completions", request))
+    expect(completion.choices.map(({ text }) => text)).toEqual(["a", "b", "c"])
+    expect(calls[0]?.body).toMatchObject({ prompt: ["A", "B", "C"] })
+    // Three completions of 1,000 tokens do not fit into the limit of this key; one does.
+    const poor = await newKey(workspace, { limit: 0.003 })
+    await poor.as.post("/completions", { ...request, prompt: "A" })
+    expect(calls.at(-1)?.body).toMatchObject({ max_tokens: 1_000 })
+    const before = calls.length
+    await poor.as.post("/completions", request)
+    for (const { body } of calls.slice(before)) expect(body["max_tokens"]).toBeLessThan(1_000)
+  })
+
   test("receives suffix and echo; its log probabilities pass", async () => {
     const workspace = await newWorkspace()
     const logprobs = { tokens: ["a"], token_logprobs: [-0.1], top_logprobs: [{ a: -0.1 }], text_offset: [0] }
@@ -240,7 +257,8 @@ describe("any other provider", () => {
 describe("a request that the format does not have", () => {
   test.each([
     [{ prompt: undefined }, "prompt"],
-    [{ prompt: ["a", "b"] }, "prompt"],
+    [{ prompt: ["a", "b"] }, "prompt: several prompts need a provider with the completions format"],
+    [{ prompt: [] }, "prompt"],
     [{ prompt: [1, 2] }, "prompt"],
     [{ messages: [{ role: "user", content: "x" }] }, "messages"],
     [{ tools: [] }, "tools"],

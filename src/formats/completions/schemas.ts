@@ -3,7 +3,8 @@ import { ChatRequest, rejectContradictions } from "../schemas.ts"
 
 /** The legacy text completions format: a prompt in place of messages. Other fields are those of the chat format. */
 
-const PROMPT_RULE = "must be a string, or an array of one string; send a request for each prompt"
+const MAX_PROMPTS = 128
+const PROMPT_RULE = `must be a string, or an array of 1 to ${MAX_PROMPTS} strings`
 const LOGPROBS_RULE = "must be an integer from 0 to 20"
 const text = z.string({ error: "must be a string" })
 const absent = z.null({ error: "is a field of /chat/completions; send prompt instead" }).optional()
@@ -17,8 +18,8 @@ export const CompletionsRequest = z
     stop_server_tools_when: absent,
     max_tokens: ChatRequest.shape.max_tokens.meta({ deprecated: false }),
     prompt: z
-      .union([text, z.tuple([text])], { error: PROMPT_RULE })
-      .transform((prompt) => (typeof prompt === "string" ? prompt : prompt[0])),
+      .union([text, z.array(text).min(1).max(MAX_PROMPTS)], { error: PROMPT_RULE })
+      .transform((prompt) => (Array.isArray(prompt) && prompt.length === 1 ? (prompt[0] ?? "") : prompt)),
     suffix: text.nullish(),
     echo: z.boolean({ error: "must be true or false" }).nullish(),
     logprobs: z

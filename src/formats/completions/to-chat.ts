@@ -8,25 +8,31 @@ const NATIVE_FIELDS = ["suffix", "echo"] as const
 /** Why a provider without the completions format cannot serve the request; undefined if it can. */
 export function chatRefusal(request: CompletionsRequest): GatewayError | undefined {
   const field = NATIVE_FIELDS.find((name) => Boolean(request[name]))
-  if (field === undefined) return undefined
-  const rule = "needs a provider with the completions format, and none of the remaining ones has it"
-  return new GatewayError("invalid_request", `${field}: ${rule}.`)
+  const rule = "a provider with the completions format, and none of the remaining ones has it"
+  if (Array.isArray(request.prompt)) {
+    return new GatewayError("invalid_request", `prompt: several prompts need ${rule}. Send a request for each prompt.`)
+  }
+  return field === undefined ? undefined : new GatewayError("invalid_request", `${field}: needs ${rule}.`)
 }
 
 /** The prompt as the message of a user. Throws if the request has fields that the chat format cannot express. */
 export function toChatRequest(request: CompletionsRequest): ChatRequest {
   const refusal = chatRefusal(request)
   if (refusal) throw refusal
-  return asChatRequest(request, request.prompt)
+  return asChatRequest(request, promptsOf(request))
 }
 
-/** The fields of the request with `content` as its message. */
-export function asChatRequest(request: CompletionsRequest, content: string): ChatRequest {
+export function promptsOf({ prompt }: CompletionsRequest): readonly string[] {
+  return Array.isArray(prompt) ? prompt : [prompt]
+}
+
+/** The fields of the request with these texts as its messages. */
+export function asChatRequest(request: CompletionsRequest, texts: readonly string[]): ChatRequest {
   const { prompt: _, suffix: _suffix, echo: _echo, best_of: _bestOf, logprobs, ...shared } = request
   const { messages: _messages, tools: _tools, tool_choice: _choice, stop_server_tools_when: _stops, ...rest } = shared
   return {
     ...rest,
-    messages: [{ role: "user", content }],
+    messages: texts.map((content) => ({ role: "user", content })),
     ...(logprobs != null && { logprobs: true, top_logprobs: logprobs }),
   }
 }

@@ -27,7 +27,7 @@ export const EXACT: Descriptions = {
   "CompletionsRequest.model": "The model, `author/slug`, a preset or an alias.",
   "CompletionsRequest.models": "Models to try in this order.",
   "CompletionsRequest.provider": "Allowed providers and their order.",
-  "CompletionsRequest.prompt": "The text to complete, or an array with it.",
+  "CompletionsRequest.prompt": "The text to complete, or several for a provider with the completions format.",
   "CompletionsRequest.messages": "Only null: a field of /chat/completions.",
   "CompletionsRequest.tools": "Only null: a field of /chat/completions.",
   "CompletionsRequest.tool_choice": "Only null: a field of /chat/completions.",

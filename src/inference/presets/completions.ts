@@ -9,5 +9,7 @@ export function presetFields(config: PresetConfig): Record<string, unknown> {
 
 /** Instructions are the beginning of the text. */
 export function prependInstructions(request: CompletionsRequest, prompt: string): CompletionsRequest {
-  return { ...request, prompt: `${prompt}\n\n${request.prompt}` }
+  const { prompt: texts } = request
+  const prepend = (text: string) => `${prompt}\n\n${text}`
+  return { ...request, prompt: Array.isArray(texts) ? texts.map(prepend) : prepend(texts) }
 }

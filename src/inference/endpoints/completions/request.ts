@@ -1,5 +1,5 @@
 import type { CompletionsRequest } from "../../../formats/completions/schemas.ts"
-import { asChatRequest, chatRefusal } from "../../../formats/completions/to-chat.ts"
+import { asChatRequest, chatRefusal, promptsOf } from "../../../formats/completions/to-chat.ts"
 import { completionsTranslation } from "../../../formats/completions/upstream.ts"
 import { chatReader } from "../../../formats/readers/chat.ts"
 import type { UpstreamFields, UpstreamRequest } from "../../../formats/upstream.ts"
@@ -14,12 +14,19 @@ import { completionsEncoder } from "./encoder.ts"
  * message of a user.
  */
 export function completionsRequest(request: CompletionsRequest, bodyBytes: number): InferenceRequest {
-  const { prompt, suffix } = request
-  const logged = chatRequest(asChatRequest(request, `${prompt}${suffix ?? ""}`), bodyBytes)
-  const { upstream } = logged
+  const { suffix, n } = request
+  const prompts = promptsOf(request)
+  const logged = chatRequest(asChatRequest(request, suffix ? [...prompts, suffix] : prompts), bodyBytes)
+  const { upstream, bounds } = logged
   const refusal = chatRefusal(request)
   return {
     ...logged,
+    bounds: {
+      ...bounds,
+      choices: prompts.length * (n ?? 1),
+      // Each prompt can be as long as the context.
+      ...(prompts.length > 1 && { promptLimit: "none" }),
+    },
     upstream: {
       streamed: request.stream,
       buildUpstreamRequest(provider, outgoing) {
@@ -47,7 +54,7 @@ function toUpstream(
   outgoing: UpstreamFields,
 ): UpstreamRequest {
   const { prompt, suffix, echo, logprobs } = request
-  const chat = asChatRequest(request, prompt)
+  const chat = asChatRequest(request, [])
   const { messages: _, top_logprobs: _top, logprobs: _logprobs, ...shared } = toUpstreamBody(chat, provider, outgoing)
   const { max_completion_tokens: limit, ...rest } = shared
   const body = {

@@ -1,0 +1,42 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { CompletionsRequest } from "../../src/formats/completions/schemas.ts"
+import { costRangeFor } from "../../src/inference/cost-bound.ts"
+import { completionsRequest } from "../../src/inference/endpoints/completions/request.ts"
+import { costOf, NO_TOKENS } from "../../src/money/money.ts"
+import type { Target } from "../../src/routing/target.ts"
+
+const text = fc.string({ unit: "binary", maxLength: 200 })
+const bytesIn = (value: string) => new TextEncoder().encode(value).byteLength
+
+describe("the hold of a text completion", () => {
+  test("covers every response to its prompts, whatever the context length of the model", () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          prompt: fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 6 })),
+          suffix: fc.option(text),
+          n: fc.option(fc.integer({ min: 1, max: 4 })),
+          max_tokens: fc.integer({ min: 1, max: 500 }),
+        }),
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (body, contextLength, share) => {
+          const request = CompletionsRequest.parse({ model: "acme/m", ...body })
+          const { bounds } = completionsRequest(request, bytesIn(JSON.stringify(body)))
+          const pricing = { prompt: "0.000001", completion: "0.000002" }
+          const target = { endpoint: { pricing, contextLength, maxCompletionTokens: null } } as unknown as Target
+          const prompts = [body.prompt].flat()
+          // A token is at least one byte, and no prompt is longer than the context.
+          const prompt = prompts
+            .map((one) => Math.min(contextLength, bytesIn(one) + bytesIn(body.suffix ?? "")))
+            .reduce((a, b) => a + b)
+          const limit = Math.min(body.max_tokens, contextLength)
+          const completion = Math.floor(limit * (body.n ?? 1) * prompts.length * share)
+          const charged = costOf({ ...NO_TOKENS, prompt, completion }, pricing)
+          expect(costRangeFor([target], bounds, () => undefined).mostNano).toBeGreaterThanOrEqual(charged)
+        },
+      ),
+    )
+  })
+})
