@@ -6,7 +6,7 @@ import { completionsRequest } from "../../src/inference/endpoints/completions/re
 import { costOf, NO_TOKENS } from "../../src/money/money.ts"
 import type { Target } from "../../src/routing/target.ts"
 
-const text = fc.string({ unit: "binary", maxLength: 200 })
+const text = fc.tuple(fc.nat(2_000), fc.constantFrom("a", "é", "語")).map(([length, letter]) => letter.repeat(length))
 const bytesIn = (value: string) => new TextEncoder().encode(value).byteLength
 
 describe("the hold of a text completion", () => {
@@ -14,13 +14,13 @@ describe("the hold of a text completion", () => {
     fc.assert(
       fc.property(
         fc.record({
-          prompt: fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 6 })),
+          prompt: fc.oneof(text, { weight: 3, arbitrary: fc.array(text, { minLength: 2, maxLength: 6 }) }),
           suffix: fc.option(text),
           n: fc.option(fc.integer({ min: 1, max: 4 })),
-          max_tokens: fc.integer({ min: 1, max: 500 }),
+          max_tokens: fc.integer({ min: 1, max: 10_000 }),
         }),
-        fc.integer({ min: 1, max: 1_000 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 10_000, max: 100_000 })),
+        fc.constantFrom(1, 1, 1, 0.5),
         (body, contextLength, share) => {
           const request = CompletionsRequest.parse({ model: "acme/m", ...body })
           const { bounds } = completionsRequest(request, bytesIn(JSON.stringify(body)))
