@@ -64,7 +64,8 @@ export function completionsEncoder(request: CompletionsRequest, call: CallContex
     failure(error, metadata, charge) {
       const usage = charge && charge.tokensFrom !== "none" ? usageIn(charge) : {}
       const choices = [{ index: 0, text: "", logprobs: null, finish_reason: "error" }]
-      return [toFrame({ ...toChunk({ choices }), ...metadata, ...usage, error: toErrorFields(error) }), DONE_FRAME]
+      // First, as in the chat format.
+      return [toFrame({ error: toErrorFields(error), ...toChunk({ choices }), ...metadata, ...usage }), DONE_FRAME]
     },
 
     end(charge) {
