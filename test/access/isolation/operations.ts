@@ -134,6 +134,7 @@ const MESSAGES = [{ role: "user", content: "Hi" }]
 /** Valid requests, by operation; the others send the example of the document. */
 const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /chat/completions": ({ preset }) => ({ body: { preset, model: "sim/echo", messages: MESSAGES } }),
+  "POST /completions": ({ preset }) => ({ body: { preset, model: "sim/echo", prompt: "Hi" } }),
   "POST /responses": ({ preset }) => ({ body: { preset, model: "sim/echo", input: "Hi" } }),
   "POST /messages": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),
   "POST /estimate": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),
