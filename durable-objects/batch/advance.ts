@@ -19,6 +19,7 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   const { env } = deps
   const row = await readBatch(env.DB, id)
   if (!row || isFinal(row.status)) return null
+  if (areLinesLost(row, deps)) return failLost(row, deps)
   // Also a batch that was cancelled first, so that each request has a result.
   const isUnread = row.status === "cancelling" && deps.lines.progress().total === 0
   const validated = row.status === "validating" || isUnread ? await validate(row, deps) : row
@@ -30,6 +31,24 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
   }
   if (validated.status === "in_progress") return run(validated, deps)
   return finish(validated, deps)
+}
+
+/** The storage of the object was lost, or the database was restored to a time before the end of the batch. */
+function areLinesLost({ status, progress }: BatchRow, { lines }: AdvanceDeps): boolean {
+  return status !== "validating" && (progress.total ?? 0) > 0 && lines.progress().total === 0
+}
+
+/** The requests are not repeated, since those with a result were charged. */
+async function failLost({ id }: BatchRow, { env }: AdvanceDeps): Promise<null> {
+  const message = `The results of this batch were lost. GET /calls?session_id=${id} lists the calls that were charged.`
+  const errors = [{ code: "results_lost", message, param: null, line: null }]
+  await moveBatch(env.DB, id, {
+    from: ["in_progress", "finalizing", "cancelling"],
+    to: "failed",
+    now: Date.now(),
+    errors,
+  })
+  return null
 }
 
 async function validate(row: BatchRow, { env, lines }: AdvanceDeps): Promise<BatchRow> {

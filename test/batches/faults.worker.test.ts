@@ -5,7 +5,17 @@ import { hashKey } from "../../src/access/key.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace } from "../support/world.ts"
-import { type Batch, createBatch, insertBatch, waitForStatus, readLines, request, toJsonl, upload } from "./batches.ts"
+import {
+  type Batch,
+  chargesOf,
+  createBatch,
+  insertBatch,
+  waitForStatus,
+  readLines,
+  request,
+  toJsonl,
+  upload,
+} from "./batches.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -104,6 +114,26 @@ test("waking a batch that has ended changes nothing", async () => {
   expect(await expectJson(200, workspace.as.get(`/batches/${batch.id}`))).toEqual(batch)
   expect(await readLines(workspace.as, batch.output_file_id)).toHaveLength(1)
 })
+
+test.each(["in_progress", "finalizing", "cancelling"])(
+  "a batch that is %s again in a restored database fails, and its requests are not charged again",
+  async (status) => {
+    const workspace = await newWorkspace()
+    const batch = await waitForStatus(workspace.as, await createBatch(workspace.as, [request("a", "Hi")]), "completed")
+    const charged = await eventually(async () => {
+      const costs = await chargesOf(batch.id)
+      expect(costs).toHaveLength(1)
+      return costs
+    })
+    await env.DB.prepare("UPDATE batches SET status = ?, output_file_id = NULL WHERE id = ?")
+      .bind(status, batch.id)
+      .run()
+    await wakeBatch(env, batch.id)
+    const failed = await waitForStatus(workspace.as, batch, "failed")
+    expect(failed.errors?.data).toMatchObject([{ code: "results_lost", message: expect.stringContaining(batch.id) }])
+    expect(await chargesOf(batch.id)).toEqual(charged)
+  },
+)
 
 test("a response of several megabytes is written completely", async () => {
   const workspace = await newWorkspace()
