@@ -100,6 +100,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     )
   }
 
+  /** `checkLimits` for isolates of release 0.2, which call it until they are replaced. */
+  room(...limits: Parameters<Ledger["checkLimits"]>): Verdict {
+    return this.checkLimits(...limits)
+  }
+
   /** The balance, then each of these limits. */
   limitStatuses(limits: readonly Limit[]): ReturnType<typeof limitStatuses> {
     return limitStatuses(withAccount(limits, this.#credits.total()), this.#counters, this.#holds)

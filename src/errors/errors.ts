@@ -98,9 +98,12 @@ function isSchemaError(thrown: unknown): boolean {
   return /\bno such (?:table|column)\b|\bhas no column named\b/.test(thrown.message) || isSchemaError(thrown.cause)
 }
 
-/** Messages of temporary errors of D1, KV, R2 and Durable Objects. */
+/**
+ * Messages of temporary errors of D1, KV, R2 and Durable Objects. During a deploy, an object may still run a release
+ * without the called method.
+ */
 const PASSES =
-  /Network connection lost|overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
+  /Network connection lost|RPC receiver does not implement|overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
 
 /** Whether a bound service failed, not the gateway itself. Drizzle wraps the error. */
 export function isUnavailable(thrown: unknown): boolean {

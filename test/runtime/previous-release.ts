@@ -36,6 +36,13 @@ if (!previous) {
   console.warn("The history is missing: the previous release is not tried on the present schema. git fetch --unshallow")
 }
 
+/** The source files of that release in a folder. */
+export function readPrevious(folder: string): string[] {
+  if (!previous) return []
+  const files = git("ls-tree", "-r", "--name-only", previous.commit, folder).trim().split("\n")
+  return files.map((file) => git("show", `${previous.commit}:${file}`))
+}
+
 /** Builds the bundle that release deployed; returns the file. */
 export function buildPrevious({ commit }: { commit: string }): string {
   const folder = path.join(root, ".wrangler/previous", commit)
