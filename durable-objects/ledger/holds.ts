@@ -4,6 +4,7 @@ import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { heldOfProviders, providerOf, providerScope, type ProviderVerdict } from "../../src/ledger/provider-limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
+import { DAY_MS } from "../../src/support/time.ts"
 import type { HeldRates } from "./rates.ts"
 
 /** A hold of a call, or a lease from which an isolate admits calls (src/ledger/lease.ts). */
@@ -177,8 +178,10 @@ export class Holds {
     this.#leases.set(id, { ...lease, rates })
   }
 
+  /** Including those of a clock that was far ahead, which would never expire. */
   expired(now: number): HoldRow[] {
-    return this.#sql.exec<HoldRow>("SELECT * FROM holds WHERE expires_at <= ?", now).toArray()
+    const query = "SELECT * FROM holds WHERE expires_at <= ? OR expires_at > ?"
+    return this.#sql.exec<HoldRow>(query, now, now + 30 * DAY_MS).toArray()
   }
 
   /** Epoch milliseconds; null if there are no holds. */

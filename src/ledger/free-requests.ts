@@ -1,8 +1,8 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS, HOUR_MS } from "../support/time.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { usdToNano } from "../money/money.ts"
-import { windowStart } from "../money/windows.ts"
+import { continuedStart, windowStart } from "../money/windows.ts"
 
 /**
  * Limits of requests on free models, per account, minute and day; the daily limit is higher after a purchase of credit.
@@ -26,14 +26,14 @@ const MINUTE_MS = 60_000
 
 export const NO_FREE_REQUESTS: FreeCount = { minute: 0, minuteStart: 0, day: 0, dayStart: 0 }
 
-/** Resets windows that have ended. A clock that steps back resets none twice. */
+/** Resets windows that have ended or are far ahead. A clock that steps back resets none twice. */
 export function currentFree(count: FreeCount, now: number): FreeCount {
-  const minuteStart = Math.max(count.minuteStart, now - (now % MINUTE_MS))
-  const dayStart = Math.max(count.dayStart, windowStart("daily", now))
+  const minuteStart = continuedStart(count.minuteStart, now - (now % MINUTE_MS), now + HOUR_MS)
+  const dayStart = continuedStart(count.dayStart, windowStart("daily", now), now + DAY_MS)
   return {
-    minute: minuteStart > count.minuteStart ? 0 : count.minute,
+    minute: minuteStart === count.minuteStart ? count.minute : 0,
     minuteStart,
-    day: dayStart > count.dayStart ? 0 : count.day,
+    day: dayStart === count.dayStart ? count.day : 0,
     dayStart,
   }
 }

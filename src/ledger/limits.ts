@@ -1,4 +1,5 @@
-import { type ResetInterval, windowStart } from "../money/windows.ts"
+import { continuedStart, type ResetInterval, windowStart } from "../money/windows.ts"
+import { DAY_MS } from "../support/time.ts"
 
 /**
  * The ledger's decisions, pure: counters in, counters out, time as an argument. The Durable Object around them
@@ -29,12 +30,12 @@ export function newCounters(now: number): Counters {
   )
 }
 
-/** Resets windows that have ended. A clock that steps back resets none twice: a start never moves backwards. */
+/** Resets windows that have ended, and those that start more than a day ahead. A clock that steps back resets none twice. */
 export function rollForward(counters: Counters, now: number): Counters {
   let rolled = counters
   for (const interval of INTERVALS) {
-    const start = windowStart(interval, now)
-    if (start > rolled[interval].start) rolled = { ...rolled, [interval]: { ...NOTHING, start } }
+    const start = continuedStart(rolled[interval].start, windowStart(interval, now), now + DAY_MS)
+    if (start !== rolled[interval].start) rolled = { ...rolled, [interval]: { ...NOTHING, start } }
   }
   return rolled
 }

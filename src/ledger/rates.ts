@@ -1,5 +1,7 @@
 import type { Tokens } from "../money/money.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
+import { continuedStart } from "../money/windows.ts"
+import { HOUR_MS } from "../support/time.ts"
 
 /**
  * Rate limits: requests and tokens per calendar minute, and concurrent requests. Pure; the ledger counts
@@ -49,9 +51,9 @@ export function minuteOf(now: number): number {
   return now - (now % MINUTE_MS)
 }
 
-/** Resets the count of a minute that has ended. A clock that steps back resets none twice. */
+/** Resets the count of a minute that has ended, or is more than an hour ahead. A clock that steps back resets none twice. */
 export function currentCount(count: RateCount | undefined, now: number): RateCount {
-  const minute = Math.max(count?.minute ?? 0, minuteOf(now))
+  const minute = continuedStart(count?.minute ?? 0, minuteOf(now), now + HOUR_MS)
   return count?.minute === minute ? count : { minute, requests: 0, tokens: 0 }
 }
 

@@ -26,3 +26,12 @@ export function windowStart(interval: ResetInterval, at: number): number {
     }
   }
 }
+
+/**
+ * Start of the window in which a count goes on: `current`, or `stored` if the clock was set back since it was stored, so
+ * that no window is reset twice. A stored start after `latest` is of a clock that was wrong: the count would never be
+ * reset.
+ */
+export function continuedStart(stored: number, current: number, latest: number): number {
+  return stored > latest ? current : Math.max(stored, current)
+}

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import { windowStart } from "../money/windows.ts"
 import { dayOf, startOf } from "../support/day.ts"
-import type { WindowSums } from "./sums.ts"
+import { daysOfWindows, WINDOW_COLUMNS, type WindowSums } from "./sums.ts"
 
 /** Sums by the scopes that generations were counted in, beyond account, key and workspace. */
 
@@ -49,12 +49,10 @@ export async function readScopeSums(db: D1Database, organizationId: string, now:
          FROM generations, json_each(record, '$.atProviders') AS each
          WHERE organization_id = ?1 AND settled_at >= ?3 AND record -> 'countedIn' IS NOT NULL)
        SELECT scope, sum(cost) AS total_spent, sum(byok) AS total_byok,
-         sum(iif(day >= ?2, cost, 0)) AS daily_spent, sum(iif(day >= ?2, byok, 0)) AS daily_byok,
-         sum(iif(day >= ?4, cost, 0)) AS weekly_spent, sum(iif(day >= ?4, byok, 0)) AS weekly_byok,
-         sum(iif(day >= ?5, cost, 0)) AS monthly_spent, sum(iif(day >= ?5, byok, 0)) AS monthly_byok
+         ${WINDOW_COLUMNS}
        FROM counted GROUP BY scope`,
     )
-    .bind(organizationId, dayOf(now), today, dayOf(windowStart("weekly", now)), dayOf(windowStart("monthly", now)))
+    .bind(organizationId, dayOf(now), today, ...daysOfWindows(now))
     .all<ScopeSums>()
   return results
 }

@@ -4,7 +4,7 @@ import type { ActivityQuery } from "./activity.ts"
 import { dayOf, startOf } from "../support/day.ts"
 import type { StoredOf } from "../support/db.ts"
 import { sumScopesStatement } from "./scope-store.ts"
-import type { WindowSums } from "./sums.ts"
+import { daysOfWindows, WINDOW_COLUMNS, type WindowSums } from "./sums.ts"
 import type { usageDays } from "./table.ts"
 
 /**
@@ -100,12 +100,10 @@ export async function readKeySums(db: D1Database, organizationId: string, now: n
          SELECT key_hash, workspace_id, date(settled_at / 1000, 'unixepoch'), cost_nano, byok_cost_nano FROM generations
          WHERE organization_id = ?1 AND settled_at >= ?3)
        SELECT key_hash, workspace_id, sum(cost) AS total_spent, sum(byok) AS total_byok,
-         sum(iif(day >= ?2, cost, 0)) AS daily_spent, sum(iif(day >= ?2, byok, 0)) AS daily_byok,
-         sum(iif(day >= ?4, cost, 0)) AS weekly_spent, sum(iif(day >= ?4, byok, 0)) AS weekly_byok,
-         sum(iif(day >= ?5, cost, 0)) AS monthly_spent, sum(iif(day >= ?5, byok, 0)) AS monthly_byok
+         ${WINDOW_COLUMNS}
        FROM spent GROUP BY key_hash, workspace_id`,
     )
-    .bind(organizationId, dayOf(now), today, dayOf(windowStart("weekly", now)), dayOf(windowStart("monthly", now)))
+    .bind(organizationId, dayOf(now), today, ...daysOfWindows(now))
     .all<KeySums>()
   return results
 }

@@ -42,6 +42,12 @@ describe("requests on free models", () => {
     const count = "count" in taken ? taken.count : NO_FREE_REQUESTS
     expect(currentFree(count, NOON - 10 * MINUTE)).toMatchObject({ minute: 1, day: 1 })
   })
+
+  test("start over when a clock that was a year ahead is right again", () => {
+    const taken = take(NO_FREE_REQUESTS, NOON + 365 * 24 * 60 * MINUTE)
+    const count = "count" in taken ? taken.count : NO_FREE_REQUESTS
+    expect(currentFree(count, NOON)).toMatchObject({ minute: 0, day: 0, dayStart: Date.UTC(2026, 10, 21) })
+  })
 })
 
 describe("the free requests of an account", () => {

@@ -212,6 +212,16 @@ describe("the ledger", () => {
     expect(await ledger.balance()).toMatchObject({ spentNano: 7, heldNano: 20 })
   })
 
+  test("a hold of a clock that was years ahead is charged its estimate when the clock is right again", async () => {
+    const ledger = await newLedger(100)
+    await hold(ledger, holdOf("a", 10, { estimateNano: 4 }))
+    await runInDurableObject(ledger, (_, { storage }) => {
+      storage.sql.exec("UPDATE holds SET expires_at = ?", Date.now() + 3_650 * 86_400_000)
+    })
+    await runDurableObjectAlarm(ledger)
+    expect(await ledger.balance()).toMatchObject({ heldNano: 0, spentNano: 4 })
+  })
+
   test("an expired lease cannot be extended", async () => {
     const ledger = await newLedger(1_000_000)
     const lease = { id: "lease-1", wantNano: 1_000, isHeld: false, estimateNano: 4, sequence: 1 }

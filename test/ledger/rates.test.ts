@@ -125,6 +125,12 @@ test("calls that isolates admit from leases exceed no limit", () => {
 const none = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null }
 const empty = { countOf: () => ({ minute: 0, requests: 0, tokens: 0 }), slotsOf: () => 0 }
 
+test("the count of a clock that was hours ahead is reset when it is right again, and kept if it was minutes ahead", () => {
+  const count = { minute: 600 * MINUTE_MS, requests: 9, tokens: 9 }
+  expect(currentCount(count, 7 * MINUTE_MS)).toEqual({ minute: 7 * MINUTE_MS, requests: 0, tokens: 0 })
+  expect(currentCount(count, 590 * MINUTE_MS)).toEqual(count)
+})
+
 test("a limit that is not set rejects nothing and leases without a bound", () => {
   const request = { limits: [{ ...none, scope: "a" }], tokens: 1e12 }
   expect(refusalOf(request, empty)).toBeUndefined()

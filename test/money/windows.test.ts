@@ -33,3 +33,14 @@ test("a clock that steps back over midnight does not reset a window again", () =
   const night = addSpent(newCounters(at("2026-11-29T00:00:01Z")), { spent: 5, byok: 0 }, at("2026-11-29T00:00:01Z"))
   expect(rollForward(night, at("2026-11-28T23:59:59Z")).daily.spent).toBe(5)
 })
+
+test("windows of a clock that was years ahead are reset when it is right again", () => {
+  const wrong = addSpent(newCounters(at("2036-05-05T12:00:00Z")), { spent: 5, byok: 0 }, at("2036-05-05T12:00:00Z"))
+  const right = addSpent(wrong, { spent: 3, byok: 0 }, at("2026-11-28T12:00:00Z"))
+  expect(right).toEqual({
+    total: { spent: 8, byok: 0 },
+    daily: { spent: 3, byok: 0, start: at("2026-11-28T00:00:00Z") },
+    weekly: { spent: 3, byok: 0, start: at("2026-11-23T00:00:00Z") },
+    monthly: { spent: 3, byok: 0, start: at("2026-11-01T00:00:00Z") },
+  })
+})

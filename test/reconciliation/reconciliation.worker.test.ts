@@ -2,11 +2,15 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { runSchedule } from "../../src/app/schedule.ts"
+import { DAY_MS } from "../../src/support/time.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 type Drift = { scope: string; window: string; charged_usd: number; recorded_usd: number; repaired: boolean }
 type Report = { organization_id: string; restored_generations: number; drifts: Drift[] }
@@ -65,6 +69,30 @@ describe("reconciliation", () => {
     ])
     expect(await spentOf(workspace)).toBe(spent)
     expect((await reconcile(workspace)).drifts).toEqual([])
+  })
+
+  test("restores the windows of limits after a clock was years ahead, and counts its calls in the total only", async () => {
+    const workspace = await used()
+    const { as } = await newKey(workspace, { limit: 1, limit_reset: "daily", requests_per_minute: 2 })
+    const call = () => expectJson(200, as.chat("sim/echo", "What it costs"))
+    await call()
+    await workspace.ledger.balance()
+    vi.useFakeTimers({ now: Date.now() + 10 * 366 * DAY_MS, toFake: ["Date"] })
+    await call()
+    await workspace.ledger.balance()
+    vi.useRealTimers()
+    await evictDurableObject(workspace.object)
+    await call()
+    const spent = await spentOf(workspace)
+    const { drifts } = await reconcile(workspace)
+    expect(drifts.map(({ window, repaired }) => [window, repaired])).toEqual(
+      expect.arrayContaining(["daily", "weekly", "monthly"].map((window) => [window, true])),
+    )
+    expect(drifts.filter(({ window }) => window === "total")).toEqual([])
+    expect((await reconcile(workspace)).drifts).toEqual([])
+    expect(await spentOf(workspace)).toBe(spent)
+    const { data } = await expectJson<{ data: { usage: number; usage_daily: number } }>(200, as.get("/key"))
+    expect(data.usage).toBeCloseTo((data.usage_daily / 2) * 3, 12)
   })
 
   describe("of guardrail and provider budgets", () => {
