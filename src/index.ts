@@ -3,6 +3,7 @@ import type { Env } from "./config/env.ts"
 import type { BroadcastMessage } from "./config/messages.ts"
 import { consumeQueue } from "./app/queue.ts"
 import { runSchedule } from "./app/schedule.ts"
+import { isShuttingDown, rejectDuringShutdown, SHUTDOWN, shutDown } from "./app/shutdown.ts"
 
 export { Batch } from "../durable-objects/batch/batch.ts"
 export { InternContainer } from "../durable-objects/container/container.ts"
@@ -12,7 +13,8 @@ export { Realtime } from "../durable-objects/realtime/realtime.ts"
 export { Ledger } from "../durable-objects/ledger/ledger.ts"
 
 export default {
-  fetch: handleRequest,
+  fetch: (request: Request, env: Env, context: ExecutionContext) =>
+    isShuttingDown() ? rejectDuringShutdown(request) : handleRequest(request, env, context),
   queue: (batch, env) => consumeQueue(batch, env),
-  scheduled: (controller, env) => runSchedule(controller.cron, env, controller.scheduledTime),
+  scheduled: ({ cron, scheduledTime }, env) => (cron === SHUTDOWN ? shutDown() : runSchedule(cron, env, scheduledTime)),
 } satisfies ExportedHandler<Env, BroadcastMessage>

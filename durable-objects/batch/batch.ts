@@ -2,12 +2,14 @@ import { DurableObject } from "cloudflare:workers"
 import type { BatchRpc } from "../../src/batches/open-batch.ts"
 import type { Env } from "../../src/config/env.ts"
 import { executionContextOf } from "../../src/app/execution-context.ts"
+import { isShuttingDown } from "../../src/app/shutdown.ts"
 import { logError } from "../../src/support/log.ts"
 import { advanceBatch } from "./advance.ts"
 import { LineStore } from "./lines.ts"
 import { PartStore } from "./parts.ts"
 
 const AFTER_A_BUG_MS = 30_000
+const AFTER_SHUTDOWN_MS = 5_000
 
 /**
  * One per batch: its alarm validates the input, runs the lines and writes the output. The row in D1 has the status; the
@@ -37,6 +39,7 @@ export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rp
   }
 
   async #advance(id: string): Promise<void> {
+    if (isShuttingDown()) return this.ctx.storage.setAlarm(Date.now() + AFTER_SHUTDOWN_MS)
     const isUrgent = this.#isWoken
     this.#isWoken = false
     try {
@@ -46,7 +49,8 @@ export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rp
         env: this.env,
         executionCtx: executionContextOf(this.ctx),
         isUrgent,
-        isWoken: () => this.#isWoken,
+        // The alarm that follows waits for the next isolate.
+        isWoken: () => this.#isWoken || isShuttingDown(),
       })
       if (next === null) await this.#clear()
       else await this.ctx.storage.setAlarm(this.#isWoken ? Date.now() : next)

@@ -50,6 +50,7 @@ async function start(options: Options): Promise<void> {
     host,
     port,
     stateDir,
+    drainMs: DRAIN_MS,
     bindings: {
       ...fromShell,
       ...definedOf(secrets),
@@ -152,6 +153,7 @@ function endWith(runtime: Runtime): void {
   }, 500).unref()
 }
 
+const DRAIN_MS = 5_000
 const STOP_TIMEOUT_MS = 8_000
 
 function kill(runtime: Runtime): void {

@@ -1,3 +1,4 @@
+import { EMPTY } from "./lease.ts"
 import { Leases } from "./leases.ts"
 import type { Timer } from "../support/time.ts"
 import type { Settlement } from "./protocol.ts"
@@ -55,4 +56,12 @@ export function sharedOf(organizationId: string): Shared {
     shared.set(organizationId, one)
   }
   return one
+}
+
+/** Whether the ledger expects anything of this isolate: running calls, pending settlements or leases. */
+export function hasOpenCalls(): boolean {
+  return [...shared.values()].some(({ waiting, tracked, leases }) => {
+    const areHeld = [...leases.all()].some(({ open, slice, isOver }) => open.size > 0 || (slice !== EMPTY && !isOver))
+    return waiting.length > 0 || tracked.size > 0 || areHeld
+  })
 }

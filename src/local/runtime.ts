@@ -18,6 +18,8 @@ export type RuntimeOptions = {
   stateDir: string
   /** Secrets and variables; they override those of `wrangler.toml`. */
   bindings: Record<string, string>
+  /** How long the end waits for running calls. A call that is cut is charged its estimate. */
+  drainMs: number
   /** Port of the runtime's inspector, for debuggers on this machine only. */
   inspectorPort?: number | undefined
   /** Receives log lines of the Worker and the runtime. */
@@ -51,16 +53,11 @@ const CRASH_WINDOW_MS = 60_000
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const spec = readSpec()
   const crashes: number[] = []
-  let lastCallAt = 0
-  const onLog = (line: LogLine) => {
-    if (line.message.includes('"message":"call"')) lastCallAt = Date.now()
-    options.onLog(line)
-  }
   useDirectOutbound()
   const release = holdSignals()
   await migrateState(spec, GATEWAY, options.stateDir)
   const miniflare = new Miniflare({
-    ...toMiniflareOptions(spec, { ...options, onLog }),
+    ...toMiniflareOptions(spec, options),
     unsafeHandleRuntimeRestart: () => {
       const now = Date.now()
       crashes.push(now)
@@ -77,30 +74,26 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   // Again, in case the database was replaced after its schema was recorded.
   const database: unknown = await miniflare.getD1Database("DB", GATEWAY)
   await migrate(proxiedBatch(database as Database), spec.migrations)
-  const schedule = runCronTriggers(spec.crons, async (cron, scheduledTime) => {
+  const runCron = async (cron: string, scheduledTime: Date) => {
     // Miniflare's type of it lacks this method.
     const worker: unknown = await miniflare.getWorker(GATEWAY)
     await (worker as Scheduled).scheduled({ cron, scheduledTime })
-  })
+  }
+  const schedule = runCronTriggers(spec.crons, runCron)
   // Last: the caller then listens for signals, so that none ends this process and leaves the runtime.
   release()
   return {
     pids: runtimePids,
     stop: async () => {
       schedule.stop()
-      const deadline = Date.now() + DRAIN_TIMEOUT_MS
-      while (Date.now() < Math.min(deadline, lastCallAt + SETTLED_MS)) await setTimeout(50)
+      await Promise.race([runCron(SHUTDOWN, new Date()).catch(() => undefined), setTimeout(options.drainMs)])
       await miniflare.dispose()
     },
   }
 }
 
-/**
- * After the last call, an isolate needs up to two seconds to return its leases. If it is killed before, the ledger
- * charges what it declared.
- */
-const SETTLED_MS = 2_200
-const DRAIN_TIMEOUT_MS = 5_000
+/** The trigger by which the Worker ends its calls: SHUTDOWN of src/app/shutdown.ts. */
+const SHUTDOWN = "shutdown"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 

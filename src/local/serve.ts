@@ -7,10 +7,11 @@ import { bindingsOf } from "./bindings.ts"
 import { hasBuild, readSpec } from "./spec.ts"
 import { startRuntime } from "./runtime.ts"
 
-const USAGE = `npm run serve -- [--port 8787] [--host 0.0.0.0] [--state /data]
+const USAGE = `npm run serve -- [--port 8787] [--host 0.0.0.0] [--state /data] [--drain 8]
   --port   the port to listen on (PORT)
   --host   the address to listen on (HOST)
   --state  the folder of databases, objects and files (STATE_DIR)
+  --drain  seconds that the end waits for running calls (DRAIN_SECONDS)
   --inspect  a port of this machine for the debugger of the runtime: heap snapshots, profiles
 
 The gateway in production stage on one machine. Variables and secrets are read from the environment; NAME_FILE reads
@@ -18,7 +19,7 @@ NAME from a file. Run npm run build before.`
 
 /** `npm run serve`: the deployed Worker on this machine, with durable storage and its crons. */
 async function serve(argv: readonly string[]): Promise<void> {
-  const { host, port, stateDir, inspectorPort } = readOptions(argv)
+  const { host, port, stateDir, drainMs, inspectorPort } = readOptions(argv)
   if (!hasBuild()) fail("There is no build. Run: npm run build")
   mkdirSync(stateDir, { recursive: true })
   const locked = await lock(path.join(stateDir, "gateway"))
@@ -29,6 +30,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     host,
     port,
     stateDir,
+    drainMs,
     inspectorPort,
     bindings: bindingsOf(process.env, readSpec().names),
     onLog: (line) => console.log(formatLog(line, format)),
@@ -57,7 +59,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   )
 }
 
-type Options = { host: string; port: number; stateDir: string; inspectorPort: number | undefined }
+type Options = { host: string; port: number; stateDir: string; drainMs: number; inspectorPort: number | undefined }
 
 function readOptions(argv: readonly string[]): Options {
   try {
@@ -67,6 +69,7 @@ function readOptions(argv: readonly string[]): Options {
         port: { type: "string", default: process.env["PORT"] ?? "8787" },
         host: { type: "string", default: process.env["HOST"] ?? "0.0.0.0" },
         state: { type: "string", default: process.env["STATE_DIR"] ?? "/data" },
+        drain: { type: "string", default: process.env["DRAIN_SECONDS"] ?? "8" },
         inspect: { type: "string" },
         help: { type: "boolean", default: false },
       },
@@ -81,6 +84,7 @@ function readOptions(argv: readonly string[]): Options {
       host: values.host,
       port: readPort("--port", values.port),
       stateDir: path.resolve(values.state),
+      drainMs: readSeconds("--drain", values.drain) * 1_000,
       inspectorPort,
     }
   } catch (error) {
@@ -93,6 +97,12 @@ function readPort(option: string, text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${option} must be from 1 to 65535`)
   return port
+}
+
+function readSeconds(option: string, text: string): number {
+  const seconds = Number(text)
+  if (!(seconds >= 0 && seconds <= 3_600)) throw new Error(`${option} must be from 0 to 3600 seconds`)
+  return seconds
 }
 
 function fail(reason: string): never {

@@ -5,6 +5,7 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ensureBuild } from "../../src/dev/build.ts"
 import { root } from "../../src/local/paths.ts"
@@ -18,6 +19,22 @@ const BOOTSTRAP = "sk-gw-boot-of-the-single-machine-0123456789"
 const secret = path.join(folder, "master-key")
 writeFileSync(secret, Buffer.alloc(32, 9).toString("base64"))
 
+/** Lets the vendor finish the stream that it has begun. */
+let finishStream: (() => void) | undefined
+
+function respondInTwoParts(response: http.ServerResponse): void {
+  const piece = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  response.setHeader("content-type", "text/event-stream")
+  response.write(piece({ role: "assistant", content: "First" }))
+  finishStream = () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+    response.end(
+      `${piece({ content: " and last" }, "stop")}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`,
+    )
+  }
+}
+
 let listed = [{ id: "gpt-4.1-mini" }, { id: "gpt-brand-new" }, { id: "text-embedding-9" }]
 const vendor = http.createServer((request, response) => {
   response.setHeader("content-type", "application/json")
@@ -25,7 +42,10 @@ const vendor = http.createServer((request, response) => {
     if (request.headers.authorization === "Bearer wrong-key") response.statusCode = 401
     return void response.end(JSON.stringify({ data: listed }))
   }
-  request.resume().on("end", () => {
+  let sent = ""
+  request.on("data", (part: Buffer) => (sent += part.toString()))
+  request.on("end", () => {
+    if (sent.includes('"stream":true')) return respondInTwoParts(response)
     const message = { role: "assistant", content: "From the vendor" }
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
     response.end(
@@ -191,6 +211,47 @@ test("it serves discovered models of a provider, and keeps keys and balances ove
   expect(failed?.error).not.toContain("wrong-key")
   // Every call logged a line of JSON, without the key or the prompt.
   expect(printed).not.toMatch(/vendor-key|Hello/)
+  await stop()
+})
+
+test("a SIGTERM lets running streams end, rejects new requests meanwhile, and leaves nothing to be charged later", async () => {
+  // Calls are not logged: the end must not depend on it. A lease that is not returned is charged after two seconds.
+  const quiet = { LOG_CALLS: "off", HOLD_TTL_MS: "2000" }
+  await start(quiet)
+  type Made = { data: { api_key: string; management_key: string } }
+  const made: Answer<Made> = await call("POST", "/organizations", BOOTSTRAP, {
+    name: "Test",
+    starting_balance_usd: 100,
+  })
+  const { api_key: key, management_key: manager } = made.body.data
+  const price = {
+    model: "openai/gpt-4.1-mini",
+    provider: "openai",
+    pricing: { prompt: "0.000001", completion: "0.000001" },
+  }
+  expect((await call("POST", "/catalogue/discover", BOOTSTRAP, { providers: ["openai"] })).status).toBe(200)
+  expect((await call("PATCH", "/catalogue/endpoints", BOOTSTRAP, price)).status).toBe(200)
+  const stream = await fetch(`${url}/api/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: price.model, stream: true, messages: [{ role: "user", content: "Hello" }] }),
+  })
+  expect((await chat(key, price.model)).status).toBe(200)
+  child.kill("SIGTERM")
+  const ended = once(child, "exit")
+  await eventually(async () => expect((await fetch(`${url}/health`)).status).toBe(503))
+  const late = await chat(key, price.model)
+  expect([late.status, late.body.error?.message]).toEqual([503, expect.stringContaining("restarting")])
+  finishStream?.()
+  expect(await stream.text()).toMatch(/and last.*\[DONE\]/s)
+  expect(await ended).toEqual([0, null])
+
+  await start(quiet)
+  type Credits = Answer<{ data: { total_usage: number } }>
+  const usage = async () => ((await call("GET", "/credits", manager)) as Credits).body.data.total_usage
+  expect(await usage()).toBe(0.000014)
+  await setTimeout(2_500)
+  expect(await usage()).toBe(0.000014)
   await stop()
 })
 
