@@ -161,28 +161,24 @@ export class Outbox {
   }
 
   /**
-   * Restores delivered generations that are missing in D1 and deletes the others here. Returns the number restored.
+   * Restores delivered generations that are missing in D1, and deletes those here that no settlement repeats any more.
+   * Returns the number restored.
    */
   async verify(db: D1Database, now: number): Promise<number> {
-    for (let missed = 0; ;) {
-      const rows = this.#sql
-        .exec<Row>(
-          "SELECT * FROM outbox WHERE seq <= ? AND record ->> 'settledAt' <= ? ORDER BY seq LIMIT ?",
-          this.#delivered,
-          now - RETENTION_MS,
-          VERIFY_BATCH,
-        )
-        .toArray()
+    let missing = 0
+    for (let after = 0; ;) {
+      const query = "SELECT * FROM outbox WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+      const rows = this.#sql.exec<Row>(query, after, this.#delivered, VERIFY_BATCH).toArray()
       const last = rows.at(-1)
-      if (!last) return missed
-      const there = await findGenerationIds(
-        db,
-        rows.map((row) => row.id),
-      )
-      const again = rows.filter((row) => !there.has(row.id)).map((row) => row.record)
+      if (!last) return missing
+      const ids = rows.map((row) => row.id)
+      const found = await findGenerationIds(db, ids)
+      const again = rows.filter((row) => !found.has(row.id)).map((row) => row.record)
       if (again.length > 0) await insertGenerations(db, again)
-      missed += again.length
-      this.#sql.exec("DELETE FROM outbox WHERE seq <= ?", last.seq)
+      missing += again.length
+      const old = "DELETE FROM outbox WHERE seq > ? AND seq <= ? AND record ->> 'settledAt' <= ?"
+      this.#sql.exec(old, after, last.seq, now - RETENTION_MS)
+      after = last.seq
     }
   }
 

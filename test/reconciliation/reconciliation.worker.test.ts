@@ -194,23 +194,30 @@ describe("reconciliation", () => {
     await expectJson(400, operatorClient.post("/reconciliations", { lower: true }))
   })
 
-  test("restores generations that the database lost", async () => {
+  test("restores generations that the database lost, also those of the last minutes, until it has found them", async () => {
     const workspace = await used(4)
     await reconcile(workspace)
-    const before = await env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
-      .bind(workspace.organizationId)
-      .all()
-    expect(before.results).toHaveLength(4)
-    await env.DB.prepare("DELETE FROM generations WHERE organization_id = ?").bind(workspace.organizationId).run()
-    // Old enough that no settlement can be repeated.
-    await runInDurableObject(workspace.object, (_, { storage }) => {
-      storage.sql.exec("UPDATE outbox SET record = json_set(record, '$.settledAt', (record ->> 'settledAt') - 3600000)")
-    })
-    expect(await reconcile(workspace)).toMatchObject({ restored_generations: 4 })
-    const after = await env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
-      .bind(workspace.organizationId)
-      .all()
-    expect(after.results).toEqual(before.results)
+    const list = () =>
+      env.DB.prepare("SELECT id FROM generations WHERE organization_id = ? ORDER BY id")
+        .bind(workspace.organizationId)
+        .all()
+    const { results: before } = await list()
+    expect(before).toHaveLength(4)
+    const lose = () =>
+      env.DB.prepare("DELETE FROM generations WHERE organization_id = ?").bind(workspace.organizationId).run()
+    for (const isOld of [false, true]) {
+      await lose()
+      // Old enough that no settlement can be repeated.
+      const ageMs = isOld ? 3_600_000 : 0
+      await runInDurableObject(workspace.object, (_, { storage }) => {
+        const query = "UPDATE outbox SET record = json_set(record, '$.settledAt', (record ->> 'settledAt') - ?)"
+        storage.sql.exec(query, ageMs)
+      })
+      expect(await reconcile(workspace)).toMatchObject({ restored_generations: 4, drifts: [] })
+      expect((await list()).results).toEqual(before)
+    }
+    await lose()
+    expect(await reconcile(workspace)).toMatchObject({ restored_generations: 0 })
   })
 
   test("finds no drift with concurrent calls", async () => {
