@@ -100,10 +100,10 @@ function isSchemaError(thrown: unknown): boolean {
 
 /**
  * Messages of temporary errors of D1, KV, R2 and Durable Objects. During a deploy, an object may still run a release
- * without the called method.
+ * without the called method. An internal error is one of the platform: on one machine also a full disk.
  */
 const PASSES =
-  /Network connection lost|RPC receiver does not implement|overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
+  /Network connection lost|RPC receiver does not implement|internal error; reference = |overloaded|queued for too long|Too Many Requests|object to be reset|reset because|transient issue|exceeded its memory limit|storage operation exceeded|Exceeded maximum DB size|SQLITE_(?:BUSY|FULL|IOERR|NOMEM|READONLY)|\bKV \w+ failed: (?:429|5\d\d)|\((?:10001|10043|10058)\)/i
 
 /** Whether a bound service failed, not the gateway itself. Drizzle wraps the error. */
 export function isUnavailable(thrown: unknown): boolean {

@@ -19,10 +19,10 @@ export async function findStoredFile(
   return { filename, mimeType, sizeBytes, read }
 }
 
-/** The bytes of a file. Throws 503 if they are unavailable. */
+/** The bytes of a file. A complete file has some, so without them its object was lost: a retry would not help. */
 export async function openStored(bucket: R2Bucket, row: FileRow): Promise<R2ObjectBody> {
   const object = await bucket.get(objectKey(row))
-  if (!object) throw new GatewayError("unavailable", "The file content is temporarily unavailable. Retry.")
+  if (!object) throw new GatewayError("not_found", "The content of this file was lost. Upload the file again.")
   return object
 }
 

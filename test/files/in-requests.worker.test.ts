@@ -1,5 +1,6 @@
 import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { objectKey } from "../../src/files/file.ts"
 import { failOn, r2Fails } from "../faults/bindings.ts"
 import { insertIntern } from "../support/interns.ts"
 import { mockProvider } from "../support/mock-provider.ts"
@@ -152,6 +153,16 @@ describe.each(PATHS)("a request to %s that names an uploaded file", (path) => {
       expect(provider.upstreamCalls).toEqual([])
       provider.stop()
     }
+  })
+
+  test("whose content was lost is rejected as such, because a retry would not help", async () => {
+    const workspace = await newWorkspace()
+    const id = await upload(workspace.key, "lost", "lost.txt")
+    const { organizationId, workspaceId } = workspace
+    await env.FILES.delete(objectKey({ id, organizationId, workspaceId }))
+    const { provider, response } = await call(workspace, path, PARTS[path](id))
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("was lost")])
+    expect(provider.upstreamCalls).toEqual([])
   })
 
   test("is blocked by a guardrail that finds its pattern in the file", async () => {
