@@ -7,7 +7,7 @@ import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toR
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
-import { closeCall, takeCall, emitCall } from "./stream/on-calls.ts"
+import { closeCall, takeCall, emitCall, isOpenCall } from "./stream/on-calls.ts"
 import { onFields, emitFields } from "./stream/on-fields.ts"
 import { onDetail, onLateReasoning } from "./stream/on-reasoning.ts"
 import { onServerTool } from "./stream/on-tools.ts"
@@ -160,7 +160,7 @@ function closeAll(turn: Turn, lastStatus: ItemStatus, otherStatus: ItemStatus = 
   const { state } = turn
   state.calls.forEach((_, at) => emitCall(turn, at))
   const growing = [...state.items.entries()].filter(
-    ([at, draft]) => at === state.open || draft.type === "function_call",
+    ([at, draft]) => at === state.open || (draft.type === "function_call" && isOpenCall(turn, draft.call)),
   )
   for (const [scope, [, draft]] of growing.entries()) {
     const status = scope === growing.length - 1 ? lastStatus : otherStatus

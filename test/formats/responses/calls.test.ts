@@ -169,6 +169,15 @@ describe("numbering and names of tool calls by providers", () => {
     expect(begunBy(begin("a", 0, "f"), begin("b", 1, "g"))).toEqual(["f"])
   })
 
+  test("a tool call with complete arguments ends before the next one begins, as in OpenAI's streams", () => {
+    const chunks = [begin("a", 0, "f", '{"x":'), go(0, "1}"), begin("b", 1, "g", "{}"), chunkOf({}, "tool_calls")]
+    const order = eventsOf(chunks).flatMap(({ type, output_index: at }) =>
+      /output_item|arguments\.done/.test(type) ? [[at, type.split(".").slice(-2).join(".")]] : [],
+    )
+    const call = ["output_item.added", "function_call_arguments.done", "output_item.done"]
+    expect(order).toEqual([0, 1].flatMap((at) => call.map((event) => [at, event])))
+  })
+
   test("a tool call that a limit cut before its arguments has none", () => {
     const events = eventsOf([begin("a", 0, "f", "{}"), begin("b", 1, "g"), chunkOf({}, "length")])
     expect(callsOf(events)).toEqual([

@@ -1,4 +1,4 @@
-import { type CallDelta, appendCallDelta, routeCall } from "../../chat/call-deltas.ts"
+import { type CallDelta, appendCallDelta, isCompleteObject, routeCall } from "../../chat/call-deltas.ts"
 import { type CallDraft, itemAt, type ItemStatus } from "./drafts.ts"
 import { inputIn } from "../tool-names.ts"
 import { onLateReasoning } from "./on-reasoning.ts"
@@ -8,12 +8,30 @@ export function takeCall(turn: Turn, delta: CallDelta): void {
   const { state } = turn
   const found = routeCall(state.calls, delta)
   const openCall = state.calls[found]
-  if (!openCall) state.calls.forEach((call, at) => call.name !== "" && emitCall(turn, at))
+  if (openCall && isClosed(openCall)) return
+  if (!openCall) closeComplete(turn)
   const at = openCall ? found : state.calls.length
   const { grown, added } = appendCallDelta(openCall ?? newCall(turn, delta), delta)
   state.calls = openCall ? state.calls.with(at, grown) : [...state.calls, grown]
   if (grown.position !== null) emitArguments(turn, grown, grown.position, added)
   else if (grown.name !== "" && grown.arguments !== "") emitCall(turn, at)
+}
+
+/** Clients expect one call after the other. A call with incomplete arguments stays open: some providers interleave. */
+function closeComplete(turn: Turn): void {
+  turn.state.calls.forEach(({ name, arguments: text }, at) => {
+    if (name !== "") emitCall(turn, at)
+    if (isCompleteObject(text)) closeCall(turn, at, "completed")
+  })
+}
+
+function isClosed({ status }: CallDraft): boolean {
+  return status !== "in_progress"
+}
+
+export function isOpenCall({ state }: Turn, at: number): boolean {
+  const call = state.calls[at]
+  return call !== undefined && !isClosed(call)
 }
 
 function newCall({ state }: Turn, { index, id }: CallDelta): CallDraft {
@@ -62,7 +80,7 @@ const NO_ARGUMENTS = "{}"
 
 export function closeCall(turn: Turn, at: number, status: ItemStatus): void {
   const call = turn.state.calls[at]
-  if (!call || call.position === null) return
+  if (!call || call.position === null || isClosed(call)) return
   const scope = { item_id: call.id, output_index: call.position }
   const { name } = call
   const toolName = turn.state.names.get(name)

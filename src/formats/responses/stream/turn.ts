@@ -25,7 +25,7 @@ export type EventState = {
   readonly callFields: ReadonlyMap<number, Json>
   /** Tools by their chat name that are more than plain functions in the Responses format. */
   readonly names: ReadonlyMap<string, NamedTool>
-  /** The open reasoning or message. Calls stay open until the response ends: providers interleave them. */
+  /** The open reasoning or message. Calls stay open until another call follows complete arguments, or to the end. */
   readonly open: number | null
   /** Reasoning that arrived inside a message. The message is not split. */
   readonly late: readonly ReasoningDetail[]
