@@ -36,7 +36,10 @@ function acceptBody(maxBytes: number, alternative: RegExp | undefined): Middlewa
     const { body, headers } = c.req.raw
     const declared = headers.get("content-length")
     // A server may provide an empty body instead of none.
-    if (!body || declared === "0") return next()
+    if (!body || declared === "0") {
+      c.req.raw = withoutBody(c.req.raw)
+      return next()
+    }
     const type = headers.get("content-type") ?? ""
     const isForm = alternative?.test(type) ?? false
     if (!isForm && !JSON_TYPE.test(type)) {
@@ -47,7 +50,8 @@ function acceptBody(maxBytes: number, alternative: RegExp | undefined): Middlewa
     if (declared === null) {
       const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)
       if (!bytes) throw tooLarge(maxBytes)
-      c.req.raw = new Request(c.req.raw, { method: c.req.method, body: bytes })
+      const isEmpty = bytes.byteLength === 0
+      c.req.raw = isEmpty ? withoutBody(c.req.raw) : new Request(c.req.raw, { method: c.req.method, body: bytes })
     } else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
     return next()
   }
@@ -57,6 +61,14 @@ function withJsonType(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set("content-type", "application/json")
   return new Request(request, { headers })
+}
+
+/** Some clients declare a type without sending a body. The validator would parse one of that type. */
+function withoutBody(request: Request): Request {
+  if (!request.headers.has("content-type")) return request
+  const headers = new Headers(request.headers)
+  headers.delete("content-type")
+  return new Request(request.url, { method: request.method, headers, signal: request.signal })
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -170,6 +170,20 @@ test("a body that is too large is a 413, with or without a declared length", asy
   await expectJson(413, workspace.manage.callRaw("POST", "/keys", stream))
 })
 
+test("an empty body that is declared as JSON is no body, as the OpenAI client for Python sends", async () => {
+  const workspace = await newWorkspace()
+  const json = { "content-type": "application/json" }
+  const cancel = (body: string | undefined) => workspace.as.call("POST", "/batches/batch_x/cancel", body, json)
+  for (const body of ["", undefined]) await expectJson(404, cancel(body))
+  const empty = new ReadableStream({ pull: (controller) => controller.close() })
+  await expectJson(404, workspace.as.callRaw("POST", "/messages/batches/batch_x/cancel", empty))
+  const { error } = await expectJson<{ error: { message: string } }>(
+    400,
+    workspace.as.call("POST", "/embeddings", "", json),
+  )
+  expect(error.message).toMatch(/^model: /)
+})
+
 test("a page of any origin may call with a key", async () => {
   const preflight = await client().call("OPTIONS", "/chat/completions", undefined, {
     origin: "https://app.test",
