@@ -50,6 +50,8 @@ type Details = {
   headers?: Record<string, string>
   /** Additional fields at the top level of the body. */
   extraFields?: Record<string, unknown>
+  /** `error.details` of the Messages format. */
+  messagesDetails?: unknown
   /** The key lacks the right for the operation. The audit log records it. */
   isDenial?: true
   cause?: unknown
@@ -63,6 +65,7 @@ export class GatewayError extends Error {
   readonly refusedBy: readonly GuardrailRule[]
   readonly headers: Record<string, string> | undefined
   readonly extraFields: Record<string, unknown> | undefined
+  readonly messagesDetails: unknown
   readonly isDenial: boolean
 
   constructor(code: ErrorName, publicMessage: string, details: Details = {}) {
@@ -72,6 +75,7 @@ export class GatewayError extends Error {
     this.refusedBy = details.refusedBy ?? []
     this.headers = details.headers
     this.extraFields = details.extraFields
+    this.messagesDetails = details.messagesDetails
     this.isDenial = details.isDenial ?? false
   }
 

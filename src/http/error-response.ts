@@ -33,9 +33,9 @@ function failedOf(c: Context<App>): Failed {
 /** Clients of the Messages format read the error type from other fields, which are added to the envelope. */
 const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens|\/batches(?:\/[^/]+){0,2})?$/
 
-function withMessagesError(envelope: ErrorEnvelope, { status, message }: GatewayError) {
+function withMessagesError(envelope: ErrorEnvelope, { status, message, messagesDetails: details }: GatewayError) {
   const { type, error } = toMessagesError(status, message)
-  return { ...envelope, type, error: { ...error, ...envelope.error } }
+  return { ...envelope, type, error: { ...error, ...envelope.error, ...(details !== undefined && { details }) } }
 }
 
 export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, failedOf(c))

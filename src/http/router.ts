@@ -1,5 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi"
 import type { MiddlewareHandler } from "hono"
+import type * as z from "zod"
 import type { App } from "../access/app.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -9,9 +10,16 @@ import { explain } from "./schema.ts"
 export function newRouter(): OpenAPIHono<App> {
   return new OpenAPIHono<App>({
     defaultHook: (result) => {
-      if (!result.success) throw new GatewayError("invalid_request", explain(result.error))
+      if (result.success) return
+      const { error } = result
+      throw new GatewayError("invalid_request", explain(error), { messagesDetails: detailsOf(error) })
     },
   })
+}
+
+/** The details that a schema gives to clients of the Messages format. */
+function detailsOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): unknown {
+  return issues.map((issue) => (issue.code === "custom" ? issue.params?.["messagesDetails"] : undefined)).find(Boolean)
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i

@@ -64,6 +64,26 @@ describe.each(AUTHORS)("@anthropic-ai/sdk with the API format of %s", (author) =
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
   })
 
+  test.each([false, true])("runs tools itself, streamed: %s", async (stream) => {
+    const parse = (input: unknown) => input as { city: string }
+    const tool = { name: NAME, description: DESCRIPTION, input_schema: PARAMETERS, parse, run: weatherIn }
+    const request = { model: `${author}/tool-call`, tools: [tool], messages: [user(QUESTION)], stream, ...LIMIT }
+    const { content } = await anthropic(organization.apiKey).beta.messages.toolRunner(request).runUntilDone()
+    expect(content).toMatchObject([{ type: "text", text: ANSWER }])
+  })
+
+  test("lists every model page by page", async () => {
+    const client = anthropic(organization.apiKey)
+    const ids = async (limit: number) => {
+      const listed: string[] = []
+      for await (const model of client.models.list({ limit })) listed.push(model.id)
+      return listed
+    }
+    const all = await ids(1_000)
+    expect(all).toContain(`${author}/echo`)
+    expect(await ids(50)).toEqual(all)
+  })
+
   test("streams reasoning before text", async () => {
     const request = { model: `${author}/reasoning`, messages: [user("Why?")], ...LIMIT }
     const message = await anthropic(organization.apiKey).messages.stream(request).finalMessage()

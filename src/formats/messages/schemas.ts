@@ -66,6 +66,17 @@ const outputConfig = z.looseObject({
   format: z.looseObject({ type: z.literal("json_schema", { error: 'accepts "json_schema"' }), schema }).nullish(),
 })
 
+/** The error after which tool runners of Anthropic's clients send the full conversation instead. */
+const messagesDetails = { error_code: "thread_unsupported_request", unsupported: ["thread"] }
+const NO_THREADS = "is not available on this gateway: it stores no messages; send the full conversation in messages"
+const thread = z
+  .unknown()
+  .optional()
+  .superRefine((value, context) => {
+    if (value === undefined || value === null) return
+    context.addIssue({ code: "custom", message: NO_THREADS, params: { messagesDetails } })
+  })
+
 const MAX_USER_ID_LENGTH = 512
 
 export const MessagesRequest = z
@@ -98,7 +109,7 @@ export const MessagesRequest = z
       error: "accepts auto, standard_only, default, fast, flex, priority, scale or null",
     }),
     container: missing("containers are not supported"),
-    thread: missing("it stores no messages; send the full conversation in messages"),
+    thread,
     inference_geo: missing("the hostname of the request selects the region"),
     mcp_servers: z
       .array(z.unknown())

@@ -72,6 +72,16 @@ describe("POST /messages with a provider of the Messages format", () => {
     expect(body).toMatchObject(others)
   })
 
+  test("a thread is rejected with the code after which tool runners send the full conversation", async () => {
+    const workspace = await newWorkspace()
+    const body = { model: "claudish/opus", ...HI, thread: { type: "create" } }
+    const { error } = await expectJson<Failure & Json>(400, workspace.as.post("/messages", body))
+    expect(error).toMatchObject({ code: 400, message: expect.stringMatching(/^thread: /) as string })
+    expect(error).toHaveProperty("details", { error_code: "thread_unsupported_request", unsupported: ["thread"] })
+    const other = await expectJson<Failure>(400, workspace.as.post("/messages", { ...body, thread: null, top_k: "x" }))
+    expect(other.error).not.toHaveProperty("details")
+  })
+
   test("a compaction is done by a provider of the format, and rejected without one", async () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = mock(() => Response.json(MESSAGE))
