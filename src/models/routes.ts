@@ -1,5 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
+import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
@@ -8,6 +9,7 @@ import { configuredProviders } from "../providers/configured.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue } from "./compile.ts"
 import { listModels } from "./list.ts"
+import { MESSAGES_HEADER, toMessagesList, toMessagesModel } from "./messages-models.ts"
 import * as model from "./model.ts"
 import * as schemas from "./schemas.ts"
 import { OutputModalities, search, Search } from "./search.ts"
@@ -18,8 +20,12 @@ const list = createRoute({
   operationId: "listModels",
   tags: ["Models"],
   summary: "List models",
+  description: "With the header `anthropic-version`, models have the fields of Anthropic's API too.",
   request: { query: Search },
-  responses: { 200: ok(schemas.ModelList), ...failures("invalid_request", "internal") },
+  responses: {
+    200: ok(z.union([schemas.ModelList, schemas.MessagesModelList])),
+    ...failures("invalid_request", "internal"),
+  },
 })
 
 const count = createRoute({
@@ -48,9 +54,10 @@ const retrieve = createRoute({
   operationId: "retrieveModel",
   tags: ["Models"],
   summary: "Retrieve a model in OpenAI's format",
-  description: "Without an envelope, as OpenAI's clients expect. The slash of the id may be encoded.",
+  description:
+    "Without an envelope, as OpenAI's clients expect. The slash of the id may be encoded. With the header `anthropic-version`, the model has the fields of Anthropic's API too.",
   request: { params: schemas.ModelPath },
-  responses: { 200: ok(schemas.Model), ...failures("not_found", "internal") },
+  responses: { 200: ok(z.union([schemas.Model, schemas.MessagesModel])), ...failures("not_found", "internal") },
 })
 
 const listEndpoints = createRoute({
@@ -91,7 +98,8 @@ async function answerModel(c: Read<AtPath>) {
 
 async function answerRetrieved(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
-  return c.json(model.toModel(found) ?? rejectUnpriced(id), 200)
+  const shown = model.toModel(found) ?? rejectUnpriced(id)
+  return c.json(c.req.header(MESSAGES_HEADER) === undefined ? shown : toMessagesModel(shown), 200)
 }
 
 async function answerEndpoints(c: Read<AtPath>) {
@@ -105,9 +113,13 @@ const listDeepEndpoints = createRoute({ ...listEndpoints, path: "/models/{author
 const retrieveDeep = createRoute({ ...retrieve, path: "/models/{author}/{slug{.+}}", hide: true })
 /** Callable models, without authentication. */
 export const publicModels = newRouter()
-  .openapi(list, async (c) =>
-    c.json(await listModels({ env: c.env, url: c.req.url, region: null }, c.req.valid("query")), 200),
-  )
+  .openapi(list, async (c) => {
+    const query = c.req.valid("query")
+    const request = { env: c.env, url: c.req.url, region: null }
+    if (c.req.header(MESSAGES_HEADER) === undefined) return c.json(await listModels(request, query), 200)
+    const all = await listModels(request, { ...query, limit: undefined, offset: undefined })
+    return c.json(toMessagesList(all, query), 200)
+  })
   .openapi(count, async (c) => {
     const { models } = await loadCatalogue(c.env)
     const found = search(models.values(), c.req.valid("query"), configuredProviders(c.env), Date.now())

@@ -52,6 +52,30 @@ export const ModelList = z
     total_count: z.int(),
   })
   .meta({ id: "ModelList" })
+export type ModelList = z.infer<typeof ModelList>
+
+/** The same with the fields of Anthropic's API. */
+export const MessagesModel = Model.extend({
+  type: z.literal("model"),
+  display_name: z.string(),
+  created_at: z.iso.datetime(),
+  max_input_tokens: tokensOrNull,
+  max_tokens: tokensOrNull,
+  lifecycle: z.literal("active"),
+  line: z.null(),
+  capabilities: z.null(),
+  deprecated_at: z.null(),
+  retires_at: z.null(),
+}).meta({ id: "MessagesModel" })
+export type MessagesModel = z.infer<typeof MessagesModel>
+
+export const MessagesModelList = ModelList.extend({
+  data: z.array(MessagesModel),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+}).meta({ id: "MessagesModelList" })
+export type MessagesModelList = z.infer<typeof MessagesModelList>
 
 export const ModelDetail = z.object({ data: Model }).meta({ id: "ModelDetail" })
 export const ModelCount = z.object({ data: z.object({ count: z.int() }) }).meta({ id: "ModelCount" })

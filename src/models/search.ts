@@ -86,6 +86,11 @@ export const OutputModalities = z.object({
 export const Search = z.object({
   ...Page.shape,
   ...OutputModalities.shape,
+  after_id: z.string().optional().meta({ description: "With `anthropic-version`: the last model of the page before." }),
+  before_id: z
+    .string()
+    .optional()
+    .meta({ description: "With `anthropic-version`: the first model of the page after." }),
   q: z.string().optional().meta({ description: "Text in the id or the name." }),
   sort: oneOf(SORTS).optional().meta({ description: "Sorting by a value that is not measured keeps the order." }),
   input_modalities: csvOf(INPUTS).optional(),

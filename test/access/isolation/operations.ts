@@ -96,11 +96,12 @@ function namesOf(schema: Schema | undefined, depth: number): string[] {
   ]
 }
 
-/** Ids that a client gives to new records, and ids in a body that is not JSON. */
+/** Ids that a client gives to new records, ids in a body that is not JSON, and those of public models. */
 const GIVEN: Record<string, string[]> = {
   "POST /organization/members": ["user_id"],
   "POST /messages": ["user_id"],
   "POST /keys": ["api_key"],
+  "GET /models": ["after_id"],
 }
 
 export const operations: Operation[] = Object.entries(document.paths)
