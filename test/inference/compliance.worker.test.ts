@@ -197,7 +197,7 @@ function expectAnswer(answer: Answer, { model, instructions = null, tools = [] }
     metadata: {},
     usage: {
       input_tokens: expect.any(Number),
-      input_tokens_details: { cached_tokens: expect.any(Number) },
+      input_tokens_details: { cached_tokens: expect.any(Number), cache_write_tokens: expect.any(Number) },
       output_tokens: expect.any(Number),
       output_tokens_details: { reasoning_tokens: expect.any(Number) },
       total_tokens: (answer.usage["input_tokens"] as number) + (answer.usage["output_tokens"] as number),

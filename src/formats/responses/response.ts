@@ -113,10 +113,7 @@ function toResponsesUsage(usage: unknown): ResponsesResult["usage"] {
   const details = responsesCostDetails(usage["cost_details"])
   return {
     input_tokens: tokens.prompt,
-    input_tokens_details: {
-      cached_tokens: tokens.cached,
-      ...(tokens.cacheWrite > 0 && { cache_write_tokens: tokens.cacheWrite }),
-    },
+    input_tokens_details: { cached_tokens: tokens.cached, cache_write_tokens: tokens.cacheWrite },
     output_tokens: tokens.completion,
     output_tokens_details: { reasoning_tokens: tokens.reasoning },
     total_tokens: isInteger(total) ? total : tokens.prompt + tokens.completion,

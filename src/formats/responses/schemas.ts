@@ -136,7 +136,7 @@ const OutputItem = z.looseObject({ type: z.string().meta({ description: "message
 
 const Usage = z.looseObject({
   input_tokens: z.int(),
-  input_tokens_details: z.looseObject({ cached_tokens: z.int(), cache_write_tokens: z.int().optional() }),
+  input_tokens_details: z.looseObject({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
   output_tokens: z.int(),
   output_tokens_details: z.looseObject({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),

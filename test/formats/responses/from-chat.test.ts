@@ -52,7 +52,7 @@ test("a response has every key that clients require", () => {
     service_tier: "default",
     usage: {
       input_tokens: 10,
-      input_tokens_details: { cached_tokens: 4 },
+      input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
       output_tokens: 5,
       output_tokens_details: { reasoning_tokens: 2 },
       total_tokens: 15,

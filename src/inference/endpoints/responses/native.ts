@@ -110,7 +110,11 @@ function usageAsCharged(charge: Charge, reported: unknown): Json {
   return {
     ...rest,
     input_tokens: tokens.prompt,
-    input_tokens_details: { ...(isObject(input) && input), cached_tokens: tokens.cached },
+    input_tokens_details: {
+      cache_write_tokens: tokens.cacheWrite,
+      ...(isObject(input) && input),
+      cached_tokens: tokens.cached,
+    },
     output_tokens: tokens.completion,
     output_tokens_details: { ...(isObject(output) && output), reasoning_tokens: tokens.reasoning },
     total_tokens: tokens.prompt + tokens.completion,
