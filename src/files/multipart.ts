@@ -1,10 +1,14 @@
 import { GatewayError } from "../errors/errors.ts"
 import { concat } from "../support/bytes.ts"
 
-/** One file of a `multipart/form-data` body as a stream. */
-export type FilePart = { filename: string; content: AsyncIterable<Uint8Array> }
+/** One file of a `multipart/form-data` body as a stream. `purpose`: the field of this name, once the file is read. */
+export type FilePart = { filename: string; content: AsyncIterable<Uint8Array>; purpose: () => Promise<string | null> }
 
 const MAX_HEAD_BYTES = 16_384
+const MAX_FIELD_BYTES = 1_024
+/** Fields after the file that are read. */
+const MAX_FIELDS = 16
+const PURPOSE = /^[\w-]{1,64}$/
 const CR = 13
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -21,15 +25,44 @@ export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: s
   // Every boundary but the first follows a line end; an added one makes the first equal.
   source.unread(encoder.encode("\r\n"))
   const delimiter = encoder.encode(`\r\n--${boundary}`)
+  let before: string | null = null
+  for await (const _ of source.until(delimiter));
   for (;;) {
-    for await (const _ of source.until(delimiter));
-    const head = source.isEnded ? undefined : await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
-    if (head === undefined || head.startsWith("--")) return undefined
-    const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
-    const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
-    const filename = filenameIn(disposition)
-    if (name === "file" && filename !== undefined) return { filename, content: source.until(delimiter, true) }
+    const head = await readHead(source)
+    if (!head) return undefined
+    const { name, filename } = head
+    if (name === "file" && filename !== undefined) {
+      const purpose = async () => before ?? (await readPurpose(source, delimiter))
+      return { filename, content: source.until(delimiter, true), purpose }
+    }
+    if (name === "purpose") before = toPurpose(await source.take(delimiter, MAX_FIELD_BYTES))
+    else for await (const _ of source.until(delimiter));
   }
+}
+
+type PartHead = { name: string | undefined; filename: string | undefined }
+
+/** The headers of the part after a delimiter; undefined at the end of the form. */
+async function readHead(source: Source): Promise<PartHead | undefined> {
+  const head = source.isEnded ? undefined : await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
+  if (head === undefined || head.startsWith("--")) return undefined
+  const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
+  const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
+  return { name, filename: filenameIn(disposition) }
+}
+
+/** Some clients send the field after the file. */
+async function readPurpose(source: Source, delimiter: Uint8Array): Promise<string | null> {
+  for (let read = 0; read < MAX_FIELDS; read++) {
+    const head = await readHead(source)
+    const text = head && (await source.take(delimiter, MAX_FIELD_BYTES))
+    if (text === undefined || head?.name === "purpose") return toPurpose(text)
+  }
+  return null
+}
+
+function toPurpose(text: string | undefined): string | null {
+  return text !== undefined && PURPOSE.test(text) ? text : null
 }
 
 const FILENAME = /[;\s]filename(?:="((?:[^"\\]|\\.)*)"|=([^\s;"]+))/i
@@ -90,7 +123,7 @@ class Source {
     }
   }
 
-  /** The text up to the delimiter; undefined if it is longer than `maxBytes`. */
+  /** The text up to the delimiter, which is skipped; undefined if it is longer than `maxBytes`. */
   async take(delimiter: Uint8Array, maxBytes: number): Promise<string | undefined> {
     for (;;) {
       const at = indexOf(this.#rest, delimiter)

@@ -95,13 +95,14 @@ export async function readJson(provider: Provider, response: Response): Promise<
 /** The cursor of a page under the vendor's parameter name. */
 export function toProviderQuery(
   vendor: FileProvider,
-  { limit, after, after_id: afterId, before_id: beforeId, order, cursor }: FilesQuery,
+  { limit, after, after_id: afterId, before_id: beforeId, order, purpose, cursor }: FilesQuery,
 ) {
   const query = new URLSearchParams({ limit: String(limit) })
   const from = after ?? afterId ?? cursor
   if (from !== undefined) query.set(vendor === "openai" ? "after" : "after_id", from)
   if (beforeId !== undefined && vendor === "anthropic") query.set("before_id", beforeId)
   if (order !== undefined && vendor === "openai") query.set("order", order)
+  if (purpose !== undefined && vendor === "openai") query.set("purpose", purpose)
   return query.toString()
 }
 

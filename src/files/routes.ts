@@ -8,7 +8,8 @@ import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { limitBytes } from "./bytes.ts"
-import { isDownloadable, MAX_FILE_BYTES, toFilename, toFilePage, toFileRecord } from "./file.ts"
+import { isDownloadable, MAX_FILE_BYTES, toFilename } from "./file.ts"
+import { isOpenAiClient, toDeleted, toFile, toPage } from "./openai-file.ts"
 import { storeFile, newRow } from "./store-file.ts"
 import { boundaryOf, readFilePart } from "./multipart.ts"
 import {
@@ -44,7 +45,8 @@ const upload = createRoute({
   operationId: "uploadFile",
   tags,
   summary: "Upload a file",
-  description: "A form with one part, `file`, of at most 100 MB.",
+  description:
+    "A form with a part `file` of at most 100 MB. With a part `purpose`, the record has the format of OpenAI's API.",
   request: { query: ProviderFilesQuery },
   responses: {
     200: ok(z.union([FileRecord, ProviderFileResponse])),
@@ -59,7 +61,7 @@ const list = createRoute({
   operationId: "listFiles",
   tags,
   summary: "List files",
-  description: "Of a workspace, oldest first.",
+  description: "Of a workspace, oldest first unless `order` is `desc`. Clients of OpenAI's API get its format.",
   request: { query: FilesQuery },
   responses: { 200: ok(z.union([FilePage, ProviderFileResponse])), ...FAILURES },
 })
@@ -128,7 +130,9 @@ export const files = newRouter()
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
-    return c.json(toFileRecord(await storeFile(c.env, { actor: actorOf(c), row, content, mimeType })), 200)
+    const { purpose } = part
+    const stored = await storeFile(c.env, { actor: actorOf(c), row, content, mimeType, purpose })
+    return c.json(toFile(stored, c.req.raw.headers), 200)
   })
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
@@ -139,11 +143,14 @@ export const files = newRouter()
       const result = await readJson(provider, await requestProvider(provider, sent, c.req.raw.signal))
       return c.json(toProviderPage(vendor, result), 200)
     }
-    if (query.before_id !== undefined) throw onlyForwards("before_id")
-    if (query.order === "desc") throw onlyForwards("order")
-    const after = query.cursor ?? query.after ?? query.after_id ?? ""
-    const rows = await listFiles(c.env.DB, await scopeOf(c, query.workspace_id), after, limit)
-    return c.json(toFilePage(rows, limit), 200)
+    if (query.before_id !== undefined) {
+      throw new GatewayError("invalid_request", "before_id: this storage lists forwards only. Use cursor.")
+    }
+    const { order = "asc", purpose } = query
+    const after = query.cursor ?? query.after ?? query.after_id
+    const rows = await listFiles(c.env.DB, await scopeOf(c, query.workspace_id), { after, limit, order, purpose })
+    const isOpenAi = purpose !== undefined || isOpenAiClient(c.req.raw.headers)
+    return c.json(toPage(rows, limit, isOpenAi), 200)
   })
   .openapi(retrieve, async (c) => {
     const { file_id: id } = c.req.valid("param")
@@ -155,7 +162,7 @@ export const files = newRouter()
     }
     const row = await findFile(c.env.DB, await scopeOf(c, requested), id)
     if (!row) throw noSuchFile()
-    return c.json(toFileRecord(row), 200)
+    return c.json(toFile(row, c.req.raw.headers), 200)
   })
   .openapi(remove, async (c) => {
     const { file_id: id } = c.req.valid("param")
@@ -169,7 +176,7 @@ export const files = newRouter()
     const scope = await scopeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
     if (!(await deleteStored(c.env, { scope, id, now: Date.now(), entry }))) throw noSuchFile()
-    return c.json({ _shape: "openrouter" as const, id, type: "file_deleted" as const }, 200)
+    return c.json(toDeleted(id, c.req.raw.headers), 200)
   })
   .openapi(content, async (c) => {
     const { file_id: id } = c.req.valid("param")
@@ -222,10 +229,6 @@ async function scopeOf(c: Context<App>, requested: string | undefined): Promise<
 
 function tooLarge(): GatewayError {
   return new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
-}
-
-function onlyForwards(name: string): GatewayError {
-  return new GatewayError("invalid_request", `${name}: this storage lists oldest first only. Use cursor.`)
 }
 
 function noSuchFile(): GatewayError {

@@ -65,6 +65,11 @@ export const FilesQuery = ProviderFilesQuery.extend({
   after_id: cursor,
   before_id: cursor,
   order: z.enum(["asc", "desc"], { error: 'accepts "asc" or "desc"' }).optional(),
+  purpose: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, "must be a purpose of OpenAI's API")
+    .optional()
+    .meta({ description: "Only files with this purpose, in the format of OpenAI's API." }),
 })
 export type FilesQuery = z.infer<typeof FilesQuery>
 

@@ -18,15 +18,19 @@ export function newRow(
   return { id: `file_${newId()}`, ...scope, ...description, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
+/** `mimeType` and `purpose` are known after the content. */
+type NewFile = {
+  actor: Actor
+  row: NewFileRow
+  content: AsyncIterable<Uint8Array>
+  mimeType: () => string
+  purpose?: () => Promise<string | null>
+}
+
 /** Stores a file. The row is written before the bytes, so that no bytes are ever without a row. */
 export async function storeFile(
   env: Env,
-  {
-    actor,
-    row,
-    content,
-    mimeType,
-  }: { actor: Actor; row: NewFileRow; content: AsyncIterable<Uint8Array>; mimeType: () => string },
+  { actor, row, content, mimeType, purpose = async () => null }: NewFile,
 ): Promise<FileRow> {
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)
@@ -36,7 +40,7 @@ export async function storeFile(
     await abandonFile(db, row, Date.now())
     throw thrown
   })
-  const complete = { ...row, sizeBytes, mimeType: mimeType() }
+  const complete = { ...row, sizeBytes, mimeType: mimeType(), purpose: await purpose() }
   const values = {
     filename: complete.filename,
     size_bytes: sizeBytes,

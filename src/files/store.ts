@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm"
+import { and, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
@@ -44,11 +44,11 @@ export async function completeFile(
   entry: AuditEntry,
 ): Promise<FileRow | undefined> {
   const db = openDb(binding)
-  const { organizationId, sizeBytes, mimeType } = row
+  const { organizationId, sizeBytes, mimeType, purpose } = row
   const [completed] = await db.batch([
     db
       .update(files)
-      .set({ isReady: true, sizeBytes, mimeType })
+      .set({ isReady: true, sizeBytes, mimeType, purpose })
       .where(
         and(
           isFile(row),
@@ -76,13 +76,26 @@ export async function usedBytes(db: D1Database, organizationId: string): Promise
   return used
 }
 
-/** Oldest first; `limit` + 1 rows if there are more. */
-export async function listFiles(db: D1Database, scope: FileScope, after: string, limit: number): Promise<FileRow[]> {
+type FilePageQuery = { after: string | undefined; limit: number; order: "asc" | "desc"; purpose: string | undefined }
+
+/** By time of upload; `limit` + 1 rows if there are more. */
+export async function listFiles(
+  db: D1Database,
+  scope: FileScope,
+  { after, limit, order, purpose }: FilePageQuery,
+): Promise<FileRow[]> {
+  const isNext = order === "asc" ? gt : lt
   return openDb(db)
     .select()
     .from(files)
-    .where(and(inWorkspace(scope), gt(files.id, after)))
-    .orderBy(files.id)
+    .where(
+      and(
+        inWorkspace(scope),
+        after === undefined ? undefined : isNext(files.id, after),
+        purpose === undefined ? undefined : eq(files.purpose, purpose),
+      ),
+    )
+    .orderBy(order === "asc" ? files.id : desc(files.id))
     .limit(limit + 1)
 }
 

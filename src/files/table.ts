@@ -13,7 +13,11 @@ export const files = sqliteTable("files", {
   deletedAt: integer("deleted_at"),
   internId: text("intern_id"),
   batchId: text("batch_id"),
+  purpose: text("purpose"),
 })
-/** `internId`: the intern that made it, or whose key uploaded it. `batchId`: the batch that wrote it. */
+/**
+ * `internId`: the intern that made it, or whose key uploaded it. `batchId`: the batch that wrote it. `purpose`: of
+ * OpenAI's API, if the upload has one.
+ */
 export type FileRow = typeof files.$inferSelect
 export type NewFileRow = typeof files.$inferInsert

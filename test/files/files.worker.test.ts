@@ -123,7 +123,7 @@ describe("files", () => {
       const rest = await expectJson<FilePage>(200, workspace.as.get(`/files?limit=2&${name}=${first.cursor}`))
       expect(rest).toMatchObject({ data: made.slice(2), has_more: false, cursor: null })
     }
-    for (const query of ["order=desc", "before_id=x", "limit=0", "limit=1001", "provider=x", "cursor=%20"]) {
+    for (const query of ["order=up", "before_id=x", "limit=0", "limit=1001", "provider=x", "cursor=%20"]) {
       await expectJson(400, workspace.as.get(`/files?${query}`))
     }
     await expectJson(200, workspace.as.get("/files?order=asc"))

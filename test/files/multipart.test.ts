@@ -34,6 +34,7 @@ const file = (content: Uint8Array, name = "file", filename = "a.txt") =>
     encoder.encode("\r\n"),
   ])
 const field = encoder.encode(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n`)
+const other = encoder.encode(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="note"\r\n\r\nwords\r\n`)
 const END = encoder.encode(`--${BOUNDARY}--\r\n`)
 
 describe("a form", () => {
@@ -46,11 +47,13 @@ describe("a form", () => {
     )
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     await fc.assert(
-      fc.asyncProperty(content, sizes, fc.boolean(), async (bytes, pieces, hasField) => {
-        const body = concat([...(hasField ? [field] : []), file(bytes), END])
+      fc.asyncProperty(content, sizes, fc.constantFrom("none", "before", "after"), async (bytes, pieces, where) => {
+        const fields = (at: string) => (where === at ? [other, field] : [])
+        const body = concat([...fields("before"), file(bytes), ...fields("after"), END])
         const part = await readFilePart(inPieces(body, pieces), BOUNDARY)
         expect(part?.filename).toBe("a.txt")
         expect(await collect(part?.content ?? inPieces(new Uint8Array(), [1]))).toEqual(Uint8Array.from(bytes))
+        expect(await part?.purpose()).toBe(where === "none" ? null : "user_data")
       }),
       { numRuns: runs(2) },
     )
