@@ -5,14 +5,17 @@ import type { FileDeleted, FilePage, FileRecord, ProviderFileResponse } from "./
 import type { FileRow } from "./table.ts"
 
 /**
- * Files in the format of OpenAI's API, for its clients: some of them fail on other types of fields. Their name is in the
- * `User-Agent`. Clients without a name are known by the purpose of the file, which only this API has.
+ * Files in the format of OpenAI's API, for its clients: some of them fail on other types of fields. Most name it in a
+ * header. The others are known by the purpose of the file, which only this API has.
  */
 
 type OpenAiFile = z.infer<typeof ProviderFileResponse>
 
+const HEADERS = ["openai-beta", "openai-organization", "openai-project"]
+
 export function isOpenAiClient(headers: Headers): boolean {
-  return /openai/i.test(headers.get("user-agent") ?? "") && !headers.has("anthropic-version")
+  if (headers.has("anthropic-version")) return false
+  return /openai/i.test(headers.get("user-agent") ?? "") || HEADERS.some((name) => headers.has(name))
 }
 
 export function toFile(row: FileRow, headers: Headers): z.infer<typeof FileRecord> | OpenAiFile {
