@@ -164,6 +164,7 @@ describe("a provider with the completions format", () => {
     )
     const last = chunks.at(-1) as unknown as Failure & Completion
     expect(last).toMatchObject({ object: "text_completion", error: { code: 502 } })
+    expect(Object.keys(last)[0]).toBe("error")
     expect(last.choices[0]?.finish_reason).toBe("error")
     const receipt = await receiptOf(workspace, response)
     expect(receipt.tokens_from).toBe("estimate")

@@ -73,6 +73,10 @@ describe("a response", () => {
     expect(data.map(({ b64_json: picture }) => decodeBase64(picture)?.[1])).toEqual([0x50, 0x50, 0x50])
     expect(created).toBeGreaterThan(0)
     expect(usage).toMatchObject({ completion_tokens: 0, cost: 0.06, is_byok: false })
+    // OpenAI's names, which its clients require.
+    const prompt = usage["prompt_tokens"]
+    const details = { text_tokens: prompt, image_tokens: 0 }
+    expect(usage).toMatchObject({ input_tokens: prompt, input_tokens_details: details, output_tokens: 0 })
   })
 
   test("of /audio/speech keeps its bytes and type, with the generation id in a header", async () => {

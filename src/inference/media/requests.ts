@@ -108,6 +108,10 @@ function toImageRequest(
       ...response,
       created: response["created"] ?? Math.floor(Date.now() / 1_000),
       usage: {
+        // The names of OpenAI's API, which its clients require.
+        input_tokens: promptTokens,
+        input_tokens_details: { text_tokens: promptTokens, image_tokens: 0 },
+        output_tokens: completion,
         ...(isObject(response["usage"]) ? response["usage"] : {}),
         prompt_tokens: promptTokens,
         completion_tokens: completion,
