@@ -1,6 +1,7 @@
 /** Headers that a page of another origin may read. */
 export const EXPOSED_HEADERS = [
   "X-Request-Id",
+  "Request-Id",
   "X-Generation-Id",
   "Retry-After",
   "X-RateLimit-Limit",
@@ -14,6 +15,8 @@ const EXPOSED = EXPOSED_HEADERS.join(",")
 /** The headers of every response of the gateway. */
 export function addBaseHeaders(headers: Headers, requestId: string): void {
   headers.set("x-request-id", requestId)
+  // The name that Anthropic's clients read.
+  headers.set("request-id", requestId)
   // Bodies contain text of models, files and clients: a browser must not sniff one as a page or a script.
   headers.set("x-content-type-options", "nosniff")
   // Nearly every response contains data of one account.

@@ -100,7 +100,9 @@ async function seen(
     ? await workspace.as.post("/chat/completions", text)
     : await workspace.as.callRaw("POST", "/chat/completions", new Response(text).body as ReadableStream)
   const body = (await response.text()).replaceAll(NAMES, "")
-  const headers = [...response.headers].filter(([name]) => !["x-request-id", "x-generation-id"].includes(name))
+  const headers = [...response.headers].filter(
+    ([name]) => !["request-id", "x-request-id", "x-generation-id"].includes(name),
+  )
   const upstream = provider.upstreamCalls.map(({ url, headers: all, body: upstreamCalls }) => [
     url,
     [...all],

@@ -113,6 +113,7 @@ describe.each(routes)("%s", (route) => {
       expect(refused.status).toBe(401)
       expect(await refused.json()).toMatchObject({ error: { code: 401, message: expect.any(String) } })
       expect(refused.headers.get("x-request-id")).toMatch(/^req-/)
+      expect(refused.headers.get("request-id")).toBe(refused.headers.get("x-request-id"))
     })
   }
 

@@ -53,7 +53,15 @@ function brokenRequest(random: Random, conversation: Conversation): string {
 /** Values that differ between any two responses. */
 const NAMES =
   /chatcmpl-[\w-]{36}|"(?:id|created)":(?:"gen-[^"]*"|\d+)|(?:gen|req)-[\w-]{36}|call_\w{32}|"retry_after_seconds":\d+/g
-const HEADERS = new Set(["x-request-id", "x-generation-id", "date", "retry-after", "connection", "keep-alive"])
+const HEADERS = new Set([
+  "request-id",
+  "x-request-id",
+  "x-generation-id",
+  "date",
+  "retry-after",
+  "connection",
+  "keep-alive",
+])
 
 async function comparePaths(subject: Subject, text: string): Promise<Difference | undefined> {
   const seen = async (isDeclared: boolean) => {
