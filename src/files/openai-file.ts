@@ -19,13 +19,16 @@ export function isOpenAiClient(headers: Headers): boolean {
 }
 
 export function toFile(row: FileRow, headers: Headers): z.infer<typeof FileRecord> | OpenAiFile {
-  const isOpenAi = isOpenAiClient(headers) || (row.purpose !== null && !headers.has("anthropic-version"))
-  return isOpenAi ? toOpenAiFile(row) : toFileRecord(row)
+  return isOpenAiFile(row, headers) ? toOpenAiFile(row) : toFileRecord(row)
 }
 
-export function toDeleted(id: string, headers: Headers): z.infer<typeof FileDeleted> | OpenAiFile {
-  if (isOpenAiClient(headers)) return toProviderDeleted("openai", id)
-  return { _shape: "openrouter", id, type: "file_deleted" }
+export function toDeleted(row: FileRow, headers: Headers): z.infer<typeof FileDeleted> | OpenAiFile {
+  if (isOpenAiFile(row, headers)) return toProviderDeleted("openai", row.id)
+  return { _shape: "openrouter", id: row.id, type: "file_deleted" }
+}
+
+function isOpenAiFile({ purpose }: FileRow, headers: Headers): boolean {
+  return isOpenAiClient(headers) || (purpose !== null && !headers.has("anthropic-version"))
 }
 
 /** `rows`: one more than the page if there are more. */

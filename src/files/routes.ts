@@ -175,8 +175,9 @@ export const files = newRouter()
     }
     const scope = await scopeOf(c, requested)
     const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: scope.workspaceId })
-    if (!(await deleteStored(c.env, { scope, id, now: Date.now(), entry }))) throw noSuchFile()
-    return c.json(toDeleted(id, c.req.raw.headers), 200)
+    const row = await deleteStored(c.env, { scope, id, now: Date.now(), entry })
+    if (!row) throw noSuchFile()
+    return c.json(toDeleted(row, c.req.raw.headers), 200)
   })
   .openapi(content, async (c) => {
     const { file_id: id } = c.req.valid("param")

@@ -3,9 +3,8 @@ import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
 type Json = Record<string, unknown>
 const PYTHON = { "user-agent": "OpenAI/Python 2.54.0" }
-/** async-openai. */
-const RUST = { "openai-beta": "assistants=v2" }
-/** A client that does not name the API. */
+const BETA = { "openai-beta": "assistants=v2" }
+/** A client that does not name the API, such as go-openai and async-openai. */
 const GO = { "user-agent": "Go-http-client/1.1" }
 
 /** Some clients send the purpose before the file, others after it. */
@@ -51,10 +50,10 @@ describe("files of OpenAI's clients", () => {
     })
     const after = `?order=desc&after=${String(made[1]?.["id"])}`
     expect(await list(after, PYTHON)).toMatchObject({ data: made.slice(0, 1), has_more: false })
-    expect(await list("", RUST)).toMatchObject({ object: "list", data: made })
+    expect(await list("", BETA)).toMatchObject({ object: "list", data: made })
     expect(await list("?purpose=batch", GO)).toMatchObject({ object: "list", data: made.slice(0, 1) })
     const id = String(made[0]?.["id"])
-    const gone = workspace.as.call("DELETE", `/files/${id}`, undefined, PYTHON)
+    const gone = workspace.as.call("DELETE", `/files/${id}`, undefined, GO)
     expect(await expectJson(200, gone)).toEqual({ _shape: "openai", id, object: "file", deleted: true })
   })
 
