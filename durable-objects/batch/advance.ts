@@ -34,8 +34,10 @@ export async function advanceBatch(id: string, deps: AdvanceDeps): Promise<numbe
 }
 
 /** The storage of the object was lost, or the database was restored to a time before the end of the batch. */
-function areLinesLost({ status, progress }: BatchRow, { lines }: AdvanceDeps): boolean {
-  return status !== "validating" && (progress.total ?? 0) > 0 && lines.progress().total === 0
+function areLinesLost({ reached, progress }: BatchRow, { lines }: AdvanceDeps): boolean {
+  // A batch that was cancelled before its input was read has no lines yet.
+  const wasRead = reached.in_progress !== undefined
+  return wasRead && (progress.total ?? 0) > 0 && lines.progress().total === 0
 }
 
 /** The requests are not repeated, since those with a result were charged. */

@@ -35,3 +35,8 @@ function estimatePartTokens(part: unknown): number {
   if (!isObject(part)) return 0
   return typeof part["text"] === "string" ? estimateTokens(part["text"]) : TOKENS_PER_MEDIA_PART
 }
+
+/** Upper bound: a token is at least one byte. */
+export function maxTokensIn(text: string): number {
+  return new TextEncoder().encode(text).byteLength
+}

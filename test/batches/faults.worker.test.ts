@@ -135,6 +135,20 @@ test.each(["in_progress", "finalizing", "cancelling"])(
   },
 )
 
+test("a batch that was cancelled before its input was read has a result for each request", async () => {
+  const workspace = await newWorkspace()
+  const { hash } = await newKey(workspace)
+  const file = await upload(workspace.as, toJsonl([request("a", "Hi"), request("b", "Hi")]))
+  const { id } = await insertBatch(workspace, { keyHash: hash, inputFileId: file, status: "cancelling" })
+  await env.DB.prepare("UPDATE batches SET progress = ? WHERE id = ?")
+    .bind(JSON.stringify({ total: 2 }), id)
+    .run()
+  await wakeBatch(env, id)
+  const batch = await waitForStatus(workspace.as, { id }, "cancelled")
+  const errors = await readLines(workspace.as, batch.error_file_id)
+  expect(errors.map(({ error }) => error?.code)).toEqual(["batch_cancelled", "batch_cancelled"])
+})
+
 test("a response of several megabytes is written completely", async () => {
   const workspace = await newWorkspace()
   const content = "é".repeat(2_500_000)

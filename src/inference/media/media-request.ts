@@ -99,11 +99,6 @@ export function tokensIn(text: string): number {
   return Math.ceil(text.length / UNITS_PER_TOKEN)
 }
 
-/** Upper bound: a token is at least one byte. */
-export function maxTokensIn(text: string): number {
-  return new TextEncoder().encode(text).byteLength
-}
-
 const noText = () => []
 
 /** Encoder functions of an endpoint that never streams. */

@@ -8,7 +8,8 @@ import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { Target } from "../../routing/target.ts"
 import type { ResponseReader } from "../../formats/readers/reader.ts"
-import { forwardedFields, maxTokensIn, plainRequest, tokensIn } from "./media-request.ts"
+import { maxTokensIn } from "../../support/tokens.ts"
+import { forwardedFields, plainRequest, tokensIn } from "./media-request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 /** Upstream request, response reader and billable units of each media endpoint. */

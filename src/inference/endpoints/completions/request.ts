@@ -6,6 +6,7 @@ import type { UpstreamFields, UpstreamRequest } from "../../../formats/upstream.
 import type { Provider } from "../../../providers/provider.ts"
 import { toUpstreamBody } from "../../../providers/upstream-request.ts"
 import type { InferenceRequest } from "../../inference-request.ts"
+import { maxTokensIn } from "../../../support/tokens.ts"
 import { chatRequest } from "../chat/request.ts"
 import { completionsEncoder } from "./encoder.ts"
 
@@ -16,13 +17,16 @@ import { completionsEncoder } from "./encoder.ts"
 export function completionsRequest(request: CompletionsRequest, bodyBytes: number): InferenceRequest {
   const { suffix, n } = request
   const prompts = promptsOf(request)
-  const logged = chatRequest(asChatRequest(request, suffix ? [...prompts, suffix] : prompts), bodyBytes)
+  const texts = suffix ? prompts.flatMap((prompt) => [prompt, suffix]) : prompts
+  const logged = chatRequest(asChatRequest(request, texts), bodyBytes)
   const { upstream, bounds } = logged
   const refusal = chatRefusal(request)
   return {
     ...logged,
     bounds: {
       ...bounds,
+      // The body has the suffix once, the provider reads it with each prompt.
+      promptBound: bounds.promptBound + (prompts.length - 1) * maxTokensIn(suffix ?? ""),
       choices: prompts.length * (n ?? 1),
       // Each prompt can be as long as the context.
       ...(prompts.length > 1 && { promptLimit: "none" }),
