@@ -88,7 +88,11 @@ function keep(file: string): void {
 /** A runtime whose owner was killed keeps its port and its files until it ends. */
 async function endRuntime(pid: number): Promise<void> {
   if (!runs(pid, "workerd")) return
-  process.kill(pid, "SIGKILL")
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended already: another process that starts may have ended it.
+  }
   for (let tries = 0; tries < 100 && runs(pid, "workerd"); tries++) await setTimeout(50)
 }
 
