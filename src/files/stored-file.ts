@@ -28,7 +28,7 @@ export async function openStored(bucket: R2Bucket, row: FileRow): Promise<R2Obje
 
 type Deletion = Parameters<typeof deleteFile>[1]
 
-/** Deletes a file and its bytes; false if there is no such file. The cron trigger deletes bytes that remain. */
+/** Deletes a file and its bytes; undefined if there is no such file. The cron trigger deletes bytes that remain. */
 export async function deleteStored({ DB: db, FILES: bucket }: Env, deletion: Deletion): Promise<FileRow | undefined> {
   const row = await deleteFile(db, deletion)
   if (row) await bucket.delete(objectKey(row)).catch(() => undefined)
