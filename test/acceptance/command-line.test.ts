@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -7,6 +7,7 @@ import path from "node:path"
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest"
 import { type Ended, gatewayCommand } from "./command.ts"
 import { newOrganization, openrouter, type Organization } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 let organization: Organization
 
@@ -146,7 +147,7 @@ describe("a manager", () => {
     const { chat } = openrouter(organization.apiKey)
     await chat.send({ chatRequest: { model: "sim/echo", messages: [{ role: "user", content: "Hello" }] } })
     const folder = mkdtempSync(path.join(tmpdir(), "gateway-export-"))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    onTestFinished(() => removeFolder(folder))
     const file = path.join(folder, "calls.csv")
     const run = async () => {
       await done(["export", "--from", "2020-01-01", "--out", file])

@@ -5,6 +5,7 @@ import { beforeAll, expect, inject, onTestFinished, test } from "vitest"
 import { installClaude, installCodex, installOpencode } from "../support/install-package.ts"
 import { gatewayCommand, run } from "./command.ts"
 import { newOrganization, type Organization, usageOf } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 let organization: Organization
 let commands: string
@@ -40,7 +41,7 @@ beforeAll(async () => {
 
 function newHome({ apiKey } = organization) {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-connect-"))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(home))
   const env = {
     HOME: home,
     PATH: `${commands}${path.delimiter}${process.env["PATH"]}`,

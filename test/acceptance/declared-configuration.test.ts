@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
 import { quickGatewayCommand } from "./command.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 let organization: Organization
 let folder: string
@@ -16,7 +17,7 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "gateway-declared-"))
   more = {}
   file = path.join(folder, "gateway.yaml")
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(folder))
 })
 
 const gateway = (...args: readonly string[]) =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -6,10 +6,11 @@ import { LATEST_MIGRATION } from "../../src/app/schema-version.ts"
 import { root } from "../../src/local/paths.ts"
 import { type Account, startAccount } from "./cloudflare-api.ts"
 import { type Ended, run } from "./command.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 function deploy(account: Account, secrets: Record<string, string> = {}): Promise<Ended> {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-deploy-"))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(home))
   const { PATH = "", NODE_COMPILE_CACHE } = process.env
   const env = {
     PATH,

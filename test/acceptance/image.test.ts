@@ -1,16 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs"
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, expect, onTestFinished, test } from "vitest"
@@ -19,6 +9,7 @@ import { root } from "../../src/local/paths.ts"
 import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** Checks the image by its Dockerfile, without an engine: its files, variables, user and commands. */
 
@@ -54,7 +45,7 @@ type Container = { folder: string; data: string; env: NodeJS.ProcessEnv; url: st
 
 async function newContainer(): Promise<Container> {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-image-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(folder))
   chmodSync(folder, 0o755)
   for (const [from, to] of copied) {
     if (from === "node_modules") linkProductionModules(folder)

@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Daemon, runDaemon } from "../daemon/run-daemon.ts"
 import { eventually } from "../support/eventually.ts"
 import { gatewayUrl, newOrganization, type Organization } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 type Chunk = {
   choices: { delta: { content?: string; tool_calls?: { id: string }[] }; finish_reason: string | null }[]
@@ -74,7 +75,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await daemon.stop()
-  rmSync(archive, { recursive: true, force: true })
+  removeFolder(archive)
 })
 
 test("a prompt reaches the agent of a daemon through the gateway, and its response comes back", async () => {

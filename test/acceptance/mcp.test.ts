@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -15,6 +15,7 @@ import { eventually } from "../support/eventually.ts"
 import { installInspector } from "../support/install-package.ts"
 import { run } from "./command.ts"
 import { gatewayUrl, newKey, newOrganization, openai, type Organization } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** The official SDK on both sides of the gateway: its client, and a server made with it. And the official inspector. */
 
@@ -214,7 +215,7 @@ test("a call that the MCP client aborts is cancelled at the server", async () =>
 /** The official inspector on the command line, in a separate home. */
 async function inspect(apiKey: string, era: string, ...request: string[]) {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-inspector-"))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(home))
   const target = ["--cli", `${gatewayUrl}/mcp/tools`, "--transport", "http", "--protocol-era", era]
   const header = ["--header", `Authorization: Bearer ${apiKey}`, "--stored-auth-only"]
   const env = { HOME: home, PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env["PATH"]}` }

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually.ts"
 import { gatewayCommand } from "./command.ts"
 import { byNode, end, npmStart, type Started } from "./npm-start.ts"
 import { request } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** Several keys of one provider, budgets of providers, and the switch that stops one, as the `openai` client sees them. */
 
@@ -82,7 +83,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await end(gateway)
   vendor.close()
-  rmSync(state, { recursive: true, force: true })
+  removeFolder(state)
 })
 beforeEach(() => {
   seen = []

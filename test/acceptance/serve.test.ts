@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -11,6 +11,7 @@ import { ensureBuild } from "../../src/dev/build.ts"
 import { root } from "../../src/local/paths.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** The single-machine program: production, no wrangler, state in a folder. */
 
@@ -74,7 +75,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   vendor.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 function run(env: Record<string, string>): ChildProcess {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { TestProject } from "vitest/node"
@@ -6,6 +6,7 @@ import { readEnvFile } from "../../src/dev/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
 import { startContractProxy } from "./contract-proxy.ts"
 import { end, npmStart } from "./npm-start.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -28,6 +29,6 @@ export default async function startForAll(project: TestProject): Promise<() => P
   return async () => {
     await proxy.close()
     await end(started)
-    rmSync(state, { recursive: true, force: true })
+    removeFolder(state)
   }
 }

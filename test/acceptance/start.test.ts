@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import net, { type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -8,16 +8,17 @@ import { ensureDevVars } from "../../src/dev/dev-vars.ts"
 import { familyOf } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { byNode, byShell, end, gone, npmStart, failingNpmStart, type Started } from "./npm-start.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-start-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(folder))
   return folder
 }
 
 /** Shared, since a start with new state takes twice the time of one with existing state. */
 const state = mkdtempSync(path.join(tmpdir(), "gateway-start-"))
-afterAll(() => rmSync(state, { recursive: true, force: true }))
+afterAll(() => removeFolder(state))
 
 /** Ends what was started, whatever the result of the test. */
 function watched(started: Started): Started {

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually.ts"
 import { gatewayCommand } from "./command.ts"
 import { startReceiver } from "./receivers.ts"
 import { gatewayUrl, newOrganization, openai, type Organization } from "./world.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** A team's first week, from an empty organization to usage that adds up. */
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   documents.close()
   await pager.stop()
-  rmSync(home, { recursive: true, force: true })
+  removeFolder(home)
 })
 
 function declared(): string {

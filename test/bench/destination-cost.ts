@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { root } from "../../src/local/paths.ts"
 import { cpuMs } from "./cpu.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * CPU time of a destination that is down: two gateways of `npm start` get the same calls at the same time, one of them
@@ -34,7 +35,7 @@ type Gateway = { process: ChildProcess; url: string; key: string; management: st
 
 async function startGateway(name: string, port: number): Promise<Gateway> {
   const folder = path.join(root, ".wrangler/bench", name)
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
   const args = ["src/dev/start.ts", "--port", String(port), "--state", folder]
   const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] })
   let isReady = false
@@ -110,6 +111,6 @@ try {
     const ended = once(child, "exit")
     child.kill("SIGTERM")
     await ended
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
 }

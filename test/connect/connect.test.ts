@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { parse as parseToml } from "smol-toml"
@@ -8,13 +8,14 @@ import type { ClientName } from "../../src/connect/clients.ts"
 import { diffLines } from "../../src/dev/connect/diff.ts"
 import { editFiles } from "../../src/dev/connect/edits.ts"
 import { readText, undo, writeFiles } from "../../src/dev/connect/files.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const KEY = "sk-gw-v1-test-0123456789"
 const BASE = "https://gateway.example.com/api/v1"
 
 function newHome(): string {
   const home = mkdtempSync(path.join(tmpdir(), "gateway-home-"))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(home))
   return home
 }
 

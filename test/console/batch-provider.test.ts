@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { hasChromium, newVisit } from "./browser.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const state = mkdtempSync(path.join(tmpdir(), "gateway-batch-provider-"))
 let gateway: Started
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!hasChromium) return
   await end(gateway)
-  rmSync(state, { recursive: true, force: true })
+  removeFolder(state)
 })
 
 test.runIf(hasChromium)("a batch is started at a provider, and its page and the list show that", async () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import net, { type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -8,6 +8,7 @@ import { expect, test } from "vitest"
 import { end, npmStart } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { hasChromium, newVisit } from "./browser.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, "127.0.0.1")
@@ -36,5 +37,5 @@ test.runIf(hasChromium)("npm run dev serves the console from its sources, at eve
   await page.getByRole("link", { name: "First key" }).waitFor()
   await context.close()
   await end(started)
-  rmSync(state, { recursive: true, force: true })
+  removeFolder(state)
 })

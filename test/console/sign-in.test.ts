@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -8,6 +8,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { byNode, end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { hasChromium, newVisit } from "./browser.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /** The person at the identity provider; null cancels. */
 let person: { email: string; email_verified: boolean } | null = null
@@ -69,7 +70,7 @@ afterAll(async () => {
   if (!hasChromium) return
   await end(gateway)
   provider.close()
-  rmSync(state, { recursive: true, force: true })
+  removeFolder(state)
 })
 
 describe.runIf(hasChromium)("sign-in with an identity provider", () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
@@ -7,6 +7,7 @@ import { toFrames } from "../../src/daemon/to-frames.ts"
 import { MAX_FRAME_BYTES } from "../../src/interns/hosts/daemon-protocol.ts"
 import { readOptions } from "../../src/daemon/options.ts"
 import { AGENT_CONFIG } from "../support/agent-config.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const WHERE = { home: "/intern/home" }
 
@@ -146,6 +147,6 @@ describe("the command line", () => {
     expect(read([])).toBe("t")
     expect(read(["--token-file", file])).toBe("from-a-file")
     expect(read(["--token-file", file, "--token-stdin"])).toBe("from-stdin")
-    rmSync(folder, { recursive: true })
+    removeFolder(folder)
   })
 })

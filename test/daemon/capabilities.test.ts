@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -11,6 +11,7 @@ import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { installOpencode } from "../support/install-package.ts"
 import { newInternApi } from "./intern-client.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * Measures the table of docs/daemon.md. The embedded agent and opencode always; another agent if it is installed: on
@@ -41,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of running) if (child.exitCode === null) child.kill("SIGKILL")
   await end(gateway)
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 }, 60_000)
 
 /** The folder of the command of an agent; undefined if it is not installed. */

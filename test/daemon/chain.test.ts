@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -13,6 +13,7 @@ import { type Access, closeEditors } from "../support/published-editor.ts"
 import { sharesSessions } from "../support/shared-sessions.ts"
 import { installOpencode } from "../support/install-package.ts"
 import { newInternApi } from "./intern-client.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * End to end with a real agent: a client, the gateway as `npm start` runs it, the daemon as a user starts it, and
@@ -33,13 +34,16 @@ beforeAll(async () => {
 }, 240_000)
 
 afterAll(async () => {
-  for (const { process: child } of running) if (child.exitCode === null) child.kill("SIGKILL")
+  for (const { process: child, exited } of running) {
+    child.kill("SIGTERM")
+    await exited
+  }
   await end(gateway)
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 }, 60_000)
 
 type Intern = { id: string; token: string; dir: string }
-const running: { process: ChildProcess; printed: () => string }[] = []
+const running: { process: ChildProcess; printed: () => string; exited: Promise<unknown> }[] = []
 
 async function newIntern(name: string): Promise<Intern> {
   const input = { name, host: "daemon", model: "sim/agent", instructions: "Be brief.", provision: true }
@@ -55,7 +59,7 @@ async function startDaemon({ id, token, dir }: Intern): Promise<ChildProcess> {
   const child = spawn(process.execPath, [...args, "--dir", dir], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
   let printed = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
-  running.push({ process: child, printed: () => printed })
+  running.push({ process: child, printed: () => printed, exited: once(child, "exit") })
   await eventually(async () => {
     const { status } = await internApi.json<{ status: string }>("GET", `/interns/${id}`)
     expect(status, printed).toBe("running")

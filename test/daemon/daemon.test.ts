@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
 import { API_KEY, FakeGateway, JOIN_TOKEN } from "./gateway.ts"
 import { AGENT, type Daemon, runDaemon } from "./run-daemon.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -221,7 +222,7 @@ describe("a conversation that outlives its sockets", () => {
     expect(gateway.text()).toBe("remembered remembered ")
     expect(gateway.text("user_message_chunk")).toBe("say remembered")
     expect(new Set(gateway.hellos.map(({ epoch }) => epoch)).size).toBe(2)
-    rmSync(home, { recursive: true, force: true })
+    removeFolder(home)
   })
 })
 
@@ -329,7 +330,7 @@ describe("an agent", () => {
       const message = expect.stringContaining("npm install -g @agentclientprotocol/codex-acp") as string
       expect((await gateway.notified("_intern/agent_exited")).params).toMatchObject({ message })
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     }
   })
 
@@ -387,7 +388,7 @@ describe("an agent", () => {
 
   test("is archived and deleted when the intern is destroyed", async () => {
     const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
-    ending.push(() => Promise.resolve(rmSync(archive, { recursive: true, force: true })))
+    ending.push(() => Promise.resolve(removeFolder(archive)))
     const { gateway, daemon } = await begin({ args: ["--archive-dir", archive] })
     expect(await gateway.result("_intern/destroy")).toEqual({ archived: true })
     expect(existsSync(daemon.dir)).toBe(false)
@@ -396,7 +397,7 @@ describe("an agent", () => {
 
   test("is kept and reported as an error if it cannot be archived", async () => {
     const archive = mkdtempSync(path.join(tmpdir(), "gateway-archive-"))
-    ending.push(() => Promise.resolve(rmSync(archive, { recursive: true, force: true })))
+    ending.push(() => Promise.resolve(removeFolder(archive)))
     const file = path.join(archive, "a-file")
     writeFileSync(file, "")
     const { gateway, daemon } = await begin({ args: ["--archive-dir", file] })

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -12,6 +12,7 @@ import { eventually } from "../support/eventually.ts"
 import { ECHOES } from "./echoes.ts"
 import { openRawHost } from "./raw-host.ts"
 import { newInternApi } from "./intern-client.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * Attacks of an agent with a join token on a bound host that echoes its requests, against the gateway as `npm start`
@@ -70,7 +71,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await end(gateway)
   host.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 }, 60_000)
 
 type Reported = { status: number; envelope: string; body: string; all: string }

@@ -6,6 +6,7 @@ import { folderIn } from "../../src/daemon/folder.ts"
 import { storeInitialFiles } from "../../src/daemon/initial-files.ts"
 import { FakeGateway, INTERN, JOIN_TOKEN } from "./gateway.ts"
 import { runDaemon } from "./run-daemon.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const ending: (() => unknown)[] = []
 afterEach(async () => {
@@ -23,7 +24,7 @@ async function begin() {
     { path: "skills/release/SKILL.md", content: base64url("Read the log first."), mode: 0o644 },
   ]
   const root = mkdtempSync(path.join(tmpdir(), "gateway-files-"))
-  ending.push(() => rmSync(root, { recursive: true, force: true }))
+  ending.push(() => removeFolder(root))
   const folder = folderIn(path.join(root, "intern"))
   const logged: string[] = []
   const source = {
@@ -79,7 +80,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const { folder, source } = await begin()
     await storeInitialFiles(folder, { ...source, owner: 12_345 })
     expect(statSync(path.join(folder.work, "skills/release/SKILL.md")).uid).toBe(12_345)
-    rmSync(folder.work, { recursive: true })
+    removeFolder(folder.work)
     mkdirSync(folder.dir, { recursive: true })
     chownSync(folder.dir, 12_345, 12_345)
     await storeInitialFiles(folder, { ...source, owner: 12_345 })

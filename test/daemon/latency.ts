@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import type { Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -12,6 +12,7 @@ import { startProxy } from "../../src/daemon/proxy/proxy.ts"
 import { root } from "../../src/dev/options.ts"
 import { end, npmStart } from "../acceptance/npm-start.ts"
 import { openBoundHost } from "./bound-host.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * Measures the latency of the gateway's egress: node test/daemon/latency.ts [requests]. The same 1 KB requests through
@@ -120,4 +121,4 @@ for (const [content, url] of [
 await proxy.close()
 await end(gateway)
 await host.close()
-rmSync(folder, { recursive: true, force: true })
+removeFolder(folder)

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import https from "node:https"
 import net, { type AddressInfo } from "node:net"
@@ -17,6 +17,7 @@ import { gatewayEgress } from "../../src/daemon/proxy/egress.ts"
 import { type Proxy, startProxy } from "../../src/daemon/proxy/proxy.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
 import { answerEgress, fetchFrom } from "./egress.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`
 const HELD = "vault-token-0123456789abcdef"
@@ -418,7 +419,7 @@ test("Node's fetch uses the proxy from its environment", async () => {
   let printed = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += text.toString()))
   await once(child, "close")
-  rmSync(folder, { recursive: true })
+  removeFolder(folder)
   expect(printed.trim()).toBe("200 from api.example.com")
   expect(seen.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
 })

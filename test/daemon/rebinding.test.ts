@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import https from "node:https"
 import net, { type AddressInfo } from "node:net"
@@ -11,6 +11,7 @@ import { newAuthority } from "../../src/daemon/proxy/authority.ts"
 import { root } from "../../src/dev/options.ts"
 import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { newInternApi } from "./intern-client.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * DNS rebinding, against the gateway as `npm start` runs it: its DNS over HTTPS resolves to a public address, and the
@@ -87,7 +88,7 @@ describe.skipIf(!isPossible)("a name that resolves to this computer after its ch
   afterAll(async () => {
     await end(gateway)
     for (const server of [secure, plain, dns]) server.close()
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }, 60_000)
 
   const chat = async (model: string, content: unknown, more: object = {}) => {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { INTERN, JOIN_TOKEN } from "./gateway.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 export const AGENT = `${process.execPath} ${path.join(root, "test/support/acp-agent.ts")}`
@@ -42,7 +43,7 @@ export function runDaemon(
     stop: async () => {
       child.kill("SIGTERM")
       await exited
-      if (more.dir === undefined) rmSync(dir, { recursive: true, force: true })
+      if (more.dir === undefined) removeFolder(dir)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -8,6 +8,7 @@ import { root } from "../../src/dev/options.ts"
 import { end, npmStart, type Started } from "../acceptance/npm-start.ts"
 import { eventually } from "../support/eventually.ts"
 import { installOpencode } from "../support/install-package.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 import { type BoundHost, bytesOf, openBoundHost } from "./bound-host.ts"
 import { type Daemon, runDaemon } from "./run-daemon.ts"
 import { newInternApi } from "./intern-client.ts"
@@ -45,7 +46,7 @@ afterAll(async () => {
   for (const stop of ending.toReversed()) await stop()
   await end(gateway)
   await host.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 }, 60_000)
 
 type Running = { id: string; token: string; daemon: Daemon }

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { describeApi } from "../../src/http/openapi.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * Rules that the API deliberately breaks, because a document that satisfied them would be wrong: these operations have
@@ -63,6 +64,6 @@ test("the API document passes the rules that Redocly recommends", () => {
     const found = problems.map(({ ruleId, location: [at] }) => `${ruleId} ${operationOf(at?.pointer)}`)
     expect(found.toSorted()).toEqual(EXCEPTIONS)
   } finally {
-    rmSync(folder, { recursive: true })
+    removeFolder(folder)
   }
 })

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -10,6 +10,7 @@ import { Disk } from "../../src/interns/embedded/disk.ts"
 import { runShell } from "../../src/interns/embedded/shell.ts"
 import type { ShellFetch } from "../../src/interns/embedded/shell-fetch.ts"
 import { sqlStorage } from "../support/sql-storage.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const NO_NETWORK: ShellFetch = () => Promise.reject(new Error("no network"))
 
@@ -74,7 +75,7 @@ afterEach(async () => {
 /** git's HTTP server as CGI. The shell's requests to https://git.example.com/ go there. */
 async function newServer() {
   const root = mkdtempSync(path.join(tmpdir(), "gateway-git-"))
-  ending.push(() => rmSync(root, { recursive: true, force: true }))
+  ending.push(() => removeFolder(root))
   const git = (...args: string[]) => execFileSync("git", args, { cwd: root, stdio: "pipe" }).toString()
   const set = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
   git("init", "-q", "--bare", "-b", "main", "notes.git")

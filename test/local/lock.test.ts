@@ -1,16 +1,17 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { lock } from "../../src/local/lock.ts"
 import { root } from "../../src/local/paths.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 function newState(): { state: string; file: string } {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-lock-"))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(folder))
   const state = path.join(folder, "gateway")
   return { state, file: `${state}.lock` }
 }

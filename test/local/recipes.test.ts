@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
@@ -8,6 +8,7 @@ import { parseAllDocuments } from "yaml"
 import { readOptions, USAGE } from "../../src/daemon/options.ts"
 import { FlyToml } from "../support/fly-toml.ts"
 import { faultsInResources } from "../support/kubernetes-types.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 const FOLDER = path.join(root, "docs/recipes")
@@ -226,7 +227,7 @@ describe("systemd", () => {
       expect(stderr.split("\n").filter((line) => line.includes("gateway-daemon.service"))).toEqual([])
       expect(status, stderr).toBe(0)
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     }
   })
 })

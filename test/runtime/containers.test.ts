@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -7,6 +7,7 @@ import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 import { type Engine, startEngine } from "./engine.ts"
 import { type Gateway, startGateway } from "./gateway.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 /**
  * The deployed container host: the bundle, the class of `@cloudflare/containers`, and the runtime's client of an engine. The
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.stop()
   engine?.stop()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 type Record = { id: string; status: string; last_failure_message: string | null }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import net from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { root } from "../../src/dev/options.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 type Spec = { Image: string; Env?: string[] }
 type Box = {
@@ -150,7 +151,7 @@ export async function startEngine(command: string[], env: Record<string, string>
       server.closeAllConnections()
       server.close()
       sidecar.close()
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { readD1Migrations } from "@cloudflare/vitest-pool-workers"
@@ -9,6 +9,7 @@ import { modulesOf } from "../../src/local/bundle-modules.ts"
 import { migrate, newBatchWorker } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 export const BOOTSTRAP = "sk-gw-boot-of-the-runtime-suite-0123456789"
 
@@ -137,7 +138,7 @@ export async function startGateway(
     aimAtRuntime: () => aimAtRuntime(url),
     stop: async () => {
       await miniflare.dispose()
-      if (state === undefined) rmSync(folder, { recursive: true, force: true })
+      if (state === undefined) removeFolder(folder)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -10,6 +10,7 @@ import { BOOTSTRAP, type Gateway, type Organization, startGateway } from "./gate
 import { buildPrevious, previous } from "./previous-release.ts"
 import { startUpstream } from "./upstream.ts"
 import { toNano } from "./setup.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const migrations = readdirSync(path.join(root, "d1-migrations")).toSorted()
 const RELEASED = "0031_intern_creator.sql"
@@ -84,7 +85,7 @@ describe.runIf(previous)("the previous release", () => {
     const upstream = await startUpstream()
     onTestFinished(async () => {
       await upstream.close()
-      rmSync(state, { recursive: true, force: true })
+      removeFolder(state)
     })
     const calls: string[] = []
     let organization: Organization | undefined

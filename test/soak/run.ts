@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { parseArgs } from "node:util"
@@ -13,6 +13,7 @@ import { growthOf, MAX_DESCRIPTORS, MAX_GROWTH, percentile, type Sample } from "
 import { PRICES, type Provider, startProvider } from "./provider.ts"
 import { picture, table } from "./report.ts"
 import { type Account, type Scenario, scenarios } from "./traffic.ts"
+import { removeFolder } from "../support/remove-folder.ts"
 
 const HELP = `npm run soak -- [--minutes 30] [--rate 12] [--seed N] [--port 8830] [--no-kills]
 
@@ -191,7 +192,7 @@ function verdict(run: Run, books: Books, unreconciled: string | undefined): stri
 
 async function soak(seed: number): Promise<string[]> {
   const [minutes, rate] = [Number(values.minutes), Number(values.rate)]
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
   mkdirSync(folder, { recursive: true })
   await ensureBuild()
   const provider = await startProvider()

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { removeFolder } from "./remove-folder.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 
@@ -40,6 +41,6 @@ export function faultsInResources(resources: readonly { apiVersion: string; kind
     const { stdout, stderr, status } = spawnSync(compiler, [...options, file], { cwd: folder, encoding: "utf8" })
     return status === 0 ? "" : stdout + stderr
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
 }
