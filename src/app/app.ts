@@ -39,6 +39,7 @@ import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
+import { gemini } from "../inference/gemini-routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
 import { mcpGateway } from "../inference/mcp/routes.ts"
 import { media } from "../inference/media/routes.ts"
@@ -111,6 +112,7 @@ for (const router of [
 // With an API key.
 for (const router of [
   inference,
+  gemini,
   media,
   realtimeSecrets,
   keyedModels,

@@ -23,7 +23,14 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/audio/translations": "stt",
   "/videos": "video",
   "/realtime/client_secrets": "realtime",
+  generateContent: "completions",
+  streamGenerateContent: "completions",
+  embedContent: "embeddings",
+  batchEmbedContents: "embeddings",
 }
+
+/** The model and the method of a call of the Gemini API. */
+const GEMINI_CALL = /^\/models\/(.+):(\w+)$/
 
 /** Responds to an error. An error of an inference call is logged and, with a valid key, recorded for GET /calls. */
 export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
@@ -38,7 +45,7 @@ export const recordingRejections: ErrorHandler<App> = (thrown, c) => {
 
 function apiTypeOf(method: string, path: string): GenerationDraft["apiType"] | undefined {
   if (method === "GET") return path === "/realtime" ? "realtime" : undefined
-  return method === "POST" ? API_TYPES[path] : undefined
+  return method === "POST" ? API_TYPES[GEMINI_CALL.exec(path)?.[2] ?? path] : undefined
 }
 
 async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["apiType"]): Promise<void> {
@@ -46,8 +53,10 @@ async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["
   recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await namedBy(c) })
 }
 
-/** The part of a request that names the model: the body, or the query of a WebSocket. */
+/** The part of a request that names the model: the body, the path, or the query of a WebSocket. */
 async function namedBy(c: Context<App>): Promise<unknown> {
+  const [, model, method] = GEMINI_CALL.exec(c.req.path.slice(BASE_PATH.length)) ?? []
+  if (model !== undefined) return { model, stream: method === "streamGenerateContent" }
   return c.req.method === "GET" ? { model: c.req.query("model"), stream: true } : parsedBody(c)
 }
 

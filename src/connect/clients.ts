@@ -7,14 +7,19 @@ export type Connection = { home: string; base: string; key: string; model: strin
 
 export type ClientSetup = { files: ConfigFile[]; steps: string[] }
 
-export const CLIENTS = ["codex", "claude", "opencode", "qwen", "cursor"] as const
+export const CLIENTS = ["codex", "claude", "gemini", "opencode", "qwen", "cursor"] as const
 export type ClientName = (typeof CLIENTS)[number]
 
 /** Maximum number of models in a configuration. */
 export const MAX_MODELS = 200
 
 /** The preferred model author of a client, if the gateway has it. */
-const PREFERRED: Partial<Record<ClientName, string>> = { codex: "openai/", claude: "anthropic/", qwen: "qwen/" }
+const PREFERRED: Partial<Record<ClientName, string>> = {
+  codex: "openai/",
+  claude: "anthropic/",
+  gemini: "google/",
+  qwen: "qwen/",
+}
 
 /** The default model of a client; undefined if the key may call no model. */
 export function defaultModel(client: ClientName, models: readonly string[]): string | undefined {
@@ -29,7 +34,14 @@ export function setupOf(client: ClientName, connection: Connection): ClientSetup
   return SETUPS[client](connection)
 }
 
-const SETUPS: Record<ClientName, (connection: Connection) => ClientSetup> = { codex, claude, opencode, qwen, cursor }
+const SETUPS: Record<ClientName, (connection: Connection) => ClientSetup> = {
+  codex,
+  claude,
+  gemini,
+  opencode,
+  qwen,
+  cursor,
+}
 
 /** Codex reads ~/.codex/.env at its start; `wire_api` no longer has other values. */
 function codex({ home, base, key, model }: Connection): ClientSetup {
@@ -62,6 +74,17 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
   return {
     files: [jsonFile(`${home}/.claude/settings.json`, { env })],
     steps: ["Unset ANTHROPIC_API_KEY: it is sent together with the gateway's key.", "Run: claude"],
+  }
+}
+
+/** The client adds /v1beta itself. Without the kind of key, it asks for a sign-in. */
+function gemini({ home, base, key, model }: Connection): ClientSetup {
+  const folder = `${home}/.gemini`
+  const settings = { security: { auth: { selectedType: "gemini-api-key" } }, model: { name: model } }
+  const env = { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: base.replace(/\/v1$/, "") }
+  return {
+    files: [jsonFile(`${folder}/settings.json`, settings), envFile(`${folder}/.env`, env)],
+    steps: ["Run: gemini"],
   }
 }
 

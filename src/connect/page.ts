@@ -8,6 +8,7 @@ import { linkCommand } from "./link.ts"
 const NAMES: Record<ClientName, string> = {
   codex: "Codex",
   claude: "Claude Code",
+  gemini: "Gemini CLI",
   opencode: "opencode",
   qwen: "Qwen Code",
   cursor: "Cursor",

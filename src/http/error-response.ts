@@ -2,6 +2,7 @@ import type { Context, ErrorHandler, NotFoundHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
 import type { App } from "../access/app.ts"
 import { logError } from "../support/log.ts"
+import { toGeminiErrorFields } from "../formats/gemini/errors.ts"
 import { toMessagesError } from "../formats/messages/errors.ts"
 import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "../errors/errors.ts"
 
@@ -14,7 +15,7 @@ export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): R
     logError(error.message, { requestId, code: error.code }, error.cause)
   }
   const envelope = toEnvelope(error)
-  const body = SPEAKS_MESSAGES.test(path) ? withMessagesError(envelope, error) : envelope
+  const body = inFormatOf(path, envelope, error)
   return Response.json(body, { status: error.status, headers: { "cache-control": "no-store", ...error.headers } })
 }
 
@@ -32,6 +33,15 @@ function failedOf(c: Context<App>): Failed {
 
 /** Clients of the Messages format read the error type from other fields, which are added to the envelope. */
 const SPEAKS_MESSAGES = /\/messages(?:\/count_tokens|\/batches(?:\/[^/]+){0,2})?$/
+
+/** Google's clients read the name of the status. */
+const SPEAKS_GEMINI = /\/models\/.+:\w+$/
+
+function inFormatOf(path: string, envelope: ErrorEnvelope, error: GatewayError) {
+  if (SPEAKS_MESSAGES.test(path)) return withMessagesError(envelope, error)
+  if (!SPEAKS_GEMINI.test(path)) return envelope
+  return { error: { ...envelope.error, ...toGeminiErrorFields(error.status, error.headers) } }
+}
 
 function withMessagesError(envelope: ErrorEnvelope, { status, message, messagesDetails: details }: GatewayError) {
   const { type, error } = toMessagesError(status, message)

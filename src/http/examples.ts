@@ -2,6 +2,7 @@
 const UUID = "0198f3a2-6c1e-7d4b-9a51-3f2b8c7d6e5f"
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 const MESSAGES = [{ role: "user", content: "Name three rivers of Europe." }]
+const CONTENTS = [{ role: "user", parts: [{ text: "Name three rivers of Europe." }] }]
 const CHAT = { model: "sim/echo", messages: MESSAGES, max_tokens: 200 }
 const MEDIA = { model: "sim/image", prompt: "A lighthouse at dusk" }
 const PRESET = { model: "sim/echo", temperature: 0.2, max_tokens: 500 }
@@ -50,6 +51,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createConsoleSession: { key: "sk-gw-v1-…" },
   createEmbeddings: { model: "sim/embed", input: "The quick brown fox" },
   createExport: { from: "2026-11-01T00:00:00Z", to: "2026-11-08T00:00:00Z", format: "csv" },
+  geminiBatchEmbedContents: { requests: [{ content: { parts: [{ text: "The quick brown fox" }] } }] },
+  geminiCountTokens: { contents: CONTENTS },
+  geminiEmbedContent: { content: { parts: [{ text: "The quick brown fox" }] } },
+  geminiGenerateContent: { contents: CONTENTS, generationConfig: { maxOutputTokens: 200 } },
+  geminiStreamGenerateContent: { contents: CONTENTS },
   createGuardrail: {
     name: "No email addresses",
     content_filter_builtins: [{ slug: "email", action: "redact" }],

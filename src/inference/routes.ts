@@ -1,11 +1,8 @@
-import type { Context } from "hono"
-import type { App } from "../access/app.ts"
-import type { InferenceCall } from "./call.ts"
-import type { ApiFormat } from "./endpoints/api-format.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { json, jsonBody, ok } from "../http/schema.ts"
+import { depsOf, newCall } from "./common-routes.ts"
 import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
 import { CompletionsChunk, CompletionsRequest, CompletionsResult } from "../formats/completions/schemas.ts"
@@ -20,8 +17,6 @@ import {
   requestMetaOf,
   ROUTING_HEADERS,
 } from "./context.ts"
-import type { Deps } from "./deps.ts"
-import { openMcpTools } from "./mcp/tools.ts"
 import { embeddingsRequest } from "./embeddings/request.ts"
 import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { inlineFiles } from "../files/inline.ts"
@@ -166,14 +161,3 @@ export const inference = newRouter()
     const toRequest = (body: EmbeddingsRequest) => embeddingsRequest(body, sizeAfter(body, request, bytes))
     return (await handlePlainInference(call, toRequest, await createDeps(incoming))) as never
   })
-
-async function depsOf(c: Context<App>): Promise<Deps> {
-  const incoming = incomingCall(c)
-  const deps = await createDeps(incoming)
-  return { ...deps, openMcp: (choices, takenNames) => openMcpTools(incoming, deps, choices, takenNames) }
-}
-
-function newCall<Body extends object>(c: Context<App>, format: ApiFormat<Body>, body: Body): InferenceCall<Body> {
-  const incoming = incomingCall(c)
-  return { format, body, bodyBytes: bodyBytes(c.req.raw, body), meta: requestMetaOf(incoming), caller: incoming.caller }
-}

@@ -9,6 +9,7 @@ import { configuredProviders } from "../providers/configured.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue } from "./compile.ts"
 import { listModels } from "./list.ts"
+import { speaksGemini, toGeminiList, toGeminiModel } from "./gemini-models.ts"
 import { MESSAGES_HEADER, toMessagesList, toMessagesModel } from "./messages-models.ts"
 import * as model from "./model.ts"
 import * as schemas from "./schemas.ts"
@@ -20,10 +21,11 @@ const list = createRoute({
   operationId: "listModels",
   tags: ["Models"],
   summary: "List models",
-  description: "With the header `anthropic-version`, models have the fields of Anthropic's API too.",
+  description:
+    "With the header `anthropic-version`, models have the fields of Anthropic's API too. With `x-goog-api-key`, the response has the format of Google's API.",
   request: { query: Search },
   responses: {
-    200: ok(z.union([schemas.ModelList, schemas.MessagesModelList])),
+    200: ok(z.union([schemas.ModelList, schemas.MessagesModelList, schemas.GeminiModelList])),
     ...failures("invalid_request", "internal"),
   },
 })
@@ -55,9 +57,12 @@ const retrieve = createRoute({
   tags: ["Models"],
   summary: "Retrieve a model in OpenAI's format",
   description:
-    "Without an envelope, as OpenAI's clients expect. The slash of the id may be encoded. With the header `anthropic-version`, the model has the fields of Anthropic's API too.",
+    "Without an envelope, as OpenAI's clients expect. The slash of the id may be encoded. With the header `anthropic-version`, the model has the fields of Anthropic's API too. With `x-goog-api-key`, it has the format of Google's API.",
   request: { params: schemas.ModelPath },
-  responses: { 200: ok(z.union([schemas.Model, schemas.MessagesModel])), ...failures("not_found", "internal") },
+  responses: {
+    200: ok(z.union([schemas.Model, schemas.MessagesModel, schemas.GeminiModel])),
+    ...failures("not_found", "internal"),
+  },
 })
 
 const listEndpoints = createRoute({
@@ -99,6 +104,7 @@ async function answerModel(c: Read<AtPath>) {
 async function answerRetrieved(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
   const shown = model.toModel(found) ?? rejectUnpriced(id)
+  if (speaksGemini(c.req.raw)) return c.json(toGeminiModel(shown), 200)
   return c.json(c.req.header(MESSAGES_HEADER) === undefined ? shown : toMessagesModel(shown), 200)
 }
 
@@ -116,6 +122,10 @@ export const publicModels = newRouter()
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
     const request = { env: c.env, url: c.req.url, region: null }
+    if (speaksGemini(c.req.raw)) {
+      const { data } = await listModels(request, { output_modalities: ["all"] })
+      return c.json(toGeminiList(data, query), 200)
+    }
     if (c.req.header(MESSAGES_HEADER) === undefined) return c.json(await listModels(request, query), 200)
     const all = await listModels(request, { ...query, limit: undefined, offset: undefined })
     return c.json(toMessagesList(all, query), 200)

@@ -166,3 +166,23 @@ export const OverrideBody = z
     error: "needs pricing or disabled",
   })
   .meta({ id: "EndpointOverride" })
+
+export const GeminiModel = z
+  .object({
+    name: z.string(),
+    baseModelId: z.string(),
+    version: z.string(),
+    displayName: z.string(),
+    description: z.string(),
+    inputTokenLimit: z.int().optional(),
+    outputTokenLimit: z.int().optional(),
+    supportedGenerationMethods: z.array(z.string()),
+    thinking: z.boolean(),
+  })
+  .meta({ id: "GeminiModel" })
+export type GeminiModel = z.infer<typeof GeminiModel>
+
+export const GeminiModelList = z
+  .object({ models: z.array(GeminiModel), nextPageToken: z.string().optional() })
+  .meta({ id: "GeminiModelList" })
+export type GeminiModelList = z.infer<typeof GeminiModelList>

@@ -91,6 +91,11 @@ export const Search = z.object({
     .string()
     .optional()
     .meta({ description: "With `anthropic-version`: the first model of the page after." }),
+  pageSize: count
+    .refine((size) => size >= 1 && size <= 1_000, { error: "must be from 1 to 1000" })
+    .meta({ type: "integer", minimum: 1, maximum: 1_000, description: "With `x-goog-api-key`: models a page." })
+    .optional(),
+  pageToken: z.string().optional().meta({ description: "With `x-goog-api-key`: `nextPageToken` of the page before." }),
   q: z.string().optional().meta({ description: "Text in the id or the name." }),
   sort: oneOf(SORTS).optional().meta({ description: "Sorting by a value that is not measured keeps the order." }),
   input_modalities: csvOf(INPUTS).optional(),

@@ -61,13 +61,14 @@ function cachedHash(credential: string, now: number): string | undefined {
 }
 
 /**
- * Anthropic clients send the key in `x-api-key`. If both headers are sent, Authorization is used. A web page cannot set
+ * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`. If both headers are sent, Authorization is used. A web page cannot set
  * headers of a WebSocket, so OpenAI's client sends the key as a subprotocol.
  */
 export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")
   if (credential !== null) return credential
-  const bare = headers.get("x-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
+  const bare =
+    headers.get("x-api-key") ?? headers.get("x-goog-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
   return bare === undefined ? undefined : `Bearer ${bare}`
 }
 

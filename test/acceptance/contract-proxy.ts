@@ -127,7 +127,7 @@ function isOfService(path: string, headers: http.IncomingHttpHeaders): boolean {
 }
 
 const patternOf = ({ path }: Operation) =>
-  new RegExp(`^${path.replaceAll("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`)
+  new RegExp(`^${path.replaceAll(/\{(?:path|model)\}/g, ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 
 /** `/models/count` before `/models/{author}`. */
 function bySpecificity(one: { operation: Operation }, other: { operation: Operation }): number {

@@ -33,7 +33,7 @@ function connect(home: string, client: ClientName, model = "acme/chat-1") {
 
 const stateOf = (home: string, client: ClientName) => checkClients(home, BASE).find(({ about }) => about === client)?.is
 
-describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) => {
+describe.each(["codex", "claude", "gemini", "opencode", "qwen"] as const)("%s", (client) => {
   test("is connected with files readable by its user only, and connecting again changes nothing", () => {
     const home = newHome()
     expect(stateOf(home, client)).toBe("absent")
@@ -77,6 +77,7 @@ describe.each(["codex", "claude", "opencode", "qwen"] as const)("%s", (client) =
 const ADDED = {
   codex: (text: string) => `${text}\n[tui]\nscreen_reader_detection_done = true\n`,
   claude: (text: string) => addJson(text, { theme: "auto" }),
+  gemini: (text: string) => addJson(text, { ui: { theme: "Default" } }),
   opencode: (text: string) => addJson(text, { share: "disabled" }),
   qwen: (text: string) => addJson(text, { $version: 4, ui: { autoModeAcknowledged: true } }),
 }
@@ -89,16 +90,18 @@ const BEFORE = {
   codex: '# mine\nmodel = "mine"\n\n[model_providers.gateway]\nbase_url = "old"\n',
   claude: '{\n  "env": {\n    "ANTHROPIC_MODEL": "mine",\n    "A": "b"\n  }\n}\n',
   opencode: '{\n  "provider": {\n    "mine": {}\n  },\n  "model": "mine/one"\n}\n',
+  gemini: '{\n  "model": {\n    "name": "mine",\n    "maxSessionTurns": 9\n  }\n}\n',
   qwen: '{\n  "model": {\n    "name": "mine",\n    "maxSessionTurns": 9\n  }\n}\n',
 }
 const SETTINGS = {
   codex: ".codex/config.toml",
   claude: ".claude/settings.json",
+  gemini: ".gemini/settings.json",
   opencode: ".config/opencode/opencode.json",
   qwen: ".qwen/settings.json",
 }
 
-describe.each(["codex", "claude", "opencode", "qwen"] as const)("undo of %s", (client) => {
+describe.each(["codex", "claude", "gemini", "opencode", "qwen"] as const)("undo of %s", (client) => {
   const added = ADDED[client]
   const change = (file: string) => writeFileSync(file, added(readFileSync(file, "utf8")))
 

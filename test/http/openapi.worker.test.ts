@@ -7,6 +7,7 @@ type Operation = {
   operationId: string
   summary?: string
   tags?: string[]
+  parameters?: { name: string; in: string; required?: boolean; schema?: { const?: string; enum?: string[] } }[]
   requestBody?: { content: Record<string, { example?: unknown }> }
   responses: Record<string, unknown>
 }
@@ -53,7 +54,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 describe("the example of", () => {
   test.each(ofTheApi.map((operation) => [operation.operationId, operation] as const))(
     "%s is accepted, with a documented status",
-    async (_, { method, path, example, responses }) => {
+    async (_, { method, path, parameters = [], example, responses }) => {
       const workspace = await newWorkspace()
       const filled = path.replaceAll(/\{(\w+)\}/g, (__, name: string) => PARAMETERS[name] ?? crypto.randomUUID())
       const client = isOfOperator(`${method} ${path}`)
@@ -61,7 +62,10 @@ describe("the example of", () => {
         : /^\/(chat|responses|messages|embeddings|rerank|images|audio|videos|estimate|key)/.test(path)
           ? workspace.as
           : workspace.manage
-      const response = await client.call(method, filled, example)
+      const query = parameters
+        .filter((one) => one.in === "query" && one.required)
+        .map(({ name, schema }) => `${name}=${schema?.const ?? schema?.enum?.[0] ?? ""}`)
+      const response = await client.call(method, [filled, ...query].join("?"), example)
       const text = await response.text()
       expect(Object.keys(responses), text).toContain(String(response.status))
       expect([400, 413, 415, 422, 500, 503], text).not.toContain(response.status)

@@ -55,7 +55,7 @@ function isOther(model: object): boolean {
 type Output = { text: string; calls: { name: string; args: unknown }[]; prompt: number; completion: number }
 type ApiFormat = {
   name: string
-  path: string
+  path: (slug: string, stream: boolean) => string
   body: (slug: string, limit: number) => Json
   complete: (answer: Json) => Output
   /** The failure of a stream, if any, and its content. */
@@ -74,7 +74,7 @@ const list = (value: unknown) => (Array.isArray(value) ? (value as Json[]) : [])
 
 const chat: ApiFormat = {
   name: "chat",
-  path: "/chat/completions",
+  path: () => "/chat/completions",
   body: (slug, limit) => ({
     messages: [{ role: "user", content: TEXT }],
     max_tokens: limit,
@@ -129,7 +129,7 @@ const readResponse = (response: Json): Output => {
 
 const responses: ApiFormat = {
   name: "responses",
-  path: "/responses",
+  path: () => "/responses",
   body: (slug, limit) => ({
     input: TEXT,
     max_output_tokens: limit,
@@ -161,7 +161,7 @@ const readBlocks = (blocks: readonly Json[], usage: unknown): Output => ({
 
 const messages: ApiFormat = {
   name: "messages",
-  path: "/messages",
+  path: () => "/messages",
   body: (slug, limit) => ({
     messages: [{ role: "user", content: TEXT }],
     max_tokens: limit,
@@ -195,7 +195,7 @@ const messages: ApiFormat = {
 /** Text only: the format has no tools. */
 const completions: ApiFormat = {
   name: "completions",
-  path: "/completions",
+  path: () => "/completions",
   body: (_, limit) => ({ prompt: TEXT, max_tokens: limit }),
   complete: (answer) => ({
     text: str(at(answer, "choices", 0, "text")),
@@ -220,6 +220,38 @@ const completions: ApiFormat = {
   },
 }
 
+const gemini: ApiFormat = {
+  name: "gemini",
+  path: (slug, stream) => `/models/sim/${slug}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  body: (slug, limit) => ({
+    contents: [{ role: "user", parts: [{ text: TEXT }] }],
+    generationConfig: { maxOutputTokens: limit },
+    ...(TOOLS.includes(slug) && {
+      tools: [{ functionDeclarations: ["weather", "time"].map((name) => ({ name, parameters: PARAMETERS })) }],
+    }),
+  }),
+  complete: (answer) => readCandidates([answer]),
+  streamed: (raw) => {
+    const chunks = eventsIn(raw)
+    const failure = chunks.map((chunk) => at(chunk, "error") as Json | undefined).find((error) => error !== undefined)
+    if (!failure) expect(at(chunks.at(-1), "candidates", 0, "finishReason")).toEqual(expect.any(String))
+    return { failure, output: readCandidates(chunks) }
+  },
+}
+
+function readCandidates(chunks: readonly Json[]): Output {
+  const parts = chunks.flatMap((chunk) => list(at(chunk, "candidates", 0, "content", "parts")))
+  const usage = at(chunks.at(-1), "usageMetadata")
+  return {
+    text: parts.map(({ text }) => str(text)).join(""),
+    calls: parts.flatMap(({ functionCall: call }) =>
+      call === undefined ? [] : [{ name: str(at(call, "name")), args: at(call, "args") }],
+    ),
+    prompt: numberAt(usage, "promptTokenCount"),
+    completion: numberAt(usage, "candidatesTokenCount") + numberAt(usage, "thoughtsTokenCount"),
+  }
+}
+
 function toCall(name: unknown, args: unknown) {
   return { name: str(name), args: JSON.parse(str(args)) as unknown }
 }
@@ -236,13 +268,17 @@ function referenceOf(slug: string): Promise<Output> {
 
 function send(as: TestClient, format: ApiFormat, slug: string, more: Json): Promise<Response> {
   const limit = slug === "paced" ? 5 : 4_096
-  return as.post(format.path, { model: `sim/${slug}`, ...format.body(slug, limit), ...more })
+  return as.post(format.path(slug, more["stream"] === true), {
+    model: `sim/${slug}`,
+    ...format.body(slug, limit),
+    ...more,
+  })
 }
 
 const usd = (prompt: number, completion: number, cached = 0) =>
   Number(((prompt - cached) * 1e-6 + cached * 1e-7 + completion * 2e-6).toFixed(9))
 
-const formats = [chat, responses, messages, completions]
+const formats = [chat, responses, messages, completions, gemini]
 
 describe.each(formats)("$name", (format) => {
   describe.each([

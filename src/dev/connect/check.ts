@@ -103,6 +103,7 @@ const ADDRESSES: Partial<Record<ClientName, (home: string) => string | undefined
     return provider === undefined ? undefined : /^\s*base_url\s*=\s*"([^"]*)"/m.exec(section)?.[1]
   },
   claude: (home) => textAt(readText(path.join(home, ".claude/settings.json")), ["env", "ANTHROPIC_BASE_URL"]),
+  gemini: (home) => /^GOOGLE_GEMINI_BASE_URL=(.*)$/m.exec(readText(path.join(home, ".gemini/.env")) ?? "")?.[1],
   opencode: (home) =>
     textAt(readText(path.join(home, ".config/opencode/opencode.json")), ["provider", "gateway", "options", "baseURL"]),
   qwen: (home) => /^OPENAI_BASE_URL=(.*)$/m.exec(readText(path.join(home, ".qwen/.env")) ?? "")?.[1],

@@ -17,6 +17,7 @@ export const PARAMETERS: Descriptions = {
   date: "Only this day, YYYY-MM-DD in UTC.",
   distillable: "Only models whose output may train other models: `true` or `false`.",
   end_date: "The last day, YYYY-MM-DD in UTC.",
+  model: "The model, `author/slug` or an alias.",
   file_id: "Id of the file.",
   group_by: "Grouping of the rows.",
   hash: "SHA-256 of the key in hex, as `GET /keys` lists it.",

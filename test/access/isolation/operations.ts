@@ -23,7 +23,7 @@ const document = describeApi(api) as unknown as {
 
 /** The kind of id of a path parameter; the first rule that matches. `undefined`: no id of a tenant's record. */
 const PATH_IDS: [RegExp, keyof Ids | undefined][] = [
-  [/\{author\}|^\/models?\/\{id\}/, undefined],
+  [/\{author\}|^\/models?\/\{id\}|^\/models\/\{model\}/, undefined],
   [/\{hash\}/, "key"],
   [/\{workspaceRef\}/, "team"],
   [/^\/presets\/\{slug\}/, "preset"],
@@ -122,6 +122,7 @@ export function fillPath({ path }: Operation, ids: Ids): string {
   return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
     if (name === "interval") return "daily"
     if (name === "version") return "1"
+    if (name === "model") return "sim/echo"
     if (name === "name") return path.startsWith("/vault/interns") ? ids.internSecret : ids.secret
     const further = FURTHER_PATH_IDS[name]
     if (further) return encodeURIComponent(ids[further])
@@ -130,12 +131,18 @@ export function fillPath({ path }: Operation, ids: Ids): string {
 }
 
 const SECRET = { hosts: ["api.example.com"], value: "Written" }
+const CONTENTS = [{ parts: [{ text: "Hi" }] }]
 const MESSAGES = [{ role: "user", content: "Hi" }]
 
 /** Valid requests, by operation; the others send the example of the document. */
 const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /chat/completions": ({ preset }) => ({ body: { preset, model: "sim/echo", messages: MESSAGES } }),
   "POST /completions": ({ preset }) => ({ body: { preset, model: "sim/echo", prompt: "Hi" } }),
+  "POST /models/{model}:generateContent": ({ preset }) => ({ body: { preset, contents: CONTENTS } }),
+  "POST /models/{model}:streamGenerateContent": ({ preset }) => ({
+    query: { alt: "sse" },
+    body: { preset, contents: CONTENTS },
+  }),
   "POST /responses": ({ preset }) => ({ body: { preset, model: "sim/echo", input: "Hi" } }),
   "POST /messages": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),
   "POST /estimate": ({ preset }) => ({ body: { preset, model: "sim/echo", max_tokens: 100, messages: MESSAGES } }),

@@ -68,7 +68,7 @@ export async function newTenant(): Promise<Tenant> {
   const team = await create("/workspaces", { name: canary, slug: `team-${name}` })
   const { hash: key } = await newKey(workspace, { name: canary })
   const user = await create("/organization/members", { email: `${canary}@example.com`, first_name: canary })
-  const preset = { model: "sim/echo", messages: [{ role: "system", content: canary }] }
+  const preset = { model: "sim/echo", system_prompt: canary, messages: [{ role: "user", content: "Any" }] }
   await expectJson(200, manage.post(`/presets/${name}/chat/completions`, preset))
   const directory = await connect(workspace, canary)
   const group = await addGroup(directory.push, canary)

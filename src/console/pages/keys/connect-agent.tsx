@@ -13,6 +13,7 @@ import { ErrorPanel } from "../../ui/states.tsx"
 const CLIENTS = [
   { value: "codex", label: "Codex" },
   { value: "claude", label: "Claude Code" },
+  { value: "gemini", label: "Gemini CLI" },
   { value: "opencode", label: "opencode" },
   { value: "qwen", label: "Qwen Code" },
   { value: "cursor", label: "Cursor" },
