@@ -12,6 +12,8 @@ export type AgentSetup = {
   files: Record<string, string>
   /** ACP session mode to set if the agent's default mode does not request permissions. */
   sessionMode?: string
+  /** Permission requests for commands have no input: their title is the exact command. */
+  titlesAreCommands?: boolean
 }
 
 /** Variable of the intern's own key in the agent's environment. */
@@ -23,7 +25,13 @@ type Where = { home: string }
  * Known agents. Each is configured to request permission before it acts, to reach models only through the gateway, and
  * not to update itself.
  */
-const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = { opencode, qwen, codex, claude }
+const KNOWN: Record<string, (config: DaemonConfig, where: Where) => AgentSetup> = {
+  opencode,
+  qwen,
+  gemini,
+  codex,
+  claude,
+}
 
 export function setupOf(agent: readonly string[], config: DaemonConfig, where: Where): AgentSetup {
   const knownSetup = agent.length === 1 ? KNOWN[agent[0] ?? ""] : undefined
@@ -93,6 +101,30 @@ function qwen(config: DaemonConfig): AgentSetup {
     package: "@qwen-code/qwen-code",
     env: openaiEnv(config, modelOf(config)),
     files: {},
+  }
+}
+
+/** Without settings, gemini sends usage statistics to its vendor and updates itself. */
+const GEMINI_SETTINGS = {
+  security: { auth: { selectedType: "gemini-api-key" } },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  privacy: { usageStatisticsEnabled: false },
+}
+
+function gemini(config: DaemonConfig, { home }: Where): AgentSetup {
+  return {
+    argv: ["gemini", "--acp", "--approval-mode", "default"],
+    package: "@google/gemini-cli",
+    env: {
+      GEMINI_API_KEY: config.api_key,
+      // It adds /v1beta itself.
+      GOOGLE_GEMINI_BASE_URL: config.api_base.replace(/\/v1$/, ""),
+      GEMINI_MODEL: modelOf(config),
+      // It uses no MCP server in a folder that it does not trust.
+      GEMINI_CLI_TRUST_WORKSPACE: "true",
+    },
+    files: { [path.join(home, ".gemini/settings.json")]: JSON.stringify(GEMINI_SETTINGS, null, 2) },
+    titlesAreCommands: true,
   }
 }
 

@@ -1,19 +1,17 @@
 import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
-import { ClientRequests } from "./client-requests.ts"
+import { type AgentTraits, ClientRequests } from "./client-requests.ts"
 import { toFrames } from "./to-frames.ts"
 import type { TargetState } from "./host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "./run.ts"
 import { isObject } from "../support/json.ts"
 
-export type BridgeDeps = {
+export type BridgeDeps = AgentTraits & {
   toGateway: (message: AnyMessage) => void
   startAgent: (handlers: {
     onMessage: (message: AnyMessage) => void
     onExit: (code: number | null) => void
   }) => Promise<Agent>
-  /** Working directory of the agent. */
-  cwd: string
   /** MCP servers for the sessions of an agent. */
   mcpServers: (agent: Agent) => McpServer[]
   /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
@@ -57,7 +55,7 @@ export class Bridge {
 
   constructor(deps: BridgeDeps) {
     this.#deps = deps
-    this.#requests = new ClientRequests(deps.cwd, (request) => this.#send(request))
+    this.#requests = new ClientRequests(deps, (request) => this.#send(request))
   }
 
   /**

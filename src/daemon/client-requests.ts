@@ -4,6 +4,13 @@ import { isObject } from "../support/json.ts"
 /** Maximum delay of the input: an agent sends it at once if it has it. */
 const LATEST_MS = 500
 
+export type AgentTraits = {
+  /** Working directory of the agent. */
+  cwd: string
+  /** Permission requests for commands have no input: their title is the exact command. */
+  titlesAreCommands: boolean
+}
+
 type Held = { session: unknown; call: unknown; release: () => void }
 
 /**
@@ -12,12 +19,12 @@ type Held = { session: unknown; call: unknown; release: () => void }
  * after it: such a request is delayed until then, since a question without input cannot be answered.
  */
 export class ClientRequests {
-  readonly #cwd: string
+  readonly #agent: AgentTraits
   readonly #send: (request: AnyRequest) => void
   readonly #held = new Set<Held>()
 
-  constructor(cwd: string, send: (request: AnyRequest) => void) {
-    this.#cwd = cwd
+  constructor(agent: AgentTraits, send: (request: AnyRequest) => void) {
+    this.#agent = agent
     this.#send = send
   }
 
@@ -47,9 +54,17 @@ export class ClientRequests {
 
   #forward(request: AnyRequest): void {
     const { params } = request
-    const _meta = { cwd: this.#cwd, ...(isObject(params) && isObject(params["_meta"]) && params["_meta"]) }
-    this.#send(isObject(params) ? { ...request, params: { ...params, _meta } } : request)
+    if (!isObject(params)) return this.#send(request)
+    const _meta = { cwd: this.#agent.cwd, ...(isObject(params["_meta"]) && params["_meta"]) }
+    const toolCall = this.#agent.titlesAreCommands ? withCommand(params["toolCall"]) : undefined
+    this.#send({ ...request, params: { ...params, ...(toolCall && { toolCall }), _meta } })
   }
+}
+
+/** The call of a command with its title as input; undefined for another call, or one with an input. */
+function withCommand(call: unknown): object | undefined {
+  if (!isObject(call) || call["kind"] !== "execute" || call["rawInput"] !== undefined) return undefined
+  return typeof call["title"] === "string" ? { ...call, rawInput: { command: call["title"] } } : undefined
 }
 
 /** `isEmpty`: whether the input is empty; undefined without an input. */

@@ -41,6 +41,9 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
     get sessionMode() {
       return host.config && setupOf(agent, host.config, folder).sessionMode
     },
+    get titlesAreCommands() {
+      return host.config !== undefined && setupOf(agent, host.config, folder).titlesAreCommands === true
+    },
     mcpServers: (running) => (host.config ? mcpServersOf(running, host.config) : []),
     toGateway: (message) => dial.send(message),
     startAgent: (handlers) => host.startAgent(handlers),

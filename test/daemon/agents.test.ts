@@ -34,7 +34,11 @@ describe("the setup of a known agent", () => {
     expect(sessionMode).toBe("read-only")
   })
 
-  test("qwen and claude use models through the gateway only", () => {
+  test("qwen, gemini and claude use models through the gateway only", () => {
+    expect(setupOf(["gemini"], AGENT_CONFIG, WHERE)).toMatchObject({
+      env: { GEMINI_API_KEY: "sk-intern-own", GOOGLE_GEMINI_BASE_URL: "https://gateway.example.com/api" },
+      titlesAreCommands: true,
+    })
     expect(setupOf(["qwen"], AGENT_CONFIG, WHERE).env).toEqual({
       OPENAI_API_KEY: "sk-intern-own",
       OPENAI_BASE_URL: AGENT_CONFIG.api_base,
@@ -47,7 +51,7 @@ describe("the setup of a known agent", () => {
   })
 
   test("writes no key to a file", () => {
-    for (const agent of ["opencode", "qwen", "codex", "claude"]) {
+    for (const agent of ["opencode", "qwen", "gemini", "codex", "claude"]) {
       expect(JSON.stringify(setupOf([agent], AGENT_CONFIG, WHERE).files)).not.toContain("sk-intern-own")
     }
   })

@@ -19,12 +19,13 @@ import { removeFolder } from "../support/remove-folder.ts"
  */
 
 const WAIT_MS = 60_000
-const AGENTS = ["opencode", "qwen", "codex", "claude"]
+const AGENTS = ["opencode", "qwen", "gemini", "codex", "claude"]
 /** With `--agent NAME`, the daemon starts these commands. */
 const COMMANDS: Record<string, string> = { codex: "codex-acp", claude: "claude-agent-acp" }
 const PACKAGES: Record<string, string> = {
   opencode: "opencode-ai",
   qwen: "@qwen-code/qwen-code",
+  gemini: "@google/gemini-cli",
   codex: "@agentclientprotocol/codex-acp",
   claude: "@agentclientprotocol/claude-agent-acp",
 }

@@ -15,7 +15,7 @@ function rowOf(agent: string): string[] {
   return (line ?? "").split("|").map((cell) => cell.trim().replaceAll("`", ""))
 }
 
-describe.each(["opencode", "qwen", "codex", "claude"])("the page of %s", (agent) => {
+describe.each(["opencode", "qwen", "gemini", "codex", "claude"])("the page of %s", (agent) => {
   const page = read(`agents/${agent}.md`)
   const text = page.replaceAll(/\s+/g, " ")
   const [, , name = "", version = "", loads, steering, mcp, shows, answers = ""] = rowOf(agent)

@@ -6,6 +6,7 @@ import authority from "../../../docs/authority.md"
 import claudeAgent from "../../../docs/agents/claude.md"
 import codexAgent from "../../../docs/agents/codex.md"
 import opencodeAgent from "../../../docs/agents/opencode.md"
+import geminiAgent from "../../../docs/agents/gemini.md"
 import qwenAgent from "../../../docs/agents/qwen.md"
 import alerts from "../../../docs/alerts.md"
 import batches from "../../../docs/batches.md"
@@ -49,6 +50,7 @@ export const documents: readonly { path: string; text: string }[] = [
   { path: "docs/agents/claude.md", text: claudeAgent },
   { path: "docs/agents/codex.md", text: codexAgent },
   { path: "docs/agents/opencode.md", text: opencodeAgent },
+  { path: "docs/agents/gemini.md", text: geminiAgent },
   { path: "docs/agents/qwen.md", text: qwenAgent },
   { path: "docs/alerts.md", text: alerts },
   { path: "docs/architecture.md", text: architecture },

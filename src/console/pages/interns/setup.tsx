@@ -6,7 +6,7 @@ import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { Select } from "../../ui/field.tsx"
 
-const AGENTS = ["opencode", "qwen", "codex", "claude"]
+const AGENTS = ["opencode", "qwen", "gemini", "codex", "claude"]
 
 /** Instructions to connect a machine as host of an intern. */
 export function Setup({ intern }: { intern: Intern }) {
