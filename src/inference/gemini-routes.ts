@@ -38,15 +38,16 @@ const toOperation = ({ name, summary, description, request, response }: Method) 
     responses: { 200: ok(response), ...FAILURES },
   })
 
-const OPERATIONS = [
-  toOperation({
-    name: "generateContent",
-    summary: "Generate content in Google's format",
-    description:
-      "The base URL of Google's clients is the one without `/v1`; they append `/v1` or `/v1beta`. Names of fields may be in camel case or in snake case.",
-    request: schemas.GeminiRequest,
-    response: schemas.GeminiResponse,
-  }),
+const generating = toOperation({
+  name: "generateContent",
+  summary: "Generate content in Google's format",
+  description:
+    "The base URL of Google's clients is the one without `/v1`; they append `/v1` or `/v1beta`. Names of fields may be in camel case or in snake case.",
+  request: schemas.GeminiRequest,
+  response: schemas.GeminiResponse,
+})
+
+const OTHERS = [
   toOperation({
     name: "countTokens",
     summary: "Count tokens in Google's format",
@@ -128,7 +129,7 @@ export const gemini = newRouter().openapi(call, async (c) => {
   }
   return handle(c, c.req.valid("json"), name.slice(0, colon))
 })
-for (const route of [...OPERATIONS, streaming]) gemini.openAPIRegistry.registerPath(route)
+for (const route of [generating, streaming, ...OTHERS]) gemini.openAPIRegistry.registerPath(route)
 
 async function generate(c: Context<App>, body: Json, model: string, isStream: boolean): Promise<Response> {
   const { chat, includesThoughts } = toChatRequest(body, model, isStream)

@@ -38,6 +38,8 @@ export const EXACT: Descriptions = {
   "CompletionsResult.logprobs": "Log probabilities as parallel lists; null if not requested.",
   "CompletionsChunk.text": "Next part of the text.",
   "CompletionsChunk.logprobs": "Log probabilities as parallel lists; null if not requested.",
+  "GeminiRequest.models": "Models to try in this order, after the model of the path.",
+  "GeminiRequest.provider": "Allowed providers and their order.",
   "ResponsesRequest.model": "The model, `author/slug`, a preset or an alias.",
   "ResponsesRequest.models": "Models to try in this order.",
   "ResponsesRequest.input": "Text, or items of the conversation.",

@@ -77,6 +77,8 @@ const FIRST = [
   "Chat",
   "Responses",
   "Messages",
+  "Gemini",
+  "Completions",
   "Embeddings",
   "Media",
   "Models",
