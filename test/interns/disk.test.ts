@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { InMemoryFs } from "just-bash/browser"
 import { expect, test } from "vitest"
-import { Disk } from "../../src/interns/embedded/disk.ts"
+import { Disk, shellFiles } from "../../src/interns/embedded/disk.ts"
 import { HOME, resolvePath } from "../../src/interns/embedded/home.ts"
 import { runShell } from "../../src/interns/embedded/shell.ts"
 import { sqlStorage } from "../support/sql-storage.ts"
@@ -56,10 +56,67 @@ test("the shell reads every written file unchanged", async () => {
         if (path === undefined || path === HOME) continue
         if (disk.write(path, bytes(String(index))) === undefined) written.set(path, String(index))
       }
-      const fs = new InMemoryFs(disk.files())
+      const before = disk.snapshot()
+      const fs = new InMemoryFs(shellFiles(before))
       for (const [path, text] of written) expect(await fs.readFile(path)).toBe(text)
-      expect(await disk.takeOver(fs)).toEqual([])
+      expect(await disk.takeOver(fs, before)).toEqual([])
       expect(disk.paths()).toEqual([...written.keys()].toSorted())
     }),
   )
+})
+
+type Change = { path: string; text: string | undefined }
+const changes = fc.array(
+  fc.record({ path: fc.constantFrom("a", "b", "c", "d"), text: fc.option(fc.string(), { nil: undefined }) }),
+  { maxLength: 6 },
+)
+const apply = (files: Map<string, string>, { path, text }: Change) =>
+  text === undefined ? files.delete(path) : files.set(path, text)
+
+test("a command saves its own changes and keeps those that others made while it ran", async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, changes, changes, async (initial, own, others) => {
+      const disk = new Disk(sqlStorage())
+      const change = ({ path, text }: Change) =>
+        text === undefined ? disk.remove(`${HOME}/${path}`) : void disk.write(`${HOME}/${path}`, bytes(text))
+      const start = new Map<string, string>()
+      for (const one of initial) {
+        change(one)
+        apply(start, one)
+      }
+      const before = disk.snapshot()
+      const fs = new InMemoryFs(shellFiles(before))
+      const seen = new Map(start)
+      for (const one of own) {
+        apply(seen, one)
+        const path = `${HOME}/${one.path}`
+        await (one.text === undefined ? fs.rm(path, { force: true }) : fs.writeFile(path, one.text))
+      }
+      const expected = new Map(start)
+      for (const one of others) {
+        change(one)
+        apply(expected, one)
+      }
+      for (const path of ["a", "b", "c", "d"]) {
+        if (seen.get(path) !== start.get(path)) apply(expected, { path, text: seen.get(path) })
+      }
+      expect(await disk.takeOver(fs, before)).toEqual([])
+      const saved = disk.paths().map((path) => [path.slice(HOME.length + 1), new TextDecoder().decode(disk.read(path))])
+      expect(saved).toEqual([...expected].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    }),
+  )
+})
+
+test("two commands that run at the same time keep each other's files", async () => {
+  const disk = new Disk(sqlStorage())
+  disk.write(`${HOME}/shared`, bytes("old"))
+  const upload = () => {
+    disk.write(`${HOME}/uploaded`, bytes("by a client"))
+    disk.write(`${HOME}/shared`, bytes("new"))
+    return Promise.reject(new Error("no network"))
+  }
+  const slow = { command: "curl -s https://example.com/; echo 1 > slow", env: {}, signal: AbortSignal.timeout(20_000) }
+  await Promise.all([runShell(disk, { ...slow, fetch: upload }), runOn(disk, "echo 2 > fast")])
+  expect(disk.paths()).toEqual(["fast", "shared", "slow", "uploaded"].map((name) => `${HOME}/${name}`))
+  expect(new TextDecoder().decode(disk.read(`${HOME}/shared`))).toBe("new")
 })

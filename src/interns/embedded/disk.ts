@@ -5,6 +5,8 @@ const MAX_DISK_BYTES = 16 * 1024 * 1024
 const MAX_FILES = 2_000
 
 type FileRow = { path: string; body: ArrayBuffer; mode: number }
+/** The files of a disk at one time, by path. */
+export type DiskSnapshot = ReadonlyMap<string, { content: Uint8Array; mode: number }>
 
 /** Fits the largest file. */
 const PAGE_BYTES = MAX_FILE_BYTES
@@ -89,16 +91,17 @@ export class Disk {
     return { files, next: null }
   }
 
-  /** Initial files for the shell. */
-  files(): Record<string, { content: Uint8Array; mode: number }> {
+  /** All files, as a command finds them. */
+  snapshot(): DiskSnapshot {
     const rows = this.#sql.exec<FileRow>("SELECT path, body, mode FROM disk")
-    // Earlier releases accepted such paths, which the shell cannot open.
-    const files = [...rows].filter(({ path }) => !path.includes("\0"))
-    return Object.fromEntries(files.map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
+    return new Map([...rows].map(({ path, body, mode }) => [path, { content: new Uint8Array(body), mode }]))
   }
 
-  /** Saves all files that a command left. Returns error texts for those that could not be saved. */
-  async takeOver(fs: InMemoryFs): Promise<string[]> {
+  /**
+   * Saves what a command changed since its snapshot. Other files stay as they are now: another session or a client may
+   * have changed them meanwhile. Returns error texts for files that could not be saved.
+   */
+  async takeOver(fs: InMemoryFs, before: DiskSnapshot): Promise<string[]> {
     const found = new Set<string>()
     const changed: HomeFile[] = []
     for (const path of fs.getAllPaths()) {
@@ -107,11 +110,17 @@ export class Disk {
       if (!isFile) continue
       found.add(path)
       const body = await fs.readFileBuffer(path)
-      if (!isSame(this.read(path), body)) changed.push({ path, body, mode })
+      if (!isSame(before.get(path)?.content, body)) changed.push({ path, body, mode })
     }
-    for (const path of this.paths()) if (!found.has(path)) this.remove(path)
+    for (const path of before.keys()) if (!found.has(path)) this.remove(path)
     return changed.flatMap(({ path, body, mode }) => this.write(path, body, mode) ?? [])
   }
+}
+
+/** Initial files for the shell. */
+export function shellFiles(snapshot: DiskSnapshot): Record<string, { content: Uint8Array; mode: number }> {
+  // Earlier releases accepted such paths, which the shell cannot open.
+  return Object.fromEntries([...snapshot].filter(([path]) => !path.includes("\0")))
 }
 
 function isSame(a: Uint8Array | undefined, b: Uint8Array): boolean {

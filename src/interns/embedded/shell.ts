@@ -1,5 +1,5 @@
 import { curlCommand } from "./curl.ts"
-import type { Disk } from "./disk.ts"
+import { type Disk, shellFiles } from "./disk.ts"
 import { gitCommand } from "./git/command.ts"
 import { HOME } from "./home.ts"
 import { patchCommand } from "./patch.ts"
@@ -35,7 +35,8 @@ type ShellCommand = {
 export async function runShell(disk: Disk, { command, env, signal, fetch }: ShellCommand): Promise<string> {
   const library = await import("just-bash/browser")
   const { Bash, InMemoryFs } = library
-  const fs = new InMemoryFs(disk.files())
+  const before = disk.snapshot()
+  const fs = new InMemoryFs(shellFiles(before))
   for (const folder of [HOME, "/tmp"]) await fs.mkdir(folder, { recursive: true })
   const shell = new Bash({
     customCommands: [
@@ -52,7 +53,7 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   })
   const exec = (timed: AbortSignal) => shell.exec(command, { signal: timed })
   const { stdout, stderr, exitCode } = await withTimeout(COMMAND_MS, exec, signal)
-  const complaints = await disk.takeOver(fs)
+  const complaints = await disk.takeOver(fs, before)
   const parts = [
     withoutLibrary(stdout),
     withoutLibrary(stderr),
