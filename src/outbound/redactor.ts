@@ -1,4 +1,7 @@
 import { concat } from "../support/bytes.ts"
+import { decodeBase64 } from "../support/encoding.ts"
+import { Matcher, type Pattern } from "./matcher.ts"
+import { base64Units, literalUnits, type Unit, unitsOf } from "./spellings.ts"
 
 /** Shorter values also occur by chance; they are redacted only if this request sent them. */
 const MIN_LENGTH = 8
@@ -7,8 +10,6 @@ const MIN_SENT_LENGTH = 4
 const MIN_PATTERN_LENGTH = 2
 
 type HiddenSecret = { value: string; placeholder: string }
-/** `exact`: set if case matters; other patterns match in any case. */
-type Pattern = { folded: Uint8Array; exact: Uint8Array | undefined; replacement: Uint8Array }
 
 /** `released`: the sent headers with values, each with the agent's original text. */
 export type RedactionInput = { released: readonly (readonly [string, string])[]; secrets: readonly HiddenSecret[] }
@@ -25,7 +26,8 @@ const decoder = new TextDecoder()
 
 /**
  * Replaces secret values that a host echoes with their placeholders: in the encodings below, in any letter case, and
- * headers made of them. No protection against a host that reveals a value on purpose, which can encode it differently.
+ * headers made of them. Each character may be escaped or not, in every way of spellings.ts. No protection against a host
+ * that reveals a value on purpose, which can encode it differently.
  */
 export function redactorFor({ released, secrets }: RedactionInput): Redactor {
   const matcher = new Matcher(patternsOf({ released, secrets }))
@@ -58,35 +60,43 @@ export function redactorFor({ released, secrets }: RedactionInput): Redactor {
 }
 
 function patternsOf({ released, secrets }: RedactionInput): Pattern[] {
-  const replacements = new Map<string, string>()
-  const add = (form: string, replacement: string, minLength: number) => {
-    if (form.length >= minLength && !replacements.has(form)) replacements.set(form, replacement)
-  }
-  for (const [sent, requested] of released) {
-    for (const [form, replacement] of withoutScheme(sent, requested)) {
-      add(form, replacement, MIN_PATTERN_LENGTH)
-      add(JSON.stringify(form).slice(1, -1), JSON.stringify(replacement).slice(1, -1), MIN_PATTERN_LENGTH)
-      for (const encoded of base64Forms(encoder.encode(form))) add(encoded, replacement, MIN_LENGTH)
-    }
-  }
-  for (const { value, placeholder } of secrets) {
-    const isSent = released.some(([sent]) => sent.includes(value))
-    for (const form of formsOf(value)) add(form, placeholder, isSent ? MIN_SENT_LENGTH : MIN_LENGTH)
-  }
-  const patterns = [...replacements].map(([form, text]) => toPattern(encoder.encode(form), encoder.encode(text)))
-  for (const { value, placeholder } of secrets.filter(({ value: { length } }) => length >= MIN_LENGTH)) {
-    for (const isLittle of [true, false]) patterns.push(toPattern(utf16(value, isLittle), utf16(placeholder, isLittle)))
-  }
-  return patterns
+  const ofHeaders = released.flatMap(([sent, requested]) =>
+    withoutScheme(sent, requested).flatMap(([form, replacement]) => headerPatterns(form, replacement)),
+  )
+  const sentTexts = released.flatMap(([sent]) => textsIn(sent))
+  const ofValues = secrets.flatMap(({ value, placeholder }) => {
+    const isSent = sentTexts.some((text) => text.includes(value))
+    const minLength = isSent ? MIN_SENT_LENGTH : MIN_LENGTH
+    const forms = formsOf(value).filter((units) => units.length >= minLength)
+    const utf16Forms =
+      value.length < MIN_LENGTH ? [] : [true, false].map((isLittle) => utf16Pattern(value, placeholder, isLittle))
+    return [...forms.map((units) => toPattern(units, placeholder)), ...utf16Forms]
+  })
+  return [...ofHeaders, ...ofValues]
 }
 
-function toPattern(bytes: Uint8Array, replacement: Uint8Array): Pattern {
-  return { folded: bytes.map(fold), exact: bytes.byteLength < MIN_LENGTH ? bytes : undefined, replacement }
+/** A sent header, complete and in base64. If its original text has quotes, it is escaped where the sent text may be. */
+function headerPatterns(form: string, replacement: string): Pattern[] {
+  const escaped = JSON.stringify(replacement).slice(1, -1)
+  const whole = escaped === replacement ? [] : [toPattern(literalUnits(encoder.encode(form)), replacement)]
+  if (form.length >= MIN_PATTERN_LENGTH) whole.push(toPattern(unitsOf(form), escaped))
+  const inBase64 = base64Forms(encoder.encode(form)).filter(({ length }) => length >= MIN_LENGTH)
+  return [...whole, ...inBase64.map((encoded) => toPattern(base64Units(encoded), replacement))]
 }
 
-/** ASCII letters in lower case. */
-function fold(byte: number): number {
-  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+/** Letters of a short text match only in their case: it also occurs by chance. */
+function toPattern(units: readonly Unit[], replacement: string): Pattern {
+  return { units, isExact: units.length < MIN_LENGTH, replacement: encoder.encode(replacement) }
+}
+
+function utf16Pattern(value: string, placeholder: string, isLittle: boolean): Pattern {
+  return { units: literalUnits(utf16(value, isLittle)), isExact: false, replacement: utf16(placeholder, isLittle) }
+}
+
+/** A sent header, and the text of Basic credentials. */
+function textsIn(sent: string): string[] {
+  const credentials = decodeBase64(/^Basic +(\S+) *$/i.exec(sent)?.[1] ?? "")
+  return credentials ? [sent, decoder.decode(credentials)] : [sent]
 }
 
 /**
@@ -108,36 +118,12 @@ function withoutScheme(sent: string, requested: string): [string, string][] {
 }
 
 /** Encodings in which services commonly echo text. A header loses its outer spaces in transit. */
-function formsOf(value: string): Set<string> {
+function formsOf(value: string): Unit[][] {
   const trimmed = value.replaceAll(/^[\t ]+|[\t ]+$/g, "")
   const bytes = encoder.encode(value)
-  const texts = new Set([value, trimmed, binaryOf(bytes)])
-  const forms = [...texts].flatMap((text) => textForms(text))
-  forms.push(Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
-  for (const form of base64Forms(bytes)) {
-    forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"), form.replaceAll("/", "\\/"))
-  }
-  return new Set(forms)
-}
-
-function textForms(text: string): string[] {
-  const json = JSON.stringify(text).slice(1, -1)
-  const ascii = json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
-  const url = encodeURIComponent(text.toWellFormed())
-  const strictUrl = url.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
-  const forms = [text, json, json.replaceAll("/", "\\/"), ascii, ascii.replaceAll("/", "\\/")]
-  forms.push(url, strictUrl, url.replaceAll("%20", "+"), strictUrl.replaceAll("%20", "+"))
-  return [...forms, ...htmlForms(text)]
-}
-
-/** HTML escapes of PHP, Python, Go, Mustache and browsers. */
-function htmlForms(text: string): string[] {
-  const html = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
-  const quoted = html.replaceAll('"', "&quot;")
-  const go = html.replaceAll('"', "&#34;").replaceAll("'", "&#39;").replaceAll("+", "&#43;")
-  const mustache = quoted.replaceAll("/", "&#x2F;").replaceAll("`", "&#x60;").replaceAll("=", "&#x3D;")
-  const singles = ["&#39;", "&#039;", "&#x27;", "&apos;"].map((quote) => quoted.replaceAll("'", quote))
-  return [html, quoted, ...singles, go, ...["&#39;", "&#x27;"].map((quote) => mustache.replaceAll("'", quote))]
+  const texts = [...new Set([value, trimmed, binaryOf(bytes)])]
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return [...texts.map(unitsOf), unitsOf(hex), ...base64Forms(bytes).map(base64Units)]
 }
 
 /** Base64 characters that depend only on the value, for the three possible alignments in an encoded text. */
@@ -160,75 +146,4 @@ function binaryOf(bytes: Uint8Array): string {
   let binary = ""
   for (let at = 0; at < bytes.byteLength; at += 8_192) binary += String.fromCharCode(...bytes.subarray(at, at + 8_192))
   return binary
-}
-
-/** Finds the longest pattern at each position. */
-class Matcher {
-  /** By their first two bytes, longest first. */
-  readonly #patterns = new Map<number, Pattern[]>()
-  readonly #isPair = new Uint8Array(65_536)
-  readonly #isFirst = new Uint8Array(256)
-
-  constructor(patterns: readonly Pattern[]) {
-    for (const pattern of patterns) {
-      const [first = 0, second = 0] = pattern.folded
-      const pair = (first << 8) | second
-      this.#isFirst[first] = 1
-      this.#isPair[pair] = 1
-      this.#patterns.set(pair, [...(this.#patterns.get(pair) ?? []), pattern])
-    }
-    for (const group of this.#patterns.values()) group.sort((a, b) => b.folded.byteLength - a.folded.byteLength)
-  }
-
-  /**
-   * `end`: where an incomplete match may begin, unless the input is the last. `parts`: the output up to there; empty if
-   * nothing was replaced.
-   */
-  scan(input: Uint8Array, isLast: boolean): { parts: Uint8Array[]; end: number } {
-    const parts: Uint8Array[] = []
-    let [at, from] = [0, 0]
-    while (at < input.byteLength) {
-      const found = this.#match(input, at, isLast)
-      const end = found && found !== "partial" ? this.#endOf(input, at, found, isLast) : found
-      if (end === "partial") break
-      if (found && found !== "partial" && end !== undefined) {
-        parts.push(input.subarray(from, at), found.replacement)
-        at = end
-        from = at
-      } else at += 1
-    }
-    if (parts.length > 0) parts.push(input.subarray(from, at))
-    return { parts, end: at }
-  }
-
-  /** End of the last overlapping pattern: a pattern that begins inside another is redacted with it. */
-  #endOf(input: Uint8Array, at: number, { folded }: Pattern, isLast: boolean): number | "partial" {
-    let end = at + folded.byteLength
-    for (let inside = at + 1; inside < end; inside++) {
-      const found = this.#match(input, inside, isLast)
-      if (found === "partial") return found
-      if (found) end = Math.max(end, inside + found.folded.byteLength)
-    }
-    return end
-  }
-
-  #match(input: Uint8Array, at: number, isLast: boolean): Pattern | "partial" | undefined {
-    const first = fold(input[at] ?? 0)
-    if (this.#isFirst[first] !== 1) return undefined
-    if (at === input.byteLength - 1) return isLast ? undefined : "partial"
-    const pair = (first << 8) | fold(input[at + 1] ?? 0)
-    if (this.#isPair[pair] !== 1) return undefined
-    for (const pattern of this.#patterns.get(pair) ?? []) {
-      const { folded, exact } = pattern
-      const length = Math.min(folded.byteLength, input.byteLength - at)
-      const isWhole = length === folded.byteLength
-      if (!isWhole && isLast) continue
-      let same = 0
-      while (same < length && folded[same] === fold(input[at + same] ?? 0)) same += 1
-      if (same < length || (exact && exact.some((byte, index) => index < length && byte !== input[at + index])))
-        continue
-      return isWhole ? pattern : "partial"
-    }
-    return undefined
-  }
 }

@@ -20,6 +20,8 @@ async function streamed(by: Redactor, chunks: readonly Uint8Array[]): Promise<st
   return new Response(body.pipeThrough(by.stream())).text()
 }
 
+const toUpperEscape = (char: string) => `\\u00${char.charCodeAt(0).toString(16).toUpperCase()}`
+
 /** Length of the encoded value without the text around it. */
 function encodedLength(output: string): number {
   const isBase64 = /^[A-Za-z0-9+/_=-]+$/.test(output) && !/^[0-9a-f]+$/.test(output)
@@ -35,7 +37,17 @@ describe("hiding a value", () => {
     ["in JSON", JSON.stringify({ VALUE })],
     ["in JSON of plain ASCII", JSON.stringify(VALUE).replace("ö", "\\u00f6")],
     ["in JSON with escaped slashes", JSON.stringify(VALUE).replaceAll("/", "\\/")],
+    ["in JSON of Go", JSON.stringify(VALUE).replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`)],
+    [
+      "in JSON of .NET",
+      JSON.stringify(VALUE)
+        .replaceAll(/[<>&+'ö]/g, toUpperEscape)
+        .replaceAll('\\"', "\\u0022"),
+    ],
+    ["in JavaScript with hex escapes", VALUE.replaceAll(/[/"<>]/g, (char) => `\\x${char.charCodeAt(0).toString(16)}`)],
     ["in a URL", encodeURIComponent(VALUE)],
+    ["in a URL that keeps reserved characters", encodeURI(VALUE)],
+    ["in a path of Python", encodeURIComponent(VALUE).replaceAll("%2F", "/")],
     ["in a form", new URLSearchParams({ VALUE }).toString()],
     ["in HTML", VALUE.replace("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")],
     [
@@ -97,6 +109,56 @@ describe("hiding a value", () => {
   })
 })
 
+/** Each service escapes other characters of a text, so a test draws a spelling for each. */
+const spelling = fc.nat(9).map((drawn) => (char: string) => {
+  const code = char.codePointAt(0) ?? 0
+  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"))
+  const percent = Array.from(bytesOf(char), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
+  const other = { '"': '\\"', "/": "\\/", "&": "&amp;", "<": "&lt;", " ": "+", "\n": "\\n" }[char] ?? char
+  const upper = (text: string) => text.replaceAll(/(?<=[%u;x\da-fA-F])[a-f]/g, (digit) => digit.toUpperCase())
+  const json = units.map((unit) => `\\u${unit}`).join("")
+  return [
+    char,
+    char,
+    other,
+    percent,
+    upper(percent),
+    json,
+    upper(json),
+    `&#${code};`,
+    `&#x${code.toString(16)};`,
+    char,
+  ][drawn]
+})
+const secretChar = fc.constantFrom(..."abcXYZ019+/=_-\"&<> %\\'ö€😀\n")
+
+test("a value is hidden whichever of its characters a host escapes, and in base64 in each of these", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(secretChar, { minLength: 8, maxLength: 40 }),
+      fc.infiniteStream(spelling),
+      fc.integer({ min: 0, max: 2 }),
+      fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 20 }),
+      async (chars, spellings, before, sizes) => {
+        const value = chars.join("")
+        fc.pre(value.trim() === value && value.length >= 8)
+        const by = redactorFor({ released: [], secrets: [{ value, placeholder: HELD }] })
+        const spelled = (text: string) => Array.from(text, (char) => spellings.next().value?.(char) ?? char).join("")
+        // Neighbors are not characters of the value or of an escape, so that the length is exact.
+        const body = bytesOf(`{~${spelled(value)}~|~${spelled(base64(`${"~".repeat(before)}${value}`))}~}`)
+        const chunks: Uint8Array[] = []
+        let at = 0
+        for (const size of sizes) chunks.push(body.slice(at, (at += size)))
+        const [text = "", encoded = ""] = (await streamed(by, [...chunks, body.slice(at)])).split("|")
+        expect(text).toBe(`{~${HELD}~`)
+        expect(encoded).toContain(HELD)
+        // At most three digits before and two after it contain bits of a neighbor, each in up to six bytes.
+        expect(encoded.length).toBeLessThan(HELD.length + 6 * 6 + 5)
+      },
+    ),
+  )
+})
+
 test("a value in UTF-16 is hidden", () => {
   const reported = Buffer.from(hidden.bytes(new Uint8Array(Buffer.from(`a ${VALUE} b`, "utf16le"))))
   expect(reported.toString("utf16le")).toBe(`a ${HELD} b`)
@@ -136,6 +198,14 @@ test("bytes that cannot begin a value are forwarded immediately", async () => {
 test("bytes without a value are unchanged", () => {
   const bytes = Uint8Array.from({ length: 65_536 }, (_, at) => (at * 7) & 0xff)
   expect(hidden.bytes(bytes)).toBe(bytes)
+})
+
+test("a short value that is sent as a password is hidden", () => {
+  const secrets = [{ value: "hunter2", placeholder: HELD }]
+  const released = [[`Basic ${btoa("ada:hunter2")}`, `Basic ${btoa(`ada:${HELD}`)}`]] as const
+  const text = JSON.stringify({ user: "ada", password: "hunter2" })
+  expect(redactorFor({ released, secrets }).text(text)).toBe(JSON.stringify({ user: "ada", password: HELD }))
+  expect(redactorFor({ released: [], secrets }).text(text)).toBe(text)
 })
 
 test("a short value is hidden only if this request sent it", () => {
