@@ -12,7 +12,7 @@ import { nanoToUsd } from "../../src/money/money.ts"
 import type { Limit } from "../../src/ledger/limits.ts"
 import { traceOfTurn } from "../../src/observability/turn.ts"
 import type { RunContext } from "../../src/policy/run-context.ts"
-import { MAX_SCHEDULES, type Schedule } from "../../src/interns/schedule.ts"
+import { MAX_SCHEDULES, type Schedule, type ScheduleChange } from "../../src/interns/schedule.ts"
 import type { InternWebhook } from "../../src/interns/webhook.ts"
 import { Meter } from "./meter.ts"
 import { WebhookQueue } from "./webhook-queue.ts"
@@ -175,11 +175,14 @@ export abstract class InternRecords extends DurableObject<Env> {
     return this.#schedules.list()
   }
 
-  putSchedule(identity: rpc.InternIdentity, schedule: Schedule): Schedule | "too many" {
+  addSchedule(identity: rpc.InternIdentity, schedule: Schedule): Schedule | "too many" {
     this.runs.setFact("identity", identity)
-    const isNew = this.#schedules.get(schedule.id) === undefined
-    if (isNew && this.#schedules.list().length >= MAX_SCHEDULES) return "too many"
+    if (this.#schedules.list().length >= MAX_SCHEDULES) return "too many"
     return this.#rescheduled(this.#schedules.put(schedule))
+  }
+
+  changeSchedule(id: string, change: ScheduleChange): Schedule | undefined {
+    return this.#rescheduled(this.#schedules.change(id, change))
   }
 
   deleteSchedule(id: string): boolean {

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
-import { nextRun, type Schedule } from "../../src/interns/schedule.ts"
+import { nextRun, type Schedule, type ScheduleChange } from "../../src/interns/schedule.ts"
 import type { Run, StartedBy } from "../../src/interns/run/run.ts"
 import { type Limit, UNLIMITED_NANO } from "../../src/ledger/limits.ts"
 import { scheduleScope } from "../../src/ledger/scopes.ts"
@@ -58,6 +58,12 @@ export class Schedules {
     return stored
   }
 
+  /** Changes the current fields of a schedule, so that concurrent changes are kept. Undefined if it does not exist. */
+  change(id: string, change: ScheduleChange): Schedule | undefined {
+    const schedule = this.get(id)
+    return schedule && this.put({ ...schedule, ...change })
+  }
+
   /** Returns whether the schedule existed. */
   delete(id: string): boolean {
     this.#next = undefined
@@ -75,10 +81,12 @@ export class Schedules {
   /** Missed runs of a schedule are made up for by one run. */
   async runDue(): Promise<void> {
     const now = this.#deps.now()
-    for (const schedule of this.list()) {
-      if (schedule.nextAt === null || schedule.nextAt > now) continue
+    const isDue = ({ nextAt }: Schedule) => nextAt !== null && nextAt <= now
+    for (const { id } of this.list().filter(isDue)) {
+      // Read again: it may have been changed or deleted while another one started.
+      const schedule = this.get(id)
       // Stored before the run starts, so that a run that crashes the isolate is not repeated.
-      await this.run(this.put(schedule))
+      if (schedule && isDue(schedule)) await this.run(this.put(schedule))
     }
   }
 

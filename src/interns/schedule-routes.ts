@@ -8,9 +8,9 @@ import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { identityOf, openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
-import { cronError, MAX_SCHEDULES, type Schedule } from "./schedule.ts"
+import { cronError, MAX_SCHEDULES, type Schedule, type ScheduleChange } from "./schedule.ts"
 import { NoFields } from "./schemas.ts"
-import { InternSchedule, NewSchedule, ScheduleChange, toSchedule } from "./session-schemas.ts"
+import { InternSchedule, NewSchedule, ScheduleUpdate, toSchedule } from "./session-schemas.ts"
 
 const tags = ["Interns"]
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
@@ -49,7 +49,7 @@ const update = createRoute({
   summary: "Update a schedule",
   description: `\`enabled\` pauses it. ${CONTROL_RIGHTS}`,
   middleware: [...controlGuards, body] as const,
-  request: { params: scheduleParams, body: jsonBody(ScheduleChange) },
+  request: { params: scheduleParams, body: jsonBody(ScheduleUpdate) },
   responses: { 200: ok(InternSchedule), ...written },
 })
 
@@ -89,7 +89,7 @@ export const internSchedules = newRouter()
     requireCron(cron, timezone, now)
     const rule = { id: newId(), cron, timezone, prompt, session, enabled, dailyLimitUsd }
     const blank = { nextAt: null, lastAt: null, lastSession: null, lastError: null, createdAt: now }
-    const stored = await openIntern(c.env, row.id).putSchedule(identityOf(c, row), { ...rule, ...blank })
+    const stored = await openIntern(c.env, row.id).addSchedule(identityOf(c, row), { ...rule, ...blank })
     if (stored === "too many") {
       throw internError(
         "intern_rejected",
@@ -111,12 +111,12 @@ export const internSchedules = newRouter()
     const schedules: Schedule[] = await intern.schedules()
     const schedule = schedules.find(({ id }) => id === scheduleId)
     if (!schedule) throw noSchedule()
-    const { daily_limit_usd: limit, ...change } = c.req.valid("json")
-    const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-    const changed: Schedule = { ...schedule, ...defined, ...(limit !== undefined && { dailyLimitUsd: limit }) }
-    requireCron(changed.cron, changed.timezone, Date.now())
-    const stored = await intern.putSchedule(identityOf(c, row), changed)
-    if (stored === "too many") throw noSchedule()
+    const { daily_limit_usd: limit, ...fields } = c.req.valid("json")
+    const defined = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    const change: ScheduleChange = { ...defined, ...(limit !== undefined && { dailyLimitUsd: limit }) }
+    requireCron(change.cron ?? schedule.cron, change.timezone ?? schedule.timezone, Date.now())
+    const stored: Schedule | undefined = await intern.changeSchedule(scheduleId, change)
+    if (!stored) throw noSchedule()
     await auditIntern(c, row, "intern.schedule_update")
     return c.json(toSchedule(stored), 200)
   })

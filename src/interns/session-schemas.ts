@@ -137,7 +137,7 @@ export const NewSchedule = z
   .meta({ id: "NewInternSchedule", description: `An intern has at most ${MAX_SCHEDULES} schedules.` })
 export type NewSchedule = z.infer<typeof NewSchedule>
 
-export const ScheduleChange = z
+export const ScheduleUpdate = z
   .strictObject({
     cron: cron.optional(),
     timezone: z.string().max(64).optional(),

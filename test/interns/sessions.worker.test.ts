@@ -386,6 +386,37 @@ describe("a schedule", () => {
     await expectJson(404, workspace.as.post(`${path}/run`, undefined))
   })
 
+  test("keeps concurrent changes of different fields, and a change does not restore a deleted one", async () => {
+    const { workspace, id } = await newIntern()
+    const { id: schedule } = await create(workspace.as, id)
+    const path = `/interns/${id}/schedules/${schedule}`
+    const changes = [{ prompt: "Another prompt" }, { session: "same" }, { daily_limit_usd: 2 }, { enabled: false }]
+    await Promise.all(changes.map((change) => expectJson(200, workspace.as.patch(path, change))))
+    const list = () => expectJson<{ data: Schedule[] }>(200, workspace.as.get(`/interns/${id}/schedules`))
+    expect((await list()).data).toMatchObject([Object.assign({}, ...changes)])
+    const late = Array.from({ length: 8 }, () => workspace.as.patch(path, { enabled: true }))
+    await Promise.all([expectJson(200, workspace.as.delete(path)), ...late])
+    expect((await list()).data).toEqual([])
+  })
+
+  test("is not run if it is deleted or paused while another one that is due starts", async () => {
+    const { workspace, id, object } = await newIntern()
+    const all = [await create(workspace.as, id), await create(workspace.as, id), await create(workspace.as, id)]
+    const [first, second, third] = all.map((one) => one.id).toSorted()
+    const at = Date.parse(all[0]?.next_run_at ?? "") + 1_000
+    Intern.clock = () => at
+    await runInDurableObject(object, async (instance: Intern) => {
+      const alarm = instance.alarm()
+      expect(instance.deleteSchedule(second ?? "")).toBe(true)
+      instance.changeSchedule(third ?? "", { enabled: false })
+      await alarm
+      expect(instance.schedules()).toMatchObject([
+        { id: first, lastAt: at },
+        { id: third, lastAt: null, nextAt: null, enabled: false },
+      ])
+    })
+  })
+
   test("is rejected for a short interval, an invalid cron expression or time zone, and beyond 20 schedules", async () => {
     const { workspace, id } = await newIntern()
     for (const wrong of [{ cron: "*/2 * * * *" }, { cron: "every morning" }, { timezone: "Mars/Olympus" }]) {

@@ -5,7 +5,7 @@ import type { InternHostKind } from "../kinds.ts"
 import type { ApprovalMode, StartedBy } from "../run/run.ts"
 import type { SessionOrigin, SessionRecord, StoredEntry } from "../run/transcript.ts"
 import type { InternWebhook } from "../webhook.ts"
-import type { Schedule } from "../schedule.ts"
+import type { Schedule, ScheduleChange } from "../schedule.ts"
 
 /**
  * Owner of an intern, host of its agent, and the URL of this gateway for that host. Passed with every call that may be
@@ -83,7 +83,8 @@ export interface InternRpc extends Rpc.DurableObjectBranded {
   permissions(session: string): SessionPermission[] | undefined
   revokePermissions(session: string, operation: string | null): number | undefined
   schedules(): Schedule[]
-  putSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
+  addSchedule(identity: InternIdentity, schedule: Schedule): Schedule | "too many"
+  changeSchedule(id: string, change: ScheduleChange): Schedule | undefined
   deleteSchedule(id: string): boolean
   runSchedule(id: string): Promise<Schedule | undefined>
   runContext(): RunContext
