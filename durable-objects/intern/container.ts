@@ -49,8 +49,8 @@ export class ContainerHost implements InternHost {
     })
   }
 
-  attach(): Response {
-    return this.#link.attach()
+  attach(apiBase: string): Response {
+    return this.#link.attach(apiBase)
   }
 
   frame(socket: WebSocket, data: string | ArrayBuffer): void {

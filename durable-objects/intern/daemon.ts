@@ -19,7 +19,8 @@ const DESTROY_TIMEOUT_MS = 8_000
 const DESTROY_RPC = "destroy"
 const SHUTDOWN_RPC = "shutdown"
 
-type Socket = { isWelcome: boolean; dialled: number }
+/** `apiBase`: URL at which the daemon reached the gateway. Absent in connections of older versions. */
+type Socket = { isWelcome: boolean; dialled: number; apiBase?: string }
 
 /**
  * The connection to a daemon, which dials in. It hibernates with the object. Frames are stored until the daemon has
@@ -84,9 +85,9 @@ export class DaemonLink implements InternHost {
     return Promise.resolve()
   }
 
-  attach(): Response {
+  attach(apiBase: string): Response {
     const { 0: client, 1: server } = new WebSocketPair()
-    server.serializeAttachment({ isWelcome: false, dialled: Date.now() } satisfies Socket)
+    server.serializeAttachment({ isWelcome: false, dialled: Date.now(), apiBase } satisfies Socket)
     this.#ctx.acceptWebSocket(server, [TAG])
     return new Response(null, { status: 101, webSocket: client })
   }
@@ -190,7 +191,7 @@ export class DaemonLink implements InternHost {
   }
 
   async #welcome(socket: WebSocket, from: number): Promise<void> {
-    const config = await this.#config()
+    const config = await this.#config(stateOf(socket).apiBase)
     const { epoch, received, next, isReady } = this.#peer
     const rows = [
       ...this.#ctx.storage.sql.exec<{ seq: number; body: string }>("SELECT seq, body FROM unacknowledged ORDER BY seq"),
@@ -204,10 +205,11 @@ export class DaemonLink implements InternHost {
     if (isReady) this.#events.up()
   }
 
-  async #config(): Promise<DaemonConfig> {
+  /** `apiBase`: of the daemon's own request. Other requests may have another host, which clients choose. */
+  async #config(apiBase: string | undefined): Promise<DaemonConfig> {
     const identity = this.#runs.fact("identity")
     if (!identity) throw new Error("A connected daemon has no intern.")
-    const base = identity.apiBase
+    const base = apiBase ?? identity.apiBase
     const { row, key } = await openInternKey(this.#env, identity, identity.id)
     const model = this.#runs.fact("model") ?? row.model
     const principal = await principalByHash(row.keyHash, this.#env, Date.now())

@@ -77,9 +77,10 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
       if (pathname === "/chat") return await this.#turns.chat(await request.json<rpc.ChatCall>(), request.signal)
       const grant = request.headers.get(rpc.CLIENT_HEADER) ?? ""
       if (pathname === "/client") return await this.#clients.attach(() => this.#lifecycle.requireGrant(grant))
-      const host = this.#hostOf(JSON.parse(request.headers.get(rpc.IDENTITY_HEADER) ?? "") as rpc.InternIdentity)
+      const identity = JSON.parse(request.headers.get(rpc.IDENTITY_HEADER) ?? "") as rpc.InternIdentity
+      const host = this.#hostOf(identity)
       if (!("attach" in host)) throw internError("intern_rejected", "This intern's agent runs inside the gateway.")
-      return host.attach()
+      return host.attach(identity.apiBase)
     } catch (thrown) {
       if (thrown instanceof GatewayError) return rpc.toRejection(thrown)
       throw thrown

@@ -1,4 +1,4 @@
-import { env } from "cloudflare:workers"
+import { env, exports } from "cloudflare:workers"
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { Intern } from "../../durable-objects/intern/intern.ts"
@@ -582,6 +582,27 @@ describe("a daemon connection", () => {
       secrets_url: `http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`,
     })
     expect(String(daemon.welcome?.config["api_key"])).toMatch(/^sk-gw-v1-/)
+  })
+
+  test("receives the URL of its own request, not the host that a later request of a client names", async () => {
+    const workspace = await newWorkspace()
+    const intern = await newDaemonIntern(workspace)
+    const daemon = new MockDaemon(intern)
+    await daemon.connect(intern.token, async () => {
+      const other = `http://attacker.test/api/v1/interns/${intern.id}/schedules`
+      const headers = { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" }
+      const body = JSON.stringify({ cron: "0 8 * * *", prompt: "Hello" })
+      const response = await (exports as unknown as { default: Fetcher }).default.fetch(other, {
+        method: "POST",
+        headers,
+        body,
+      })
+      expect(response.status).toBe(201)
+    })
+    expect(daemon.welcome?.config).toMatchObject({
+      api_base: "http://gateway.test/api/v1",
+      secrets_url: `http://gateway.test/api/v1/interns/${intern.id}/daemon/secrets`,
+    })
   })
 
   test("that is lost returns 502 intern_unreachable after the wait", async () => {

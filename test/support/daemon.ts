@@ -55,7 +55,8 @@ export class MockDaemon {
     return this
   }
 
-  async connect(token = this.intern.token): Promise<void> {
+  /** `beforeHello`: runs after the upgrade. */
+  async connect(token = this.intern.token, beforeHello?: () => Promise<unknown>): Promise<void> {
     const url = `http://gateway.test/api/v1/interns/${this.intern.id}/daemon/attach`
     const headers = { upgrade: "websocket", authorization: `Bearer ${token}` }
     const response = await (exports as unknown as { default: Fetcher }).default.fetch(url, { headers })
@@ -70,6 +71,7 @@ export class MockDaemon {
       if (this.#socket === socket) this.closedWith = code
     })
     socket.accept()
+    await beforeHello?.()
     const oldest = this.#sent[0]?.seq ?? this.#next
     const hello = { version: 1, epoch: this.epoch, next: this.#next, oldest, from: this.#received + 1 }
     socket.send(JSON.stringify({ hello }))
