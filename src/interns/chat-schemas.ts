@@ -30,7 +30,14 @@ export const InternChatRequest = z
       .boolean({ error: "must be true: an intern answers as a stream" })
       .meta({ description: "false starts a background turn, with the header `Prefer: respond-async`." }),
     approval_mode: z.enum(APPROVAL_MODES, { error: `accepts ${APPROVAL_MODES.join(", ")}` }).nullish(),
-    session_id: z.string().min(1, "must be 1 to 256 characters").max(256, "must be 1 to 256 characters").nullish(),
+    session_id: z
+      .string()
+      .min(1, "must be 1 to 256 characters")
+      .max(256, "must be 1 to 256 characters")
+      // Ids are rows of the storage and segments of a path.
+      .refine((id) => id.isWellFormed(), "must be well-formed Unicode, without halves of surrogate pairs")
+      .refine((id) => !/^\.{1,2}$/.test(id), "must not be . or .., which no URL can name")
+      .nullish(),
     model: z.string().nullish(),
   })
   .meta({ id: "InternChatRequest" })

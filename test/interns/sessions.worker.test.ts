@@ -318,6 +318,21 @@ describe("a background turn of a daemon's agent", () => {
   })
 })
 
+test.each(["half\ud800", "\udc00", ".", ".."])(
+  "the session id %j, which no URL can name, is rejected",
+  async (session) => {
+    const { workspace, id } = await newIntern()
+    const messages = [{ role: "user", content: "$ echo hello" }]
+    const headers = { prefer: "respond-async" }
+    const body = { stream: false, session_id: session, messages }
+    const rejected = await workspace.as.call("POST", `/interns/${id}/chat/completions`, body, headers)
+    expect(await expectJson(400, rejected)).toMatchObject({
+      error: { message: expect.stringContaining("session_id: must"), metadata: { reason: "bad_request" } },
+    })
+    expect(await expectJson(200, workspace.as.get(`/interns/${id}/sessions`))).toMatchObject({ data: [] })
+  },
+)
+
 describe("a schedule", () => {
   type Schedule = { id: string; next_run_at: string; last_session_id: string | null; last_error: string | null }
   const rule = { cron: "0 8 * * 1-5", timezone: "Europe/Berlin", prompt: "$ echo scheduled" }
