@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseAcp, type AcpMessage } from "../../src/interns/run/acp.ts"
+import { fieldError } from "../../src/interns/run/form.ts"
 import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { ToolCallChanges, ToolCalls } from "../../src/interns/run/tool-calls.ts"
 
@@ -93,6 +94,30 @@ describe("a question shows", () => {
     calls.complete(update({ sessionUpdate: "tool_call", toolCallId: "c", rawInput: { command: "old" } }))
     calls.complete(update({ sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed" }))
     expect(parseAcp(calls.complete(permission({ toolCallId: "c" })))).toMatchObject({ details: {} })
+  })
+})
+
+describe("the answer to a form", () => {
+  const name = fc.constantFrom("constructor", "toString", "__proto__", "valueOf", "name")
+
+  test("is checked by its own fields, whatever names the agent gives them", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(name), fc.uniqueArray(name), (required, optional) => {
+        const others = optional.filter((one) => !required.includes(one))
+        const fields = [...required, ...others].map((one) => ({
+          name: one,
+          type: "string",
+          required: required.includes(one),
+        }))
+        const answers = JSON.parse(`{${required.map((one) => `${JSON.stringify(one)}:"x"`).join()}}`) as Record<
+          string,
+          unknown
+        >
+        expect(fieldError(fields, answers)).toBeUndefined()
+        const missing = required.length > 0 ? `content: must have ${required.join(", ")}.` : undefined
+        expect(fieldError(fields, {})).toBe(missing)
+      }),
+    )
   })
 })
 

@@ -50,12 +50,14 @@ function optionsOf(property: Json): string[] {
 /** The error in the answer to a form, with the field and its valid values; undefined if valid. */
 export function fieldError(fields: readonly FieldDescriptor[], answers: Json): string | undefined {
   const names = fields.map(({ name }) => name)
-  const missing = fields.filter(({ name, required }) => required && answers[name] === undefined).map(({ name }) => name)
+  // Agents choose the names, and every object has `constructor`.
+  const valueOf = (name: string) => (Object.hasOwn(answers, name) ? answers[name] : undefined)
+  const missing = fields.filter(({ name, required }) => required && valueOf(name) === undefined).map(({ name }) => name)
   if (missing.length > 0) return `content: must have ${missing.join(", ")}.`
   const unknown = Object.keys(answers).find((name) => !names.includes(name))
   if (unknown !== undefined) return `content.${unknown}: is no field of this form. It has ${names.join(", ")}.`
   for (const field of fields) {
-    const value = answers[field.name]
+    const value = valueOf(field.name)
     const fault = value === undefined ? undefined : faultOf(field, value)
     if (fault !== undefined) return `content.${field.name}: must be ${fault}.`
   }
