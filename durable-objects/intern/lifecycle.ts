@@ -45,6 +45,8 @@ export class InternLifecycle {
   readonly #env: Env
   readonly #around: LifecycleDeps
   #booting = false
+  /** Counts provisions, suspensions and deletions, for a start that they overtake. */
+  #round = 0
 
   constructor(runs: RunStore, env: Env, deps: LifecycleDeps) {
     this.#runs = runs
@@ -105,6 +107,7 @@ export class InternLifecycle {
   }
 
   async provision(): Promise<void> {
+    this.#round += 1
     const wakeAt = this.#around.now() + STALLED_MS
     this.#set({ phase: "provisioning", attempt: 1, wakeAt, isAwaitingHost: false, failure: null })
     await this.#boot()
@@ -121,14 +124,30 @@ export class InternLifecycle {
     else this.#set({ wakeAt: null })
   }
 
+  /** Starts the agent. A provision during a start repeats it with the new configuration. */
   async #boot(): Promise<void> {
     if (this.#booting) return
     this.#booting = true
     try {
+      let round: number
+      do {
+        round = this.#round
+        await this.#start(() => round !== this.#round)
+      } while (round !== this.#round && this.#state.phase === "provisioning")
+    } finally {
+      this.#booting = false
+    }
+  }
+
+  /** `isOver`: whether the intern was provisioned again, suspended or deleted since. */
+  async #start(isOver: () => boolean): Promise<void> {
+    try {
       await this.#step("Reading the configuration", 1)
       const row = await findIntern(this.#env.DB, this.#identity, this.#identity.id)
+      if (isOver()) return
       if (!row) return await this.#around.clear()
       await this.#step("Preparing the workspace", 2)
+      if (isOver()) return
       const { id, organizationId, workspaceId, name, instructions } = row
       const host = this.#around.host()
       const model = row.model ?? configOf(this.#env).INTERN_MODEL ?? null
@@ -136,15 +155,22 @@ export class InternLifecycle {
       this.#runs.setFact("model", model)
       const identity = { id, organizationId, workspaceId }
       await host.start({ ...identity, name, model, instructions })
+      if (isOver()) return await this.#undo(host)
       await this.#step(host.startLabel, TOTAL_STEPS)
+      if (isOver()) return
       // A host that dials in may connect later.
       this.#set({ wakeAt: host.isUp ? null : this.#around.now() + DIAL_IN_MS, isAwaitingHost: !host.isUp })
       if (host.isUp) await this.hostIsUp()
     } catch (cause) {
-      await this.#bootFailed(cause)
-    } finally {
-      this.#booting = false
+      if (!isOver()) await this.#bootFailed(cause)
     }
+  }
+
+  /** Ends a host that started although the intern was suspended or deleted meanwhile. */
+  async #undo(host: InternHost): Promise<void> {
+    const { phase } = this.#state
+    if (phase === "stopped") await host.stop()
+    else if (phase !== "provisioning") await host.destroy()
   }
 
   #step(label: string, number: number): Promise<void> {
@@ -224,12 +250,14 @@ export class InternLifecycle {
 
   async suspend(): Promise<void> {
     if (this.#state.phase === "destroying") return
+    this.#round += 1
     this.#set({ phase: "stopped", wakeAt: null, failure: null })
     this.#around.stopRuns()
     await this.#around.host().stop()
   }
 
   async destroy(isLossAcknowledged: boolean): Promise<void> {
+    this.#round += 1
     this.#set({ phase: "destroying", isLossAcknowledged, wakeAt: this.#around.now() + STALLED_MS })
     this.#around.stopRuns()
     const isArchived = await this.#around.host().destroy()

@@ -6,6 +6,7 @@ import { RunStore } from "../../durable-objects/intern/run-store.ts"
 import type { InternHost } from "../../src/interns/hosts/host.ts"
 import { internObject } from "../support/intern-object.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
+import { eventually } from "../support/eventually.ts"
 import { newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 
 const host = {
@@ -35,8 +36,9 @@ async function living(
   use: (lifecycle: InternLifecycle, clock: { now: number }) => Promise<void>,
 ): Promise<string> {
   const { id } = await newDaemonIntern(workspace)
-  const wrapped = (statement: D1PreparedStatement, values: unknown[] = []): D1PreparedStatement =>
-    new Proxy(statement, {
+  const inner = new WeakMap<D1PreparedStatement, D1PreparedStatement>()
+  const wrapped = (statement: D1PreparedStatement, values: unknown[] = []): D1PreparedStatement => {
+    const proxy = new Proxy(statement, {
       get: (target, name) => {
         if (name === "bind") return (...given: unknown[]) => wrapped(target.bind(...given), given)
         if (name === "run" && values.includes("running")) return () => record(() => target.run())
@@ -44,7 +46,11 @@ async function living(
         return typeof member === "function" ? (member.bind(target) as unknown) : member
       },
     })
-  const DB = { prepare: (text: string) => wrapped(env.DB.prepare(text)) } as D1Database
+    inner.set(proxy, statement)
+    return proxy
+  }
+  const batch = (all: D1PreparedStatement[]) => env.DB.batch(all.map((one) => inner.get(one) ?? one))
+  const DB = { prepare: (text: string) => wrapped(env.DB.prepare(text)), batch } as D1Database
   await runInDurableObject(internObject(id), async (_, { storage }) => {
     const clock = { now: Date.now() }
     const around = {
@@ -172,4 +178,75 @@ test("a host that exits after a suspend is not restarted", async () => {
       expect(lifecycle.wakeAt).toBeNull()
     },
   )
+})
+
+/** A host whose starts end when the test ends them. */
+function slowHost() {
+  const starts: { instructions: string | null; end: () => void }[] = []
+  const calls: string[] = []
+  const record = <T>(call: string, result: T) => {
+    calls.push(call)
+    return Promise.resolve(result)
+  }
+  const slow = {
+    ...host,
+    start: ({ instructions }: { instructions: string | null }) =>
+      new Promise<void>((resolve) => {
+        calls.push("start")
+        starts.push({ instructions, end: resolve })
+      }),
+    stop: () => record("stop", undefined),
+    destroy: () => record("destroy", true),
+  }
+  vi.spyOn(host, "start").mockImplementation(slow.start as typeof host.start)
+  vi.spyOn(host, "stop").mockImplementation(slow.stop)
+  vi.spyOn(host, "destroy").mockImplementation(slow.destroy)
+  return { starts, calls }
+}
+
+const write: (write: Write) => Promise<D1Result> = (done) => done()
+
+test("a host that starts while its intern is suspended is stopped", async () => {
+  const workspace = await newWorkspace()
+  const { starts, calls } = slowHost()
+  await living(workspace, write, async (lifecycle) => {
+    const provisioned = lifecycle.provision()
+    await eventually(() => expect(starts).toHaveLength(1))
+    await lifecycle.suspend()
+    starts[0]?.end()
+    await provisioned
+    expect(calls).toEqual(["start", "stop", "stop"])
+    expect(() => lifecycle.requireRunning()).toThrow("Provision it first")
+  })
+})
+
+test("a host that starts while its intern is deleted is removed", async () => {
+  const workspace = await newWorkspace()
+  const { starts, calls } = slowHost()
+  await living(workspace, write, async (lifecycle) => {
+    const provisioned = lifecycle.provision()
+    await eventually(() => expect(starts).toHaveLength(1))
+    await lifecycle.destroy(true)
+    starts[0]?.end()
+    await provisioned
+    expect(calls).toEqual(["start", "destroy", "destroy"])
+  })
+})
+
+test("an intern that is changed and provisioned during a start is started with the change", async () => {
+  const workspace = await newWorkspace()
+  const { starts } = slowHost()
+  await living(workspace, write, async (lifecycle) => {
+    const provisioned = lifecycle.provision()
+    await eventually(() => expect(starts).toHaveLength(1))
+    const { id } = lifecycle.identity ?? {}
+    await expectJson(200, workspace.as.patch(`/interns/${id}`, { instructions: "Be brief." }))
+    await lifecycle.provision()
+    starts[0]?.end()
+    await eventually(() => expect(starts).toHaveLength(2))
+    starts[1]?.end()
+    await provisioned
+    expect(starts.map(({ instructions }) => instructions)).toEqual([null, "Be brief."])
+    expect(() => lifecycle.requireRunning()).not.toThrow()
+  })
 })
