@@ -92,7 +92,10 @@ export class RunStore {
 
   /** The run that sent this request to the agent. */
   ofRpc(rpc: RpcId): Run | undefined {
-    return this.open.find(({ openRpc, promptRpc }) => openRpc === rpc || promptRpc === rpc)
+    return this.open.find(
+      ({ openRpc, promptRpc, steers = [] }) =>
+        openRpc === rpc || promptRpc === rpc || steers.some((message) => message.rpc === rpc),
+    )
   }
 
   /** The run that an event of the agent concerns. */

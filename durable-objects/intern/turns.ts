@@ -4,6 +4,7 @@ import type { InternHost } from "../../src/interns/hosts/host.ts"
 import type { ChatCall } from "../../src/interns/hosts/rpc.ts"
 import type { AcpEvent, AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import * as machine from "../../src/interns/run/advance.ts"
+import { steer } from "../../src/interns/run/steering.ts"
 import { spellingOf } from "../../src/interns/run/chunks.ts"
 import { type Finish, isDetached, LIMITS, nextDeadline, type Run, type Step } from "../../src/interns/run/run.ts"
 import { ToolCallChanges } from "../../src/interns/run/tool-calls.ts"
@@ -173,7 +174,7 @@ export class InternTurns {
     if (open) {
       guards.rateLimitTurn(runs, now)
       log.add(open.session, { kind: "prompt", text: call.text })
-      this.#apply(machine.steer(open, call.text, runs.nextRpc()))
+      this.#apply(steer(open, call.text, runs.nextRpc()))
       return Response.json({ session_id: open.session, status: "steered" }, { status: 202 })
     }
     if (existing && clients.isLoading(existing.acp)) throw guards.loadingError()

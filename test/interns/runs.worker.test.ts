@@ -333,6 +333,65 @@ describe("a rejected answer", () => {
 })
 
 describe("a busy session", () => {
+  describe("whose turn ends while a message that steers it is on its way", () => {
+    /** A turn that the agent ends; the message that steered it has not been answered. */
+    async function crossing() {
+      const setup = await newConnectedIntern()
+      const { chat, daemon } = setup
+      daemon.takesSteers = false
+      const reading = await chat.send("Hello", { session_id: "s" })
+      const prompt = await daemon.receives("session/prompt")
+      expect((await chat.send("And then?", { session_id: "s" })).response.status).toBe(202)
+      const steer = await daemon.receives("_intern/steer")
+      const end = () => daemon.end(prompt, "end_turn", { inputTokens: 10, outputTokens: 1, totalTokens: 11 })
+      const refuse = () => daemon.send({ id: steer.id ?? "", error: { code: -32_001, message: "No prompt runs." } })
+      const take = (outcome: string) => daemon.send({ id: steer.id ?? "", result: { outcome } })
+      return { ...setup, reading, acp: paramsOf(prompt).sessionId, end, refuse, take }
+    }
+
+    test.each([
+      ["after", "its end"],
+      ["before", "its end"],
+    ])("continues with the message, if the agent rejects it %s %s", async (order) => {
+      const { daemon, reading, acp, end, refuse } = await crossing()
+      for (const send of order === "after" ? [end, refuse] : [refuse, end]) send()
+      const next = await daemon.receives("session/prompt", 1)
+      expect(paramsOf(next)).toMatchObject({ sessionId: acp, prompt: [{ type: "text", text: "And then?" }] })
+      daemon.text(acp, "That")
+      daemon.end(next, "end_turn", { inputTokens: 20, outputTokens: 2, totalTokens: 22 })
+      await reading.all()
+      expect(reading).toMatchObject({ text: "That", finish: "stop" })
+      expect(reading.usage).toMatchObject({ prompt_tokens: 30, completion_tokens: 3, total_tokens: 33 })
+    })
+
+    test.each(["injected", "queued"])("ends, if the agent took the message: %s", async (outcome) => {
+      const { daemon, reading, end, take } = await crossing()
+      end()
+      take(outcome)
+      await reading.all()
+      expect(reading).toMatchObject({ text: "", finish: "stop" })
+      expect(daemon.received.filter(({ method }) => method === "session/prompt")).toHaveLength(1)
+    })
+
+    test("ends after 10 seconds, if the agent does not answer", async () => {
+      const { daemon, object, reading, end } = await crossing()
+      end()
+      await daemon.settled()
+      await pass(object, LIMITS.graceMs)
+      await reading.all()
+      expect(reading).toMatchObject({ finish: "stop", usage: { total_tokens: 11 } })
+    })
+
+    test("is cancelled at once, since the agent has no turn to cancel", async () => {
+      const { daemon, intern, reading, end } = await crossing()
+      end()
+      await daemon.settled()
+      expect((await intern.as.post(`/interns/${intern.id}/sessions/s/cancel`, undefined)).status).toBe(202)
+      await reading.all()
+      expect(reading).toMatchObject({ finish: "error" })
+    })
+  })
+
   test("with a streaming turn is steered by a prompt and returns 202", async () => {
     const { chat, daemon } = await newConnectedIntern()
     const reading = await chat.send("Go", { session_id: "s" })

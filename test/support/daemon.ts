@@ -35,6 +35,8 @@ export class MockDaemon {
   closedWith: number | undefined
   /** Whether it responds to a request for a new session. */
   opensSessions = true
+  /** Whether it accepts a message that steers a turn. */
+  takesSteers = true
   #socket: WebSocket | undefined
   #sent: { seq: number; msg: AcpMessage }[] = []
   #latest: { seq: number; msg: AcpMessage }[] = []
@@ -118,7 +120,7 @@ export class MockDaemon {
     if (method === "session/new" && this.opensSessions)
       this.send({ id, result: { sessionId: `acp-${this.#sessions++}` } })
     if (method === "session/load") this.send({ id, result: {} })
-    if (method === "_intern/steer") this.send({ id, result: { outcome: "injected" } })
+    if (method === "_intern/steer" && this.takesSteers) this.send({ id, result: { outcome: "injected" } })
     if (method === "_intern/shutdown") this.send({ id, result: {} })
   }
 

@@ -1,6 +1,9 @@
 import { type AcpEvent, usageOf } from "./acp.ts"
 import { newQuestion, cancelOutcome, pause, openQuestion, selected } from "./questions.ts"
 import { finishOf, CONNECTION_LOST, turnFailure } from "./endings.ts"
+import { latePrompt, steerAnswered, steered, textBlock } from "./steering.ts"
+import { addUsage } from "./transcript.ts"
+import { type Json, parseStored } from "../../support/json.ts"
 import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
 import { type Delta, type Effect, type Ending, isDetached, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 
@@ -42,22 +45,10 @@ function opened(run: Run, rpc: number): Step {
     { do: "bind", acp },
     { do: "request", rpc, method: "session/prompt", params: { sessionId: acp, prompt: [textBlock(prompt)] } },
   ]
-  if (more.length > 0) effects.push(steering(acp, more.join("\n\n"), rpc + 1))
-  return { run: { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, pendingPrompts: [] }, effects }
-}
-
-const textBlock = (text: string) => ({ type: "text", text })
-
-function steering(acp: string, text: string, rpc: number): Effect {
-  return { do: "request", rpc, method: "_intern/steer", params: { sessionId: acp, prompt: [textBlock(text)] } }
-}
-
-/** The client sends a further message to a run that it streams. */
-export function steer(run: Run, text: string, rpc: number): Step {
-  if (run.promptRpc === null || run.acp === null) {
-    return { run: { ...run, pendingPrompts: [...run.pendingPrompts, text] }, effects: [] }
-  }
-  return { run, effects: [steering(run.acp, text, rpc)] }
+  const prompted: Run = { ...run, openRpc: null, graceDeadline: null, promptRpc: rpc, pendingPrompts: [] }
+  if (more.length === 0) return { run: prompted, effects }
+  const { run: next, effects: steering } = steered(prompted, acp, more.join("\n\n"), rpc + 1)
+  return { run: next, effects: [...effects, ...steering] }
 }
 
 /** Handles an event of the agent for this run. */
@@ -77,15 +68,24 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
       return openQuestion(run, { ...newQuestion(run, requested), kind, message, fields }, now)
     }
     case "result":
-      return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result)
     case "failure":
-      return news.rpc === run.openRpc ? sessionFailed(run, news, now, rpc) : turnFailed(run, news)
+      return onResponse(run, news, now, rpc)
     default:
       return unchanged(run)
   }
 }
 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
+
+function onResponse(run: Run, news: AcpEvent & { is: "result" | "failure" }, now: number, rpc: number): Step {
+  const answered = steerAnswered(run, news)
+  if (answered)
+    return answered.heldResult ? turnEnded(answered, parseStored(answered.heldResult), now, rpc) : unchanged(answered)
+  if (news.is === "result") {
+    return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result, now, rpc)
+  }
+  return news.rpc === run.openRpc ? sessionFailed(run, news, now, rpc) : turnFailed(run, news)
+}
 
 function onDelta(run: Run, delta: Delta, model: string | null): Step {
   // Before the first prompt, an agent that loads a session replays its old messages.
@@ -133,9 +133,9 @@ export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run
 export function cancel(run: Run, ending: Ending, now: number): Step {
   if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
   const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
-  const isOpening = run.promptRpc === null || run.acp === null
-  // Without a prompt, the agent cannot confirm a cancellation.
-  if (isOpening) return end({ ...run, ending }, finishOf(ending))
+  // Without a prompt in progress, the agent cannot confirm a cancellation.
+  const isIdle = run.promptRpc === null || run.acp === null || Boolean(run.heldResult)
+  if (isIdle) return end({ ...run, ending }, finishOf(ending))
   const cancelled: Run = {
     ...run,
     state: "cancelling",
@@ -157,7 +157,9 @@ function cancellation(acp: string): Effect {
 /** The same agent has reconnected: repeats messages that it may have missed. */
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
-  if (run.state === "streaming" && run.promptRpc !== null) return unchanged({ ...run, graceDeadline: null })
+  if (run.state === "streaming" && run.promptRpc !== null && !run.heldResult) {
+    return unchanged({ ...run, graceDeadline: null })
+  }
   return unchanged(run)
 }
 
@@ -178,6 +180,7 @@ export function tick(run: Run, now: number): Step {
   if (run.state === "ended") return unchanged(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
+    if (run.heldResult) return end(charged(run, parseStored(run.heldResult)), { reason: "stop" })
     const { run: ended, effects } = end(run, CONNECTION_LOST)
     // The agent may still be running and reconnect, so it is cancelled as well.
     return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
@@ -201,21 +204,33 @@ function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): St
   return { run: fresh, effects: [open(rpc, undefined)] }
 }
 
-function turnEnded(run: Run, result: Record<string, unknown>): Step {
+function turnEnded(run: Run, result: Json, now: number, rpc: number): Step {
+  if (result["stopReason"] === "cancelled") return end(charged(run, result), finishOf(run.ending))
+  if (run.state === "streaming" && (run.steers ?? []).length > 0) {
+    return unchanged({
+      ...run,
+      heldResult: JSON.stringify(result),
+      graceDeadline: run.graceDeadline ?? now + LIMITS.graceMs,
+    })
+  }
+  const ended = charged(run, result)
+  return (run.state === "streaming" ? latePrompt(ended, rpc) : undefined) ?? end(ended, { reason: "stop" })
+}
+
+/** The run with the usage of a turn of its agent. */
+function charged(run: Run, result: Json): Run {
   const usage = usageOf(result)
   const cost = usage && usage.cost === undefined && run.costUsd !== null ? { cost: run.costUsd } : {}
-  const charged: Run = { ...run, usage: usage && { ...usage, ...cost } }
-  if (result["stopReason"] !== "cancelled") return end(charged, { reason: "stop" })
-  return end(charged, finishOf(run.ending))
+  return { ...run, usage: addUsage(run.usage, usage && { ...usage, ...cost }), costUsd: null }
 }
 
 type Failure = AcpEvent & { is: "failure" }
 
 function turnFailed(run: Run, { message, status, code, usage }: Failure): Step {
-  const charged = { ...run, usage: usage ?? run.usage }
+  const ended = { ...run, usage: addUsage(run.usage, usage) }
   // Some agents report a cancellation as an error.
-  if (run.state === "cancelling") return end(charged, finishOf(run.ending))
-  return end(charged, turnFailure(message, status, code))
+  if (run.state === "cancelling") return end(ended, finishOf(run.ending))
+  return end(ended, turnFailure(message, status, code))
 }
 
 function end(run: Run, finish: Finish): Step {
@@ -230,6 +245,9 @@ function end(run: Run, finish: Finish): Step {
     graceDeadline: null,
     openRpc: null,
     promptRpc: null,
+    steers: [],
+    lateTexts: [],
+    heldResult: null,
   }
   return { run: ended, effects: [...open, { do: "forget kept" }, { do: "finish", finish }] }
 }

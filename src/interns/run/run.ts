@@ -66,6 +66,12 @@ export type Run = {
   openRpc: number | null
   isLoading: boolean
   promptRpc: number | null
+  /** Steering messages without an answer of the agent. Absent in runs of older versions, as are the next two. */
+  steers?: { rpc: number; text: string }[]
+  /** Steering messages that came after the agent's turn. */
+  lateTexts?: string[]
+  /** Result of the agent's turn as JSON, while `steers` are unanswered. */
+  heldResult?: string | null
   /** Messages to send once the session is open: the prompt, then later ones. */
   pendingPrompts: string[]
   question: Question | null
