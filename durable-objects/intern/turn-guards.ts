@@ -67,6 +67,14 @@ export function requireCapacity(open: number, openRuns: number): void {
   throw internError("busy", message, { "retry-after": "5" })
 }
 
+/** Limits the messages that the agent of a run has not taken: a run is one row of the storage. */
+export function requireSteerRoom({ pendingPrompts, steers = [], lateTexts = [] }: Run, text: string): void {
+  const waiting = [...pendingPrompts, ...lateTexts, ...steers.map((message) => message.text), text]
+  if (waiting.reduce((sum, { length }) => sum + length, 0) <= LIMITS.steerChars) return
+  const message = `The agent has not taken the last messages of this session. They may have ${LIMITS.steerChars} characters in total: wait, or cancel the turn.`
+  throw internError("busy", message, { "retry-after": "5" })
+}
+
 /** Why a session accepts no prompt now. */
 export function sessionBusyError(run: Run, now: number): GatewayError {
   const at = nextDeadline(run) ?? now

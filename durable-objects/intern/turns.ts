@@ -172,6 +172,7 @@ export class InternTurns {
     if (open?.client) throw guards.clientBusyError(open, runs.fact("identity"))
     if (open && open.state !== "streaming") throw guards.sessionBusyError(open, now)
     if (open) {
+      guards.requireSteerRoom(open, call.text)
       guards.rateLimitTurn(runs, now)
       log.add(open.session, { kind: "prompt", text: call.text })
       this.#apply(steer(open, call.text, runs.nextRpc()))

@@ -18,8 +18,13 @@ export function openQuestion(run: Run, question: Question, now: number): Step {
     const option = optionOf(question, "allow_once") ?? optionOf(question, "allow_always")
     return { run: counted, effects: [option === undefined ? cancelOutcome(question) : selected(question, option)] }
   }
-  if (run.state === "paused") return { run: { ...counted, queued: [...run.queued, question] }, effects: [] }
-  return pause(counted, question, now)
+  if (run.state !== "paused") return pause(counted, question, now)
+  const queued = [...run.queued, question]
+  // A run is one row of the storage, and an agent could request permissions without end.
+  if (JSON.stringify([run.question, ...queued]).length > LIMITS.queuedChars) {
+    return { run: counted, effects: [cancelOutcome(question)] }
+  }
+  return { run: { ...counted, queued }, effects: [] }
 }
 
 export function pause(run: Run, opened: Question, now: number): Step {

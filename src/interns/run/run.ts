@@ -22,6 +22,10 @@ export const LIMITS = {
   openingMs: 60_000,
   /** Limit of the replay buffer of a paused run. */
   replayBytes: 256 * 1024,
+  /** Limit of the questions of a run that wait behind an open one, in characters of JSON. */
+  queuedChars: 512 * 1024,
+  /** Limit of the messages of a run that its agent has not taken. */
+  steerChars: 256 * 1024,
   keepaliveMs: 30_000,
   openRuns: 16,
   turnsPerMinute: 60,
