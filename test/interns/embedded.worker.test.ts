@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { crashIntern, internObject } from "../support/intern-object.ts"
 import { internChat } from "../support/intern-chat.ts"
-import { chunk, mockProvider, sse } from "../support/mock-provider.ts"
+import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newWorkspace, expectJson } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -118,6 +118,27 @@ describe("the embedded agent", () => {
     await crashIntern(id)
     const reported = await (await chat.answer(requests.session, requests.question.id, "allow_once")).all()
     expect(reported.text).toContain("still here")
+  })
+
+  test("runs each call of a model that repeats ids, and sends every call with its own id", async () => {
+    const { workspace, id, chat } = await newIntern("played/flat")
+    const call = (index: number, command: string) => {
+      return { index, id: "x", type: "function", function: { name: "shell", arguments: JSON.stringify({ command }) } }
+    }
+    const round = (...calls: object[]) =>
+      sse([chunk({ role: "assistant", tool_calls: calls }), chunk({}, "tool_calls"), usageChunk(10, 1), DONE])
+    const rounds = [() => round(call(0, "echo 1 > a"), call(1, "echo 2 > b")), () => round(call(0, "echo 3 > c"))]
+    const provider = mockProvider(() => rounds.shift()?.() ?? sse(good("Done")))
+    const reading = await (await chat.send("Go", { approval_mode: "self-drive" })).all()
+    provider.stop()
+    expect(reading.text).toBe("Done")
+    const { data } = await expectJson<{ data: { path: string }[] }>(200, workspace.as.get(`/interns/${id}/files`))
+    expect(data.map(({ path }) => path)).toEqual(["a", "b", "c"].map((name) => `/home/intern/${name}`))
+    type Sent = { tool_calls?: { id: string }[]; tool_call_id?: string }
+    const sent = provider.upstreamCalls.at(-1)?.body["messages"] as Sent[]
+    const ids = sent.flatMap(({ tool_calls: calls = [] }) => calls.map((one) => one.id))
+    expect(new Set(ids).size).toBe(3)
+    expect(sent.flatMap(({ tool_call_id: answered }) => answered ?? [])).toEqual(ids)
   })
 
   test("is steered during a turn, and answers both prompts in the same stream", async () => {

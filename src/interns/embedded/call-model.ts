@@ -55,7 +55,11 @@ export async function callModel(
       message: error?.message ?? `The gateway returned status ${response.status}.`,
     }
   }
-  return readAnswer(response.body, handlers)
+  return readAnswer(response.body, handlers, callIdsOf(messages))
+}
+
+function callIdsOf(messages: readonly ModelMessage[]): Set<string> {
+  return new Set(messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id)))
 }
 
 /** USD of a recorded call; 0 while its record cannot be read. */
@@ -67,7 +71,12 @@ export async function readCost(callGateway: CallGateway, key: string, generation
   return number(record(record(body)["data"])["total_cost"])
 }
 
-async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStreamHandlers): Promise<ModelResponse> {
+/** `callIds`: ids of earlier calls. */
+async function readAnswer(
+  body: ReadableStream<Uint8Array>,
+  handlers: ModelStreamHandlers,
+  callIds: Set<string>,
+): Promise<ModelResponse> {
   const splitter = new FrameSplitter()
   const choices = new Map<number, PartialChoice>()
   const usage: CallUsage = { prompt: 0, cached: 0, completion: 0, cost: 0 }
@@ -93,15 +102,18 @@ async function readAnswer(body: ReadableStream<Uint8Array>, handlers: ModelStrea
       mergeChoice(choices, { index: 0, ...record(choice) })
     }
   }
-  const message = toMessage(choices.get(0)?.choice.message ?? {})
+  const message = toMessage(choices.get(0)?.choice.message ?? {}, callIds)
   return { is: "answer", message, usage, model }
 }
 
-function toMessage(spoken: Record<string, unknown>): ModelMessage {
+/** Some models repeat ids. A call is found by its id, and providers reject a conversation in which two are equal. */
+function toMessage(spoken: Record<string, unknown>, callIds: Set<string>): ModelMessage {
   const calls = Array.isArray(spoken["tool_calls"]) ? (spoken["tool_calls"] as ToolCall[]) : []
-  const toolCalls = calls.map((call, index) => {
+  const toolCalls = calls.map((call) => {
     const { name, arguments: json } = call.function
-    return { id: call.id || `call_${index}`, type: "function", function: { name, arguments: json } }
+    const id = call.id === "" || callIds.has(call.id) ? `call_${crypto.randomUUID().replaceAll("-", "")}` : call.id
+    callIds.add(id)
+    return { id, type: "function", function: { name, arguments: json } }
   })
   const content = typeof spoken["content"] === "string" ? spoken["content"] : null
   return { role: "assistant", content, ...(toolCalls.length > 0 && { tool_calls: toolCalls }) }
