@@ -1,5 +1,7 @@
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
+import { requireActive } from "../../src/interns/access.ts"
+import { findIntern } from "../../src/interns/store.ts"
 import * as rpc from "../../src/interns/hosts/rpc.ts"
 import { internError } from "../../src/interns/reasons.ts"
 import { type AcpMessage, replyToUnknownRequest, parseAcp } from "../../src/interns/run/acp.ts"
@@ -165,7 +167,11 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     return Intern.clock()
   }
 
-  protected startTurn(call: rpc.ChatCall): Promise<Response> {
+  protected async startTurn(call: rpc.ChatCall): Promise<Response> {
+    const { identity } = this.#lifecycle
+    const row = identity && (await findIntern(this.env.DB, identity, identity.id))
+    if (!row) throw internError("not_found", "The intern no longer exists.")
+    await requireActive(this.env, row)
     return this.#turns.chat(call, new AbortController().signal)
   }
 

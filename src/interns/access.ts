@@ -38,15 +38,29 @@ export async function workingIntern(c: Context<App>, id: string): Promise<Intern
 }
 
 export async function requireWorkingKey(env: Env, row: InternRow): Promise<void> {
-  if (await hasWorkingKey(env, row)) return
-  throw internError(
+  if (!(await keyOf(env, row))) throw noWorkingKey()
+}
+
+/** For work that no request of a client starts: also checks that the organization may have interns. */
+export async function requireActive(env: Env, row: InternRow): Promise<void> {
+  const key = await keyOf(env, row)
+  if (!key) throw noWorkingKey()
+  if (!key.hasInternsAccess) throw internError("forbidden", "Interns are disabled for this organization.")
+}
+
+export async function hasWorkingKey(env: Env, row: InternRow): Promise<boolean> {
+  return (await keyOf(env, row)) !== undefined
+}
+
+function keyOf(env: Env, { keyHash }: InternRow): Promise<Principal | undefined> {
+  return principalByHash(keyHash, env, Date.now())
+}
+
+function noWorkingKey() {
+  return internError(
     "forbidden",
     "The key that created this intern, or the intern's own key, no longer works. Provision the intern with a key of the same user or a management key.",
   )
-}
-
-export async function hasWorkingKey(env: Env, { keyHash }: InternRow): Promise<boolean> {
-  return (await principalByHash(keyHash, env, Date.now())) !== undefined
 }
 
 function maySee({ internId }: Principal, id: string): boolean {

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok, queryIntegerOr } from "../http/schema.ts"
+import { requireWorkingKey } from "./access.ts"
 import { InternSteered } from "./chat-schemas.ts"
 import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import { readSessionCursor, toSessionCursor } from "./cursor.ts"
@@ -160,9 +161,10 @@ export const internSessions = newRouter()
   .openapi(answer, async (c) => {
     const { internId, questionId: question } = c.req.valid("param")
     const { session_id: session, content } = c.req.valid("json")
-    const { id } = await controlledIntern(c, internId)
+    const row = await controlledIntern(c, internId)
+    await requireWorkingKey(c.env, row)
     const call = { is: "answer", session, question, content, mode: "manual", isBackground: true } as const
     const request = new Request("http://intern/chat", { method: "POST", body: JSON.stringify(call) })
-    const response = await throwIfRejected(await openIntern(c.env, id).fetch(request))
+    const response = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
     return c.json(await response.json<z.infer<typeof InternSteered>>(), 202)
   })

@@ -3,6 +3,7 @@ import type { Env } from "../../config/env.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
 import { logError } from "../../support/log.ts"
 import type { ConfigStore, HostEvents, InternConfig, InternHost } from "../hosts/host.ts"
+import { requireActive } from "../access.ts"
 import { openInternKey } from "../intern-key.ts"
 import { findIntern } from "../store.ts"
 import type { InternRow } from "../table.ts"
@@ -93,9 +94,14 @@ export class EmbeddedHost implements InternHost {
 
   async #runBuiltIn(call: ToolCall, signal: AbortSignal): Promise<string> {
     const env = this.#env
-    const intern = () => this.#row()
     const secrets = (row: InternRow) => releaseSecrets(env, row.id)
-    const row = needsPermission(call) ? await intern() : undefined
+    const row = needsPermission(call) ? await this.#row() : undefined
+    // Checked for each request: a command may run for minutes after its key was revoked.
+    const intern = async () => {
+      const current = await this.#row()
+      if (current) await requireActive(env, current)
+      return current
+    }
     const names = row ? placeholdersOf(await secrets(row)) : {}
     const waitUntil = (work: Promise<unknown>) => this.#ctx.waitUntil(work)
     return runTool(call, {
