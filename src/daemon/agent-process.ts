@@ -93,6 +93,16 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
   }
 }
 
+/** An error as the protocol defines it: agents send texts and numbers in other places. */
+function toRpcError(error: unknown): RpcError {
+  const { code, message, data } = isObject(error) ? error : { message: error }
+  return {
+    code: typeof code === "number" ? code : GONE.code,
+    message: typeof message === "string" ? message : JSON.stringify(message ?? error),
+    ...(data != null && { data }),
+  }
+}
+
 function startFailure(file: string, error: NodeJS.ErrnoException, name: string | undefined): RpcError {
   if (error.code !== "ENOENT") return { ...GONE, message: `The agent did not start: ${error.message}` }
   const install = name === undefined ? "Install it, or name another command with --agent." : `npm install -g ${name}`
@@ -133,8 +143,10 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
     const pending = waiting.get(message.id)
     waiting.delete(message.id)
     if (!pending) return
-    if ("error" in message) pending.reject(new RpcFailure(message.error))
-    else pending.resolve(isObject(message.result) ? message.result : {})
+    // Some agents send both fields, and null in the one that does not apply.
+    const { result, error } = { result: undefined, error: undefined, ...message }
+    if (error == null) pending.resolve(isObject(result) ? result : {})
+    else pending.reject(new RpcFailure(toRpcError(error)))
   }
 
   child.once("error", (error) => finish(null, startFailure(file, error, name)))

@@ -196,3 +196,15 @@ describe("the transcript of a tool call", () => {
     )
   })
 })
+
+test("a message of any shape is read without an exception, and a failure has a number and a text", () => {
+  const field = fc.jsonValue({ maxDepth: 3 })
+  const method = fc.constantFrom("session/update", "session/request_permission", "elicitation/create", "other")
+  const shape = { id: field, method: fc.oneof(method, field), params: field, result: field, error: field }
+  fc.assert(
+    fc.property(fc.record(shape, { requiredKeys: [] }), (fields) => {
+      const read = parseAcp({ jsonrpc: "2.0", ...fields } as AcpMessage)
+      if (read.is === "failure") expect([typeof read.code, typeof read.message]).toEqual(["number", "string"])
+    }),
+  )
+})

@@ -89,14 +89,18 @@ export function parseAcp(message: AcpMessage): AcpEvent {
 }
 
 function parseResponse(rpc: RpcId, { result, error }: AcpMessage): AcpEvent {
-  if (error === undefined) return { is: "result", rpc, result: record(result) }
+  if (error == null) return { is: "result", rpc, result: record(result) }
   const data = record(error.data)
-  const texts = [error.message, text(data["details"]), text(data["message"])].filter((part) => part !== undefined)
+  const texts = [
+    text(error.message) ?? "The agent gave no reason.",
+    text(data["details"]),
+    text(data["message"]),
+  ].filter((part) => part !== undefined)
   const status = data["status"]
   return {
     is: "failure",
     rpc,
-    code: error.code,
+    code: typeof error.code === "number" ? error.code : 0,
     message: texts.join(": "),
     status: isFailureStatus(status) ? status : null,
     usage: usageOf(data),
