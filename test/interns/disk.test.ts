@@ -107,6 +107,13 @@ test("a command saves its own changes and keeps those that others made while it 
   )
 })
 
+test("a command that only changes the mode of a file saves it", async () => {
+  const disk = new Disk(sqlStorage())
+  disk.write(`${HOME}/run.sh`, bytes("echo ran"))
+  await runOn(disk, "chmod +x run.sh")
+  expect(await runOn(disk, "./run.sh")).toBe("ran\n")
+})
+
 test("two commands that run at the same time keep each other's files", async () => {
   const disk = new Disk(sqlStorage())
   disk.write(`${HOME}/shared`, bytes("old"))

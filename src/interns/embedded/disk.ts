@@ -110,7 +110,8 @@ export class Disk {
       if (!isFile) continue
       found.add(path)
       const body = await fs.readFileBuffer(path)
-      if (!isSame(before.get(path)?.content, body)) changed.push({ path, body, mode })
+      const file = before.get(path)
+      if (file?.mode !== mode || !isSame(file.content, body)) changed.push({ path, body, mode })
     }
     for (const path of before.keys()) if (!found.has(path)) this.remove(path)
     return changed.flatMap(({ path, body, mode }) => this.write(path, body, mode) ?? [])
