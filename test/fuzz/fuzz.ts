@@ -72,7 +72,8 @@ function exceptionsOf({ runtimeLogs, logs }: Gateway): string[] {
   return [...new Set([...uncaught, ...internal, ...leaked])].map((line) => line.slice(0, 1_000))
 }
 
-const CALLS = /^POST \/(chat\/completions|responses|messages|embeddings|interns\/\{internId\}\/chat\/completions)$/
+const CALLS =
+  /^POST \/(chat\/completions|completions|models\/\{model\}:generateContent|responses|messages|embeddings|interns\/\{internId\}\/chat\/completions)$/
 
 class Run {
   readonly faults: Fault[] = []
