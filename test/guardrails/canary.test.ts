@@ -12,9 +12,10 @@ const schema = {
   properties: {
     city: { type: "string", enum: ["Oslo", "Rome"], default: "Oslo", description: "The city.", examples: ["Oslo"] },
     mode: { const: "walk", title: "Mode" },
-    list: { type: "array", items: { type: "string", pattern: "^a", enum: ["x"] } },
+    list: { type: "array", items: { type: "string", pattern: "^a", enum: ["x"], "x-hint": "An item." } },
   },
   required: ["city"],
+  $comment: "Of the year 2026.",
   $defs: { place: { type: "object", properties: { title: { type: "string", description: "Its title." } } } },
 }
 const image = "https://example.com/a.png?who=ann&q=b%20c"
@@ -40,13 +41,16 @@ const REQUESTS: Readonly<Record<string, Json>> = {
         content: null,
         refusal: "no",
         reasoning: "thought",
-        reasoning_details: [{ type: "reasoning.text", text: "t", signature: "s", id: "r" }],
+        reasoning_details: [
+          { type: "reasoning.text", text: "t", signature: "s", id: "r" },
+          { type: "reasoning.encrypted", data: "e" },
+        ],
         tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"city":"Oslo"}' } }],
       },
       { role: "tool", tool_call_id: "call_1", content: "sunny" },
     ],
     tools: [{ type: "function", function: { name: "look", description: "Looks.", parameters: schema } }],
-    tool_choice: { type: "function", function: { name: "look" } },
+    tool_choice: { type: "function", function: { name: "look" }, reason: "r" },
     response_format: { type: "json_schema", json_schema: { name: "answer", description: "d", schema } },
     stop: ["end", "stop"],
     user: "u1",
@@ -55,6 +59,10 @@ const REQUESTS: Readonly<Record<string, Json>> = {
     prediction: { type: "content", content: "guess" },
     prompt_cache_key: "k",
     safety_identifier: "i",
+    documents: [{ title: "Rivers", text: "Long." }],
+    chat_template: "Use {{ messages }}",
+    chat_template_kwargs: { style: { tone: "warm" } },
+    image_config: { style: "oil" },
     web_search_options: { user_location: { type: "approximate", approximate: { city: "Oslo", country: "NO" } } },
   },
   responses: {
@@ -110,14 +118,21 @@ const REQUESTS: Readonly<Record<string, Json>> = {
         content: [{ type: "tool_result", tool_use_id: "u", content: [{ type: "text", text: "sunny" }] }],
       },
     ],
-    tools: [{ name: "look", description: "d", input_schema: schema }],
+    tools: [{ name: "look", description: "d", input_schema: schema, input_examples: [{ city: "Oslo" }] }],
     stop_sequences: ["end"],
     metadata: { user_id: "u" },
   },
   embeddings: { model: "a/b", input: ["one", "two"], user: "u" },
-  rerank: { model: "a/b", query: "q", documents: ["one", { text: "two", title: "t" }] },
-  images: { model: "a/b", prompt: "a cat", negative_prompt: "dog", user: "u" },
-  speech: { model: "a/b", input: "Hello", voice: "v", instructions: "slow" },
+  rerank: { model: "a/b", query: "q", documents: ["one", { text: "two", title: "t" }], instruction: "i" },
+  images: {
+    model: "a/b",
+    prompt: "a cat",
+    negative_prompt: "dog",
+    user: "u",
+    style: "s",
+    text_layout: [{ text: "t" }],
+  },
+  speech: { model: "a/b", input: "Hello", voice: "v", instructions: "slow", ref_text: "r" },
 }
 
 type Path = readonly (string | number)[]
@@ -167,8 +182,10 @@ function placed(value: unknown, path: Path, canary: string): unknown {
   )
 }
 
-function screening() {
-  const rules = JSON.stringify({ content_filters: [{ action: "block", pattern: "CANARY-\\d{4}", label: "canary" }] })
+const BLOCKED = { content_filters: [{ action: "block", pattern: "CANARY-\\d{4}", label: "canary" }] }
+
+function screening(given: Json = BLOCKED) {
+  const rules = JSON.stringify(given)
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
   return screeningOf(toCallerGuardrails([applied]), false)
@@ -203,3 +220,114 @@ test.each(POSITIONS.map((position) => [`${position.format} ${position.path.join(
     expect(await screening()?.request(request)).toBe(request)
   },
 )
+
+/** Names and ids, which are never redacted; those at the top are not sent to providers, or identify a cache. */
+const NAMES = new Set(
+  (
+    "user session_id metadata safety_identifier prompt_cache_key voice id call_id tool_call_id tool_use_id name file_id " +
+    "signature encrypted_content required #"
+  ).split(" "),
+)
+const TEXTS = POSITIONS.filter(({ path }) => !path.some((one) => NAMES.has(String(one))))
+const EMAILS = { content_filter_builtins: [{ slug: "email", action: "redact" }] }
+const ADDRESS = "ada@example.com"
+
+/** Everything that a reader of the request can see, decoded. */
+function readable(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) => {
+    const data = typeof one === "string" ? DATA.exec(one)?.[2] : undefined
+    return data === undefined ? one : atob(data)
+  }).replaceAll(/%[0-9a-f]{2}/gi, (escaped) => decodeURIComponent(escaped))
+}
+
+test.each(TEXTS.map((position) => [`${position.format} ${position.path.join(".")}`, position] as const))(
+  "%s is redacted by a detector",
+  async (_, { request, path }) => {
+    const passed = await screening(EMAILS)?.request(placed(request, path, ADDRESS) as object)
+    expect(readable(passed)).not.toContain(ADDRESS)
+    expect(readable(passed)).toContain("[EMAIL]")
+  },
+)
+
+const utf16 = (text: string) => btoa(Array.from(text, (char) => `${char}\0`).join(""))
+const wrapped = (text: string) => btoa(text).replaceAll(/.{8}/g, "$&\n")
+
+test.each([
+  `data:text/plain;base64,${wrapped(ADDRESS)}`,
+  `data:text/plain;base64,${btoa(ADDRESS).replaceAll("=", "%3D")}`,
+  `data:text/plain;charset="utf-8";base64,${btoa(ADDRESS)}`,
+  `data:text/plain; charset=utf-8 ;base64,${btoa(ADDRESS)}`,
+  `data:text/plain;charset=utf-16le;base64,${utf16(ADDRESS)}`,
+  `data:text/plain;base64,${btoa(`\xff\xfe${atob(utf16(ADDRESS))}`)}`,
+  `data:;base64,${btoa(ADDRESS)}`,
+  `data:application/octet-stream;base64,${btoa(ADDRESS)}`,
+  `data:application/x-ndjson;base64,${btoa(ADDRESS)}`,
+  `data:application/toml;base64,${btoa(ADDRESS)}`,
+  `data:image/svg+xml;base64,${btoa(`<svg><text>${ADDRESS}</text></svg>`)}`,
+  `data:text/plain,${encodeURIComponent(ADDRESS)}`,
+  `data:,${ADDRESS}`,
+  `data:text/plain;note=${ADDRESS};base64,${btoa("x")}`,
+  btoa(`A note to ${ADDRESS}`),
+  ADDRESS,
+])("a file given as %j is redacted", async (file) => {
+  const content = [{ type: "file", file: { filename: "a.txt", file_data: file } }]
+  const request = { model: "a/b", messages: [{ role: "user", content }] }
+  const { messages } = (await screening(EMAILS)?.request(request)) as typeof request
+  const sent = messages[0]?.content[0]?.file.file_data ?? ""
+  expect(sent).not.toBe(file)
+  const [head = ""] = /^data:[^,]*,/.exec(sent) ?? []
+  const data = sent.slice(head.length)
+  const text = head === "" || head.includes("base64") ? safeBase64(data) : decodeURIComponent(data)
+  expect(`${head} ${text}`).toContain("[EMAIL]")
+  expect(`${head} ${text}`).not.toContain(ADDRESS)
+})
+
+function safeBase64(text: string): string {
+  try {
+    return atob(text)
+  } catch {
+    return text
+  }
+}
+
+test("a stray percent sign in a URL does not hide the rest of its query", async () => {
+  const url = `https://example.com/?share=100%&to=${encodeURIComponent(ADDRESS)}`
+  const request = { model: "a/b", messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] }
+  expect(readable(await screening(EMAILS)?.request(request))).toContain("[EMAIL]")
+})
+
+test("media in base64 stay unchanged", async () => {
+  const bytes = btoa(Array.from({ length: 4_096 }, (_, at) => String.fromCharCode((at * 31) % 256)).join(""))
+  const image = `data:image/png;base64,${bytes}`
+  const request = {
+    model: "a/b",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: image } },
+          { type: "input_audio", input_audio: { data: bytes, format: "wav" } },
+          { type: "file", file: { file_data: `data:application/zip;base64,${bytes}` } },
+        ],
+      },
+    ],
+    input_references: [{ type: "image_url", image_url: { url: image } }],
+    ref_audio: bytes,
+  }
+  const rules = ["email", "phone", "secrets", "credit-card"].map((slug) => ({ slug, action: "redact" }))
+  expect(await screening({ content_filter_builtins: rules })?.request(request)).toBe(request)
+})
+
+test("a number in free values is read as a text", async () => {
+  const card = 4_111_111_111_111_111
+  const call = { type: "tool_use", id: "u", name: "pay", input: { card, cents: 500, list: [card] } }
+  const request = { model: "a/b", seed: card, messages: [{ role: "assistant", content: [call] }] }
+  const rules = { content_filter_builtins: [{ slug: "credit-card", action: "redact" }] }
+  const passed = (await screening(rules)?.request(request)) as typeof request
+  expect(passed.seed).toBe(card)
+  expect(passed.messages[0]?.content[0]?.input).toEqual({
+    card: "[CREDIT_CARD]",
+    cents: 500,
+    list: ["[CREDIT_CARD]"],
+  })
+})

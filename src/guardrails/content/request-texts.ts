@@ -1,5 +1,6 @@
+import { GATEWAY_FIELDS } from "../../formats/upstream.ts"
 import { isArray, isObject, type Json } from "../../support/json.ts"
-import { isBytes, mapBase64, mapDataUrl, mapUrl, TEXT_TYPE, URL_FIELD } from "./encoded-text.ts"
+import { isBase64, isDataUrl, mapBase64, mapDataUrl, mapUrl, URL_FIELD } from "./encoded-text.ts"
 
 /**
  * Author of a text: the role of its message, or a default by field. `NAMES`: a name or an id, which nothing may change.
@@ -9,7 +10,7 @@ export const NAMES: Role = "names"
 /** `json`: the text is a JSON document. */
 export type Visit = (text: string, role: Role, form: "plain" | "json") => string
 
-/** Request fields with text, and the role of their author. */
+/** Request fields with messages or text, and the role of their author. Other fields have free text of the user. */
 const TEXT_FIELDS: Readonly<Record<string, Role>> = {
   messages: "user",
   input: "user",
@@ -17,41 +18,46 @@ const TEXT_FIELDS: Readonly<Record<string, Role>> = {
   system: "system",
   prompt: "user",
   suffix: "user",
-  negative_prompt: "user",
   query: "user",
-  documents: "user",
   prediction: "assistant",
   stop: "user",
   stop_sequences: "user",
 }
 
-/** Fields that contain text only in descriptions. */
-const SCHEMA_FIELDS = new Set(["tools", "functions", "response_format", "text", "output_format", "output_config"])
+/** Fields with schemas, tools and settings: keywords, names, and text. */
+const SCHEMA_FIELDS = new Set(
+  "tools functions tool_choice function_call response_format text output_format output_config audio".split(" "),
+)
 
-/** Fields with names or bytes, which are never scanned. */
+/** Fields that no provider receives, and fields with ids. `names`: of messages of other protocols. */
+const NAME_FIELDS = new Set([...GATEWAY_FIELDS, "prompt_cache_key", "voice", "logit_bias", "names"])
+
+/** Fields with names or bytes, which are never redacted. */
 const IDENTIFIER_FIELDS = new Set(
   (
-    "type role id call_id tool_call_id tool_use_id item_id name model file_data file_id signature " +
-    "encrypted_content format media_type mime_type detail status cache_control b64_json server_label"
+    "type role id call_id tool_call_id tool_use_id item_id name model file_id signature " +
+    "encrypted_content format media_type mime_type detail status b64_json server_label"
   ).split(" "),
 )
 
 /** Maps every text of a request; returns the same object if nothing changed. */
 export function mapRequest<T extends object>(request: T, visit: Visit): T {
-  const changed: Json = {}
-  const fields: [string, unknown][] = Object.entries(request)
-  for (const [key, value] of fields) {
-    const role = TEXT_FIELDS[key]
-    const mapped = SCHEMA_FIELDS.has(key)
-      ? mapDescriptions(value, visit)
-      : role === undefined
-        ? mapNames(key, value, visit)
-        : key === "documents"
-          ? mapValues(value, role, visit)
-          : mapTexts(value, role, visit)
-    if (mapped !== value) changed[key] = mapped
-  }
-  return Object.keys(changed).length === 0 ? request : { ...request, ...changed }
+  return mapFields(request, (key, value) => mapTopLevel(key, value, visit))
+}
+
+/** Maps the fields of an object; returns the same object if nothing changed. */
+function mapFields<T extends object>(value: T, map: (key: string, one: unknown) => unknown): T {
+  const fields: [string, unknown][] = Object.entries(value)
+  const mapped = fields.map(([key, one]) => [key, map(key, one)] as const)
+  return mapped.every(([, one], at) => one === fields[at]?.[1]) ? value : { ...value, ...Object.fromEntries(mapped) }
+}
+
+function mapTopLevel(key: string, value: unknown, visit: Visit): unknown {
+  const role = TEXT_FIELDS[key]
+  if (role !== undefined) return mapTexts(value, role, visit)
+  if (SCHEMA_FIELDS.has(key)) return mapSchema(key, value, visit)
+  if (NAME_FIELDS.has(key)) return mapNames(key, value, visit)
+  return typeof value === "number" ? value : mapValues(key, value, "user", visit)
 }
 
 /** Maps every text of a value. Drops the signature of changed reasoning, which no longer matches. */
@@ -60,21 +66,15 @@ export function mapTexts(value: unknown, role: Role, visit: Visit): unknown {
   if (isArray(value)) return mapList(value, (one) => mapTexts(one, role, visit))
   if (!isObject(value)) return value
   const current = roleOf(value) ?? role
-  const changed: Json = {}
-  for (const [key, one] of Object.entries(value)) {
-    const mapped = mapField([key, one], value, current, visit)
-    if (mapped !== one) changed[key] = mapped
-  }
-  if (Object.keys(changed).length === 0) return value
-  const { signature: _, ...rest } = { ...value, ...changed }
+  const mapped = mapFields(value, (key, one) => mapField([key, one], value, current, visit))
+  if (mapped === value) return value
+  const { signature: _, ...rest } = mapped
   return rest
 }
 
 /** Maps every text of an object except in the named fields; returns the same object if nothing changed. */
 export function mapOtherFields<T extends Json>(value: T, names: ReadonlySet<string>, visit: Visit): T {
-  const others = Object.entries(value).filter(([key]) => !names.has(key))
-  const mapped = others.map(([key, one]) => [key, mapTexts(one, "assistant", visit)] as const)
-  return mapped.some(([key, one]) => one !== value[key]) ? { ...value, ...Object.fromEntries(mapped) } : value
+  return mapFields(value, (key, one) => (names.has(key) ? one : mapTexts(one, "assistant", visit)))
 }
 
 /** Standard fields of a chat response and of its choices; providers may add others. */
@@ -92,19 +92,28 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
     return visit(value, role, "plain")
   }
   // Arguments of a tool call: field names are arbitrary, and every value may be text.
-  if (key === "input" && isObject(value) && CALLS.test(String(parent["type"]))) return mapValues(value, role, visit)
-  // Base64 bytes, except in the text of a document.
-  if (typeof value === "string" && key !== "text" && key !== "content" && isBytes(value)) {
-    return mapDataUrl(value, (text) => visit(text, role, "plain"))
-  }
-  if (key === "data" && parent["type"] !== "text") {
-    const isText = typeof value === "string" && TEXT_TYPE.test(String(parent["media_type"]))
-    return isText ? mapBase64(value, (text) => visit(text, role, "plain")) : value
-  }
-  if (IDENTIFIER_FIELDS.has(key) && (typeof value === "string" || key === "cache_control"))
-    return mapNames(key, value, visit)
-  if (typeof value === "string" && URL_FIELD.test(key)) return mapUrl(value, (text) => visit(text, role, "plain"))
-  return mapTexts(value, role, visit)
+  if (key === "input" && isObject(value) && CALLS.test(String(parent["type"])))
+    return mapValues(key, value, role, visit)
+  const map = (text: string) => visit(text, role, "plain")
+  if (typeof value !== "string") return mapTexts(value, role, visit)
+  if (key === "text" || key === "content") return map(value)
+  if (isDataUrl(value)) return mapDataUrl(value, map)
+  if (isFile(key, parent) && isBase64(value)) return mapBase64(value, { type: String(parent["media_type"] ?? "") }, map)
+  // Audio and encrypted reasoning.
+  const isOpaque = key === "data" && parent["type"] !== "text" && isBase64(value)
+  if (isOpaque && value.length > MAX_TEXT_IN_BASE64) return value
+  if (isOpaque || IDENTIFIER_FIELDS.has(key)) return mapNames(key, value, visit)
+  return mapLeaf(key, value, map)
+}
+
+function isFile(key: string, { type, media_type: mediaType }: Json): boolean {
+  return key === "file_data" || (key === "data" && type !== "text" && typeof mediaType === "string")
+}
+
+/** Maps a text that may be a URL. */
+function mapLeaf(key: string, value: string, map: (text: string) => string): string {
+  if (isDataUrl(value)) return mapDataUrl(value, map)
+  return URL_FIELD.test(key) ? mapUrl(value, map) : map(value)
 }
 
 /** Keywords of the request format, which are never scanned. */
@@ -114,7 +123,7 @@ const PROTOCOL_KEYWORDS = new Set("role type model models object detail status f
 function mapNames<T>(key: string, value: T, visit: Visit): T {
   if (PROTOCOL_KEYWORDS.has(key)) return value
   if (typeof value === "string") {
-    if (!isBytes(value)) visit(value, NAMES, "plain")
+    mapLeaf("", value, (text) => visit(text, NAMES, "plain"))
   } else if (isArray(value)) for (const one of value) mapNames("", one, visit)
   else if (isObject(value)) {
     for (const [name, one] of Object.entries(value)) {
@@ -126,16 +135,28 @@ function mapNames<T>(key: string, value: T, visit: Visit): T {
 }
 
 const CALLS = /(?:^|_)tool_use$/
-/** Maps every text of a value with arbitrary field names. */
-function mapValues(value: unknown, role: Role, visit: Visit): unknown {
-  if (typeof value === "string") return isBytes(value) ? value : visit(value, role, "plain")
-  if (isArray(value)) return mapList(value, (one) => mapValues(one, role, visit))
+
+/** Fields whose values may be media in base64. */
+const MEDIA_FIELD = /image|video|audio|file|mask|data|bytes|base64|b64/i
+const MAX_TEXT_IN_BASE64 = 512
+
+/** Maps every text of a value with arbitrary field names. Numbers are read as text: an id can be one. */
+function mapValues(key: string, value: unknown, role: Role, visit: Visit): unknown {
+  const map = (text: string) => visit(text, role, "plain")
+  if (typeof value === "string") {
+    const isMedia = value.length > MAX_TEXT_IN_BASE64 && MEDIA_FIELD.test(key) && isBase64(value)
+    return isMedia ? mapNames("", value, visit) : mapLeaf(key, value, map)
+  }
+  if (typeof value === "number") {
+    const mapped = map(String(value))
+    return mapped === String(value) ? value : mapped
+  }
+  if (isArray(value)) return mapList(value, (one) => mapValues(key, one, role, visit))
   if (!isObject(value)) return value
-  const mapped = Object.entries(value).map(([key, one]) => {
-    visit(key, NAMES, "plain")
-    return [key, mapValues(one, role, visit)] as const
+  return mapFields(value, (name, one) => {
+    visit(name, NAMES, "plain")
+    return mapValues(name, one, role, visit)
   })
-  return mapped.some(([key, one]) => one !== value[key]) ? Object.fromEntries(mapped) : value
 }
 
 function roleOf({ role, type }: Json): Role | undefined {
@@ -145,26 +166,30 @@ function roleOf({ role, type }: Json): Role | undefined {
     : undefined
 }
 
-/** Fields of a schema with texts. */
-const SCHEMA_TEXT_FIELDS = new Set("description title enum const default examples example".split(" "))
+/** Fields of a schema with values of its properties. */
+const SCHEMA_VALUES = new Set("enum const default examples example input_examples".split(" "))
+/** Names and keywords of schemas and tools. Every other string is text. */
+const SCHEMA_NAMES = new Set(
+  (
+    "type role name id required propertyOrdering dependentRequired format strict syntax voice server_label " +
+    "$ref $id $schema $anchor $dynamicRef $dynamicAnchor $recursiveRef"
+  ).split(" "),
+)
+const ID = /_ids?$/
 
 /** Maps the texts of a tool and of its schema. Names are visited, but stay unchanged. */
-function mapDescriptions(value: unknown, visit: Visit): unknown {
-  if (isArray(value)) return mapList(value, (one) => mapDescriptions(one, visit))
-  if (typeof value === "string") return mapNames("", value, visit)
-  if (!isObject(value)) return value
-  const changed: Json = {}
-  for (const [key, one] of Object.entries(value)) {
-    visit(key, NAMES, "plain")
-    const mapped =
-      SCHEMA_TEXT_FIELDS.has(key) && !isSchema(one)
-        ? mapValues(one, "system", visit)
-        : typeof one === "string"
-          ? mapNames(key, one, visit)
-          : mapDescriptions(one, visit)
-    if (mapped !== one) changed[key] = mapped
+function mapSchema(key: string, value: unknown, visit: Visit): unknown {
+  if (isArray(value)) return mapList(value, (one) => mapSchema(key, one, visit))
+  if (typeof value === "string") {
+    if (SCHEMA_NAMES.has(key) || ID.test(key)) return mapNames(key, value, visit)
+    return mapLeaf(key, value, (text) => visit(text, "system", "plain"))
   }
-  return Object.keys(changed).length === 0 ? value : { ...value, ...changed }
+  if (!isObject(value)) return value
+  return mapFields(value, (name, one) => {
+    visit(name, NAMES, "plain")
+    const hasValues = SCHEMA_VALUES.has(name) && !isSchema(one)
+    return hasValues ? mapValues(name, one, "system", visit) : mapSchema(name, one, visit)
+  })
 }
 
 /** A property of a tool can have the name of a field of a schema. */
