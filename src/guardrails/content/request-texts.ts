@@ -1,5 +1,6 @@
 import { GATEWAY_FIELDS } from "../../formats/upstream.ts"
 import { isArray, isObject, type Json } from "../../support/json.ts"
+import { mapNumber } from "./json-texts.ts"
 import { isBase64, isDataUrl, mapBase64, mapDataUrl, mapUrl, URL_FIELD } from "./encoded-text.ts"
 
 /**
@@ -140,17 +141,14 @@ const CALLS = /(?:^|_)tool_use$/
 const MEDIA_FIELD = /image|video|audio|file|mask|data|bytes|base64|b64/i
 const MAX_TEXT_IN_BASE64 = 512
 
-/** Maps every text of a value with arbitrary field names. Numbers are read as text: an id can be one. */
+/** Maps every text of a value with arbitrary field names. */
 function mapValues(key: string, value: unknown, role: Role, visit: Visit): unknown {
   const map = (text: string) => visit(text, role, "plain")
   if (typeof value === "string") {
     const isMedia = value.length > MAX_TEXT_IN_BASE64 && MEDIA_FIELD.test(key) && isBase64(value)
     return isMedia ? mapNames("", value, visit) : mapLeaf(key, value, map)
   }
-  if (typeof value === "number") {
-    const mapped = map(String(value))
-    return mapped === String(value) ? value : mapped
-  }
+  if (typeof value === "number") return mapNumber(value, map)
   if (isArray(value)) return mapList(value, (one) => mapValues(key, one, role, visit))
   if (!isObject(value)) return value
   return mapFields(value, (name, one) => {
