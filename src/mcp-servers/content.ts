@@ -5,23 +5,24 @@ import { type McpMessage, paramsOf } from "./message.ts"
 
 /** Content filters of guardrails on MCP messages: every text in them is checked like text of a chat. */
 
-/** Protocol fields that are not content. */
-const NO_TEXT = new Set(["type", "mimeType", "role", "method", "progressToken", "requestId", "level", "annotations"])
+/** Protocol fields with keywords and ids. They are checked but never changed. */
+const NAMES = new Set(
+  "type mimeType role method progressToken requestId level annotations cursor protocolVersion".split(" "),
+)
 /** Base64 data of an image, audio or file. */
 const BYTES = new Set(["data", "blob"])
 
-function mapTexts(value: unknown, visit: Visit): unknown {
+function mapTexts(value: unknown, visit: Visit, visitName: Visit = (name) => name): unknown {
   if (typeof value === "string") return visit(value)
-  if (isArray(value)) return value.map((one) => mapTexts(one, visit))
+  if (isArray(value)) return value.map((one) => mapTexts(one, visit, visitName))
   if (!isObject(value)) return value
   const isMedia = typeof value["mimeType"] === "string"
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const isSkipped = typeof inner === "string" && (NO_TEXT.has(key) || (isMedia && BYTES.has(key)))
+      if (typeof inner === "string" && NAMES.has(key)) return [key, visitName(inner)]
+      if (typeof inner === "string" && isMedia && BYTES.has(key)) return [key, inner]
       // Names in a free-form structure are content too.
-      return key === "structuredContent"
-        ? [key, mapFree(inner, visit, visit)]
-        : [key, isSkipped ? inner : mapTexts(inner, visit)]
+      return [key, key === "structuredContent" ? mapFree(inner, visit, visit) : mapTexts(inner, visit, visitName)]
     }),
   )
 }
@@ -36,19 +37,21 @@ export async function screenSent(
   headers: readonly string[] = [],
 ): Promise<McpMessage> {
   const { name, arguments: args, ...params } = paramsOf(message)
-  const mapped = (visit: Visit) => ({
-    ...("params" in message && { params: mapTexts(params, visit) }),
-    ...("result" in message && { result: mapTexts(message["result"], visit) }),
+  const mapped = (visit: Visit, visitName?: Visit) => ({
+    ...("params" in message && { params: mapTexts(params, visit, visitName) }),
+    ...("result" in message && { result: mapTexts(message["result"], visit, visitName) }),
+    ...("error" in message && { error: mapTexts(message["error"], visit, visitName) }),
     ...(args !== undefined && { args: mapFree(args, visit, (key) => key) }),
   })
+  const keywords = textsOf((visit) => mapped((text) => text, visit))
   const request = {
     messages: textsOf(mapped).map((content) => ({ role: "user", content })),
-    names: [name, ...namesIn(args), ...headers],
+    names: [message["id"], name, ...keywords, ...namesIn(args), ...headers],
   }
   const screened = await screening.request(request)
   if (screened === request) return message
   const passed = screened.messages.map(({ content }) => content)
-  const { args: passedArgs, params: passedParams, ...rest } = withTexts(mapped, passed) as Json
+  const { args: passedArgs, params: passedParams, ...rest } = withTexts((visit) => mapped(visit), passed) as Json
   const outer = { ...(name !== undefined && { name }), ...(passedArgs !== undefined && { arguments: passedArgs }) }
   return { ...message, ...rest, ...(isObject(passedParams) && { params: { ...passedParams, ...outer } }) }
 }

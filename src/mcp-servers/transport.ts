@@ -1,6 +1,7 @@
 import { dataOf, FrameSplitter } from "../formats/sse/frames.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { openOutbound, type OpenRequest, type OutboundDeps } from "../outbound/send.ts"
+import { type Redactor, redactorFor } from "../outbound/redactor.ts"
 import { concat } from "../support/bytes.ts"
 import { isArray, isObject, parseJson } from "../support/json.ts"
 import { isMessage, isResponseTo, type McpMessage, type McpRequest, STATELESS_VERSION } from "./message.ts"
@@ -73,8 +74,8 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
     await discard(response)
     throw new ServerFailure("The server returned neither JSON nor an event stream.")
   }
-  const { signal } = upstream
-  const messages = isStream ? readEvents(body, request, signal) : readDocument(body, request, signal)
+  const reading = { request, signal: upstream.signal, hidden: redactorOf(upstream) }
+  const messages = isStream ? readEvents(body, reading) : readDocument(body, reading)
   return { sessionId: headers.get(SESSION_HEADER), isStream, messages }
 }
 
@@ -85,7 +86,8 @@ async function refusalIn(response: Response, request: McpRequest, upstream: Upst
   const { body, headers, status } = response
   const isDocument = body !== null && (headers.get("content-type") ?? "").startsWith("application/json")
   if (upstream.protocolVersion === STATELESS_VERSION && REFUSED.has(status) && isDocument) {
-    const found = await lastOf(readDocument(body, request, upstream.signal)).catch(() => undefined)
+    const reading = { request, signal: upstream.signal, hidden: redactorOf(upstream) }
+    const found = await lastOf(readDocument(body, reading)).catch(() => undefined)
     if (found && isObject(found["error"])) return { sessionId: null, isStream: false, messages: single(found) }
   }
   await discard(response)
@@ -188,24 +190,39 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, maxBytes: number, sig
   }
 }
 
-async function* readDocument(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
+const SECRET_NAME = /auth|cookie|credential|key|pass|secret|token/i
+/** A shorter value of another header, such as the name of a tenant, may be content. */
+const MIN_SECRET_LENGTH = 24
+
+/** Hides the secrets of the record: a server may echo its request, as in an error message. */
+function redactorOf({ url, headers }: Upstream): Redactor {
+  const parameters = URL.parse(url)?.searchParams ?? []
+  const sent = [...Object.entries(headers), ...parameters]
+  const secrets = sent.filter(([name, value]) => SECRET_NAME.test(name) || value.length >= MIN_SECRET_LENGTH)
+  const values = secrets.flatMap(([, value]) => [value, value.replace(/^\w+ +/, "")])
+  return redactorFor({ released: [], secrets: values.map((value) => ({ value, placeholder: "[redacted]" })) })
+}
+
+type Reading = { request: McpRequest; signal: AbortSignal; hidden: Redactor }
+
+async function* readDocument(body: ReadableStream<Uint8Array>, { request, signal, hidden }: Reading) {
   const chunks: Uint8Array[] = []
   for await (const chunk of chunksOf(body, MAX_MESSAGE_BYTES, signal)) chunks.push(chunk)
-  for (const message of messagesIn(new TextDecoder().decode(concat(chunks)))) {
+  for (const message of messagesIn(new TextDecoder().decode(hidden.bytes(concat(chunks))))) {
     yield message
     if (isResponseTo(request, message)) return
   }
   throw new ServerFailure("The server did not respond to the request: no response has its id.")
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>, request: McpRequest, signal: AbortSignal) {
+async function* readEvents(body: ReadableStream<Uint8Array>, { request, signal, hidden }: Reading) {
   const splitter = new FrameSplitter()
   for await (const chunk of chunksOf(body, MAX_RESPONSE_BYTES, signal)) {
     for (const frame of framesIn(splitter, chunk)) {
       if (frame.byteLength > MAX_MESSAGE_BYTES) throw new ServerFailure("A message of the server is too large.")
       const data = dataOf(frame)
       if (data === undefined || data === "") continue
-      for (const message of messagesIn(data)) {
+      for (const message of messagesIn(hidden.text(data))) {
         yield message
         if (isResponseTo(request, message)) return
       }

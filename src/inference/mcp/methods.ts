@@ -78,8 +78,13 @@ function denied(message: string): GatewayError {
   return new GatewayError("forbidden", message, { metadata: { reason: "mcp_tool_denied" } })
 }
 
-/** The request to send: with a revision that both sides support, and for a call only fields that guardrails read. */
-export function outgoingOf(request: McpRequest, { isStateless }: Connection): McpRequest {
+/** The request to send: with a revision that both sides support, and only fields that guardrails read. */
+export function outgoingOf(
+  { jsonrpc, id, method, params: sentParams }: McpRequest,
+  connection: Connection,
+): McpRequest {
+  const { isStateless } = connection
+  const request: McpRequest = { jsonrpc, id, method, ...(sentParams !== undefined && { params: sentParams }) }
   const params = isStateless ? { ...paramsOf(request), _meta: unversioned(request) } : paramsOf(request)
   if (request.method === "initialize") {
     const { protocolVersion } = params

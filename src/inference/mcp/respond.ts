@@ -52,15 +52,23 @@ function newDeadline({ server, incoming }: Connection): Deadline {
 /** `isShared`: a stream ends it. */
 type Deadline = { signal: AbortSignal; stop: () => void; clear: () => void; isShared: boolean }
 
-/** A notification or a response of the client: 202. */
-export async function respondOneWay(message: McpMessage, connection: Connection): Promise<Response> {
-  const isNotification = typeof message["method"] === "string" && message["method"].startsWith("notifications/")
+/** Throws for a message that is neither a notification nor a response. Only fields that guardrails read are sent. */
+function oneWayOf(message: McpMessage, { isStateless }: Connection): McpMessage {
+  const { jsonrpc, method } = message
+  const isNotification = typeof method === "string" && method.startsWith("notifications/")
   if (!isNotification && !isResponse(message)) {
     throw new GatewayError("invalid_request", "The message must be a request with an id, a notification or a response.")
   }
-  if (connection.isStateless && !isNotification) {
+  if (isStateless && !isNotification) {
     throw new GatewayError("invalid_request", `Revision ${STATELESS_VERSION} has no responses of clients.`)
   }
+  const fields = isNotification ? ["method", "params"] : ["id", "result", "error"]
+  return { jsonrpc, ...Object.fromEntries(fields.flatMap((name) => (name in message ? [[name, message[name]]] : []))) }
+}
+
+/** A notification or a response of the client: 202. */
+export async function respondOneWay(given: McpMessage, connection: Connection): Promise<Response> {
+  const message = oneWayOf(given, connection)
   // A request of revision 2026-07-28 is cancelled by closing its response.
   if (connection.isStateless) return nothing()
   const deadline = newDeadline(connection)
@@ -127,18 +135,29 @@ async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
   return (await valueOrTimeout(done, ms)) === undefined
 }
 
-/** Handles a batch of revision 2025-03-26 one message at a time. Messages without a response are left out. */
+/**
+ * Handles a batch of revision 2025-03-26 one message at a time. Messages without a response are left out. A failure
+ * after a response is an error among the responses: the calls before it are charged.
+ */
 export async function respondToBatch(messages: readonly McpMessage[], connection: Connection): Promise<Response> {
+  for (const message of messages) if (!isRequest(message)) oneWayOf(message, connection)
   const responses: McpMessage[] = []
   for (const message of messages) {
-    if (!isRequest(message)) {
-      await respondOneWay(message, connection)
-      continue
+    try {
+      if (isRequest(message)) {
+        const response = await respondToRequest(message, connection, { json: true, events: false })
+        responses.push(await response.json<McpMessage>())
+      } else await respondOneWay(message, connection)
+    } catch (thrown) {
+      if (responses.length === 0) throw thrown
+      const error = asGatewayError(thrown)
+      const { reason } = error.metadata ?? {}
+      const data = { code: error.status, ...(reason !== undefined && { reason }) }
+      const failed = { code: ERROR_CODES.serverFailed, message: error.message, data }
+      responses.push({ jsonrpc: "2.0", id: isRequest(message) ? message.id : null, error: failed })
     }
-    const response = await respondToRequest(message, connection, { json: true, events: false })
-    responses.push(await response.json<McpMessage>())
   }
-  return responses.length === 0 ? new Response(null, { status: 202 }) : Response.json(responses)
+  return responses.length === 0 ? nothing() : Response.json(responses)
 }
 
 /** Ends the session of the server. */

@@ -38,7 +38,8 @@ export const TIME_IS_OVER = "timeout"
 
 const hasDisconnected = (signal: AbortSignal) => signal.aborted && signal.reason !== TIME_IS_OVER
 
-const UNSCREENED = new Set(["initialize", "server/discover", "ping", "tools/list"])
+/** Methods whose results describe the server, which its operator has registered. */
+const DESCRIPTIONS = new Set(["initialize", "server/discover", "ping", "tools/list"])
 
 /** Runs one request: permission, guardrails, hold, exchange. Throws only if the whole HTTP request must fail. */
 export async function runRequest(
@@ -46,7 +47,8 @@ export async function runRequest(
   connection: Connection,
   signal: AbortSignal,
 ): Promise<RunningRequest> {
-  const screening = UNSCREENED.has(request.method) ? undefined : connection.newScreening()
+  const screening = connection.newScreening()
+  const reading = DESCRIPTIONS.has(request.method) ? undefined : screening
   let call: ToolCall | undefined
   try {
     if (isTooDeep(request))
@@ -58,7 +60,7 @@ export async function runRequest(
     call = await holdFor(screened, connection)
     if (call) connection.onHeld?.(call.id)
     const answer = await exchange(request, screened, connection, signal)
-    const messages = relayed({ request, answer, connection, call, screening, signal })
+    const messages = relayed({ request, answer, connection, call, screening: reading, signal })
     return { isStream: answer.isStream, sessionId: answer.sessionId, generationId: call?.id, messages }
   } catch (thrown) {
     if (thrown instanceof ServerFailure && thrown.isSessionLost) {
