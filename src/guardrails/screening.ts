@@ -1,19 +1,10 @@
-import { isObject, type Json, objectsOf } from "../support/json.ts"
+import { isArray, type Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { flattenContent } from "../formats/chat/provider-spellings.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
 import { ResponseFilter } from "./content/response-filter.ts"
-import {
-  mapTexts,
-  mapOtherFields,
-  mapRequest,
-  NAMES,
-  CHOICE_FIELDS,
-  RESULT_FIELDS,
-  type Role,
-  type Visit,
-} from "./content/request-texts.ts"
+import { mapOutput } from "./content/output-texts.ts"
+import { mapTexts, mapRequest, NAMES, type Role, type Visit } from "./content/request-texts.ts"
 import type { OwnedRule } from "./content/rules.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { WorkBudget } from "./content/work-budget.ts"
@@ -90,6 +81,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
     async request(request) {
       side = "request"
       if (isTooDeep(request)) throw new GatewayError("invalid_request", TOO_DEEP)
+      if (rules.some(({ action }) => action !== "flag")) requireText(request)
       const screened = await mapped((visit) => mapRequest(request, visit), filterFor)
       side = "response"
       return screened
@@ -112,6 +104,16 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
   }
 }
 
+/** Only the model of a provider can read token ids. */
+function requireText(request: object): void {
+  const { input }: { input?: unknown } = request
+  const isTokens = isArray(input) && input.some((one) => typeof one === "number" || isArray(one))
+  if (!isTokens) return
+  const rule =
+    "input: a guardrail of this key filters content, and token ids cannot be read. Send text; LangChain does with check_embedding_ctx_length=False."
+  throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
+}
+
 type NewFilter = (rules: readonly Rule[], codec: TextCodec) => TextFilter
 
 /** Names and ids must not change, so only blocking patterns read them. */
@@ -126,30 +128,6 @@ function filtersByRole(rules: readonly OwnedRule[], outputRules: readonly OwnedR
     noRules: createCachedFilter([], newFilter),
     filterFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
   }
-}
-
-/** Only a stream has a standard `delta`. */
-const DOCUMENT_FIELDS = new Set([...CHOICE_FIELDS].filter((name) => name !== "delta"))
-
-/**
- * Filters choices of chat or the text of a transcription, whose segments are dropped because they would reveal redacted
- * text.
- */
-function mapOutput(result: Json, visit: Parameters<typeof mapTexts>[2], redacts: boolean): Json {
-  if (Array.isArray(result["choices"])) {
-    const choices = objectsOf(result["choices"]).map((choice) => ({
-      ...mapOtherFields(choice, DOCUMENT_FIELDS, visit),
-      // The client receives the parts as one text, so a match may cross them.
-      message: mapTexts(isObject(choice["message"]) ? flattenContent(choice["message"]) : null, "assistant", visit),
-      ...(redacts && choice["logprobs"] != null && { logprobs: null }),
-    }))
-    return { ...mapOtherFields(result, RESULT_FIELDS, visit), choices }
-  }
-  if (typeof result["text"] !== "string") return result
-  const text = visit(result["text"], "assistant", "plain")
-  if (text === result["text"]) return result
-  const { words: _, segments: __, ...rest } = result
-  return { ...rest, text }
 }
 
 function patternsOf(rules: Iterable<OwnedRule>): string[] {

@@ -70,8 +70,8 @@ describe("POST /images/edits", () => {
     ])
     const images = form.getAll("image[]") as unknown as File[]
     expect(images.map(({ name, type, size }) => [name, type, size])).toEqual([
-      ["cat.png", "image/png", PNG.size],
-      ["cat.png", "image/png", PNG.size],
+      ["image.png", "image/png", PNG.size],
+      ["image.png", "image/png", PNG.size],
     ])
     expect((form.get("mask") as unknown as File).size).toBe(MASK.size)
     expect(form.has("num_images")).toBe(false)
@@ -80,13 +80,36 @@ describe("POST /images/edits", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
+  test("names and parameters of files, which guardrails cannot read, are not sent", async () => {
+    const { key } = await newWorkspace()
+    const model = await newModel("image", { image_output: "0.02" })
+    const sent = respondWith(() => Response.json(pictures(1)))
+    const bytes = await PNG.arrayBuffer()
+    const named = new File([bytes], "ada@example.com.PNG", { type: "image/png; note=ada@example.com" })
+    const parts = [["model", model] as const, ["prompt", "x"] as const, ["image", named] as const]
+    await expectJson(200, post(key, "/images/edits", [...parts, ["mask", named]]))
+    expect(sent[0]?.form.get("image")).toMatchObject({ name: "image.png", type: "image/png" })
+    expect(sent[0]?.form.get("mask")).toMatchObject({ name: "mask.png", type: "image/png" })
+    const stt = await newModel("transcription", { second: "0.001" })
+    const heard = respondWith(() => Response.json({ text: "Hello", duration: 1 }))
+    const sound = new File([bytes], "of ada@example", { type: "audio/mp3; note=ada@example.com" })
+    await expectJson(
+      200,
+      post(key, "/audio/transcriptions", [
+        ["model", stt],
+        ["file", sound],
+      ]),
+    )
+    expect(heard[0]?.form.get("file")).toMatchObject({ name: "audio", type: "audio/mp3" })
+  })
+
   test("one image is sent as the part image", async () => {
     const { key } = await newWorkspace()
     const model = await newModel("image", { image_output: "0.02" })
     const sent = respondWith(() => Response.json(pictures(1)))
     const parts = [["model", model] as const, ["prompt", "x"] as const, ["image", PNG] as const]
     await expectJson(200, post(key, "/images/edits", parts))
-    expect(sent[0]?.form.get("image")).toMatchObject({ name: "cat.png", size: PNG.size })
+    expect(sent[0]?.form.get("image")).toMatchObject({ name: "image.png", size: PNG.size })
   })
 
   test.each([

@@ -27,7 +27,7 @@ export async function readTranscription({ raw, json }: Incoming): Promise<{ requ
   if (!part) throw new GatewayError("invalid_request", "file: must be a form part with the audio and a file name.")
   const request = check(TranscriptionRequest.omit({ input_audio: true }), toFields(form))
   const bytes = new Uint8Array(await part.arrayBuffer())
-  return { request, file: { bytes, name: part.name || "audio", type: part.type || "application/octet-stream" } }
+  return { request, file: { bytes, name: nameOf(part, "audio"), type: typeOf(part) } }
 }
 
 /** Reads a request to edit images from a multipart form. */
@@ -43,7 +43,26 @@ export async function readImageEdit(
   if (images.length === 0 || images.length > MAX_IMAGES) {
     throw new GatewayError("invalid_request", `image: must be 1 to ${MAX_IMAGES} form parts with an image and a name.`)
   }
-  return { request, files: { images, mask: filesIn(form, "mask")[0] } }
+  const [mask] = filesIn(form, "mask")
+  return {
+    request,
+    files: { images: images.map((one) => renamed(one, "image")), mask: mask && renamed(mask, "mask") },
+  }
+}
+
+/** Providers read the ending of a name only, and guardrails cannot read it at all, so the client's is not sent. */
+function nameOf({ name }: File, plain: string): string {
+  const [ending = ""] = /\.[a-z0-9]{1,5}$/i.exec(name) ?? []
+  return plain + ending.toLowerCase()
+}
+
+function typeOf({ type }: File): string {
+  const [plain = "application/octet-stream"] = /^(?:audio|video|image|application)\/[\w.+-]{1,40}/i.exec(type) ?? []
+  return plain.toLowerCase()
+}
+
+function renamed(file: File, plain: string): File {
+  return new File([file], nameOf(file, plain), { type: typeOf(file) })
 }
 
 async function readForm(request: Request): Promise<FormData> {
