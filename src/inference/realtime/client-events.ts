@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { EventError, RealtimeEvent } from "./events.ts"
 
 /** Checks events of the client before they are sent to the provider. Pure. */
@@ -27,7 +27,7 @@ export function checkEvent(event: RealtimeEvent, names: UpstreamNames): EventChe
   if (PASSED.has(type)) return { event }
   if (type === "session.update") return checkSession(event, names)
   if (type === "conversation.item.create") return checked(event, itemError(event["item"], "item"))
-  if (type === "response.create") return checked(event, responseError(event["response"]))
+  if (type === "response.create") return checkResponse(event)
   return refuse("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
 
@@ -38,7 +38,7 @@ function checkSession(event: RealtimeEvent, { upstreamId, transcription }: Upstr
   if (type !== undefined && type !== "realtime") {
     return refuse("unsupported_session", 'session.type: must be "realtime". Use /audio/transcriptions to transcribe.')
   }
-  const fault = toolError(tools, "session.tools") ?? promptError(prompt, "session.prompt")
+  const fault = toolError(tools, "session.tools") ?? promptError(prompt, "session.prompt") ?? inputError(fields)
   if (fault) return { error: fault }
   const isRefused = transcription === undefined && requestedTranscription(event) !== undefined
   const passed = {
@@ -81,30 +81,58 @@ function withTranscription(session: Json, model: string | undefined): Json {
   }
 }
 
-function responseError(response: unknown): EventError | undefined {
-  if (response === undefined || response === null) return undefined
-  if (!isObject(response)) return validationError("invalid_event", "response: must be an object.")
-  const { tools, prompt, input } = response
-  const items = objectsOf(input).map((item) => itemError(item, "response.input"))
-  return toolError(tools, "response.tools") ?? promptError(prompt, "response.prompt") ?? items.find((one) => one)
+/** Settings in another shape could be read by a provider, but not by the gateway. */
+function inputError({ audio, input_audio_transcription: old }: Json): EventError | undefined {
+  const input = isObject(audio) ? audio["input"] : audio
+  const transcription = isObject(input) ? input["transcription"] : undefined
+  const invalid = [
+    ["session.audio", audio],
+    ["session.audio.input", input],
+    ["session.audio.input.transcription", transcription],
+    ["session.input_audio_transcription", old],
+  ].find(([, value]) => value != null && !isObject(value))
+  return invalid && validationError("invalid_event", `${String(invalid[0])}: must be an object.`)
+}
+
+/** A response uses the model of its session. */
+function checkResponse(event: RealtimeEvent): EventCheck {
+  const { response } = event
+  if (response === undefined || response === null) return { event }
+  if (!isObject(response)) return refuse("invalid_event", "response: must be an object.")
+  const { model: _, ...settings } = response
+  return checked({ ...event, response: settings }, responseError(settings))
+}
+
+function responseError({ tools, prompt, input }: Json): EventError | undefined {
+  const fault = toolError(tools, "response.tools") ?? promptError(prompt, "response.prompt")
+  if (fault || input == null) return fault
+  if (!isArray(input)) return validationError("invalid_event", "response.input: must be an array.")
+  return input.map((item) => itemError(item, "response.input")).find((one) => one)
 }
 
 function itemError(item: unknown, field: string): EventError | undefined {
   if (!isObject(item)) return validationError("invalid_event", `${field}: must be an object.`)
-  const { type, content } = item
-  if (!ITEMS.has(String(type)))
+  const { type, content, output } = item
+  if (typeof type !== "string" || !ITEMS.has(type))
     return validationError("unsupported_item", `${field}.type: must be one of ${[...ITEMS].join(", ")}.`)
-  const other = objectsOf(content).find((part) => !CONTENT.has(String(part["type"])))
-  if (!other) return undefined
+  if (output != null && typeof output !== "string")
+    return validationError("invalid_event", `${field}.output: must be a string.`)
+  if (content == null) return undefined
+  if (isArray(content) && content.every(isReadable)) return undefined
   return validationError(
     "unsupported_content",
-    `${field}.content: must be text or audio. Other content has no price in a session.`,
+    `${field}.content: must be a list of text and audio. Other content has no price in a session.`,
   )
+}
+
+function isReadable(part: unknown): boolean {
+  return isObject(part) && typeof part["type"] === "string" && CONTENT.has(part["type"])
 }
 
 /** Tools that the provider runs would act for the gateway's account and bypass the tool rules of this key. */
 function toolError(tools: unknown, field: string): EventError | undefined {
-  if (objectsOf(tools).every(({ type }) => type === "function")) return undefined
+  if (tools == null) return undefined
+  if (isArray(tools) && tools.every((tool) => isObject(tool) && tool["type"] === "function")) return undefined
   return validationError("unsupported_tool", `${field}: must be functions, which the client runs.`)
 }
 
