@@ -100,3 +100,40 @@ test("the fields of a response keep their order", () => {
   const order = sent.flatMap(({ choices }) => objectsOf(choices)).flatMap(({ delta }) => Object.keys(delta as Json))
   expect(order).toEqual(["content", "content", "tool_calls"])
 })
+
+const CALLS = [
+  ["function", "arguments", '{"to":"', '"}'],
+  ["custom", "input", "Write to ", "."],
+] as const
+
+test("no part of a match in a streamed tool call of any kind is sent", () => {
+  const written = fc.record({
+    secret: fc.constantFrom(...SECRETS),
+    call: fc.constantFrom(...CALLS),
+    cuts: fc.array(fc.nat(60), { maxLength: 3 }),
+    action: fc.constantFrom("redact" as const, "block" as const),
+  })
+  fc.assert(
+    fc.property(written, ({ secret: [, text, label], call: [kind, field, head, tail], cuts, action }) => {
+      const whole = head + text + tail
+      const places = [0, ...cuts.map((cut) => cut % whole.length).toSorted((one, other) => one - other), whole.length]
+      const pieces = places.slice(1).map((end, at) => whole.slice(places[at], end))
+      const opening = { index: 0, id: "c", type: kind, [kind]: { name: "f", [field]: "" } }
+      const chunks = [
+        chunkOf({ tool_calls: [opening] }),
+        ...pieces.map((piece) => chunkOf({ tool_calls: [{ index: 0, [kind]: { [field]: piece } }] })),
+        chunkOf({}, "tool_calls"),
+      ]
+      const filter = filterFor(action)
+      const sent = [...chunks.flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+      const passed = fieldOf(sent, ({ tool_calls: calls }) => {
+        const called = objectsOf(calls)[0]?.[kind]
+        return isObject(called) ? called[field] : ""
+      })
+      expect(filter.isBlocked).toBe(action === "block")
+      expect(passed).not.toContain(text.slice(0, 8))
+      if (action === "redact") expect(passed).toBe(head + label + tail)
+    }),
+    { numRuns: runs(4) },
+  )
+})

@@ -33,11 +33,20 @@ type ChoiceParts = {
 /** A chunk without text of the answer; `delayedChunks`: delayed text of the answer, before the last chunk. */
 type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined }
 
+/** `field`: of the text that the model writes. */
 type CallPiece = {
   choice: number
   extended: Set<string>
+  field: "arguments" | "input"
   wrap: (called: Json) => Json
 }
+
+/** Kinds of tool calls: functions take JSON, custom tools take text. */
+const CALLS = [
+  { kind: "function", field: "arguments" },
+  { kind: "custom", field: "input" },
+] as const
+const CALL_FIELDS: ReadonlySet<string> = new Set(["index", "id", "type", ...CALLS.map(({ kind }) => kind)])
 
 /**
  * Filters the chunks of a chat stream. Every text of a response (content, refusal, reasoning, each reasoning detail,
@@ -193,8 +202,10 @@ export class ResponseFilter {
     if (key === "reasoning_details" && isArray(value)) {
       return mapUnlessSame(value, (detail, at) => this.#detail(detail, at, choice, extended))
     }
-    if (key === "function_call" && isObject(value))
-      return this.#functionCall("function_call", value, { choice, extended, wrap: (one) => ({ function_call: one }) })
+    if (key === "function_call" && isObject(value)) {
+      const wrap = (called: Json) => ({ function_call: called })
+      return this.#called("function_call", value, { choice, extended, field: "arguments", wrap })
+    }
     if (key === "audio" && isObject(value) && typeof value["transcript"] === "string") {
       const wrap = (transcript: string) => ({ audio: { transcript } })
       const transcript = this.#channels.push("audio", value["transcript"], {
@@ -209,23 +220,29 @@ export class ResponseFilter {
   }
 
   #call(call: unknown, at: number, choice: number, extended: Set<string>): unknown {
-    if (!isObject(call) || !isObject(call["function"])) return call
+    if (!isObject(call)) return call
     const index = typeof call["index"] === "number" ? call["index"] : at
-    const wrap = (called: Json) => ({ tool_calls: [{ index, function: called }] })
-    const called = this.#functionCall(`call ${index}`, call["function"], { choice, extended, wrap })
-    return called === call["function"] ? call : { ...call, function: called }
+    let result = mapOtherFields(call, CALL_FIELDS, this.#screen.visit)
+    for (const { kind, field } of CALLS) {
+      const called = result[kind]
+      if (!isObject(called)) continue
+      const wrap = (piece: Json) => ({ tool_calls: [{ index, [kind]: piece }] })
+      const filtered = this.#called(`call ${index}`, called, { choice, extended, field, wrap })
+      if (filtered !== called) result = { ...result, [kind]: filtered }
+    }
+    return result
   }
 
-  #functionCall(name: string, called: Json, { choice, extended, wrap }: CallPiece): Json {
-    const { arguments: written } = called
+  #called(name: string, called: Json, { choice, extended, field, wrap }: CallPiece): Json {
+    const written = called[field]
     if (typeof written !== "string") return called
     const result = this.#channels.push(name, written, {
       choice,
-      newCodec: jsonCodec,
-      wrap: (text) => wrap({ arguments: text }),
+      newCodec: field === "input" ? plainCodec : jsonCodec,
+      wrap: (text) => wrap({ [field]: text }),
       extended,
     })
-    return result === written ? called : { ...called, arguments: result }
+    return result === written ? called : { ...called, [field]: result }
   }
 
   #detail(detail: unknown, at: number, choice: number, extended: Set<string>): unknown {
