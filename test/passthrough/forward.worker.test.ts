@@ -317,6 +317,30 @@ describe("content filters of guardrails", () => {
     expect((await as.post("/passthrough/search/v1/jobs/1", { text: "fine" })).status).toBe(200)
   })
 
+  test.each([
+    ["its path", "/passthrough/search/v1/jobs/the%20forbidden%20word", {}],
+    ["a header", "/passthrough/search/v1/jobs/1", { "x-note": "forbidden" }],
+    ["the user agent", "/passthrough/search/v1/jobs/1", { "user-agent": "forbidden" }],
+    ["the name of a header", "/passthrough/search/v1/jobs/1", { "x-forbidden": "1" }],
+  ])("block a request by %s", async (_, path, headers) => {
+    const { workspace, as, hash, receiver } = await newSetup()
+    await guard(workspace, hash, block)
+    await errorOf(403, as.post(path, { text: "fine" }, headers))
+    expect(receiver.got).toEqual([])
+  })
+
+  test("redact the path and headers, and keep the rest of them", async () => {
+    const { workspace, as, hash, receiver } = await newSetup()
+    await guard(workspace, hash, redact)
+    const headers = { "x-note": "see private-7", "x-kept": "as it is", "idempotency-key": "private-8" }
+    await as.post("/passthrough/search/v1/jobs/a%20b/private-1/c", { text: "fine" }, headers)
+    const [received] = receiver.got
+    expect(new URL(received?.url ?? "").pathname).toMatch(/\/v1\/jobs\/a%20b\/%5Bgone%5D\/c$/)
+    expect(received?.headers.get("x-note")).toBe("see [gone]")
+    expect(received?.headers.get("x-kept")).toBe("as it is")
+    expect(received?.headers.get("idempotency-key")).toBe("private-8")
+  })
+
   test("reject a body that they cannot read", async () => {
     const { workspace, as, hash, receiver } = await newSetup()
     await guard(workspace, hash, block)

@@ -92,7 +92,7 @@ export function mapUrl(url: string, map: Map): string {
 }
 
 /** Decodes what is escaped correctly: a stray percent sign must not hide the rest. */
-function unescaped(text: string): string {
+export function unescaped(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
     try {
       return decodeURIComponent(escaped)

@@ -1,44 +1,63 @@
 import { GatewayError } from "../../errors/errors.ts"
+import { unescaped } from "../../guardrails/content/encoded-text.ts"
 import { mapFree, namesIn, textsOf, withTexts } from "../../guardrails/content/json-texts.ts"
 import { isTooDeep } from "../../support/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
-import { isArray, isObject, objectsOf, parseJson } from "../../support/json.ts"
+import { elementAt } from "../../support/arrays.ts"
+import { isObject, objectsOf, parseJson } from "../../support/json.ts"
 
 /** Content filters of guardrails for service requests and responses. */
 
 const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 const isText = (type: string) => /^text\//i.test(type)
 
-export type ScreenedRequest = { query: URLSearchParams; body: string | undefined }
+/** A request to a service. `headers`: those of the client that are forwarded. */
+export type ScreenedRequest = {
+  path: string
+  query: URLSearchParams
+  headers: Readonly<Record<string, string>>
+  body: string | undefined
+}
+
+/** Headers with keywords and ids, which are checked but never changed. */
+const KEYWORDS = /^(?:accept|accept-.*|content-.*|user-agent|if-.*|range|priority|.*-id|.*-key|.*-version)$/
 
 /** The request after the guardrails. Throws if one blocks it or cannot read it. */
-export async function screenSent(
-  { query, body }: ScreenedRequest,
-  type: string,
-  screening: Screening,
-): Promise<ScreenedRequest> {
+export async function screenSent(sent: ScreenedRequest, type: string, screening: Screening): Promise<ScreenedRequest> {
+  const { path, query, headers, body } = sent
   const value = body === undefined || body === "" ? undefined : readable(body, type)
-  const parameters = [...query].map(([name, text]) => ({ name, text }))
+  const parameters = [...query]
+  const fields = Object.entries(headers)
   const map = (visit: (text: string) => string) => ({
-    query: parameters.map(({ text }) => visit(text)),
+    path: path.split("/").map((segment) => mapSegment(segment, visit)),
+    query: parameters.map(([, text]) => visit(text)),
+    headers: fields.map(([name, text]) => (KEYWORDS.test(name) ? text : visit(text))),
     body: mapFree(value, visit, (name) => name),
   })
+  const keywords = fields.flatMap(([name, text]) => (KEYWORDS.test(name) ? [name, text] : [name]))
   const request = {
     messages: textsOf(map).map((content) => ({ role: "user", content })),
-    names: [...parameters.map(({ name }) => name), ...namesIn(value)],
+    names: [unescaped(path), ...parameters.map(([name]) => name), ...keywords, ...namesIn(value)],
   }
   const screened = await screening.request(request)
-  if (screened === request) return { query, body }
+  if (screened === request) return sent
   const passed = withTexts(
     map,
     screened.messages.map(({ content }) => content),
-  )
-  if (!isObject(passed) || !isArray(passed["query"])) return { query, body }
-  const texts = passed["query"]
+  ) as ReturnType<typeof map>
   return {
-    query: new URLSearchParams(parameters.map(({ name }, at): [string, string] => [name, String(texts[at])])),
-    body: value === undefined ? body : written(passed["body"], type),
+    path: passed.path.join("/"),
+    query: new URLSearchParams(parameters.map(([name], at): [string, string] => [name, elementAt(passed.query, at)])),
+    headers: Object.fromEntries(fields.map(([name], at) => [name, elementAt(passed.headers, at)])),
+    body: value === undefined ? body : written(passed.body, type),
   }
+}
+
+/** Maps the text of a segment; one that is not changed keeps its escapes. */
+function mapSegment(segment: string, visit: (text: string) => string): string {
+  const text = unescaped(segment)
+  const mapped = visit(text)
+  return mapped === text ? segment : encodeURIComponent(mapped)
 }
 
 function readable(body: string, type: string): unknown {

@@ -8,7 +8,7 @@ import { keyFinder } from "../../policy/authenticate.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import { holdToolCall, type ToolCall } from "../mcp/tool-call.ts"
 import { isRead, screenReceived, screenSent, type ScreenedRequest } from "./content.ts"
-import { pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
+import { clientHeaders, pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
 import { findCallableService, requireRule, type Service, serviceModel } from "./service-call.ts"
 
 /** Limit of bodies that guardrails read. Others are streamed, up to the limit of the platform. */
@@ -24,10 +24,13 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   const path = pathBelow(url, slug)
   const rule = requireRule(service, request.method, path)
   const screening = screeningOf(caller.guardrails, meta.wantsMetadata)
-  const sent: ScreenedRequest = { query: url.searchParams, body: screening ? await bodyText(request) : undefined }
+  const hasKey = keyFinder(request.headers)
+  const headers = clientHeaders(request.headers, hasKey)
+  const body = screening ? await bodyText(request) : undefined
+  const sent: ScreenedRequest = { path, query: url.searchParams, headers, body }
   const type = request.headers.get("content-type") ?? ""
   const passed = screening ? await screenSent(sent, type, screening) : sent
-  const input = `${request.method} ${path}${passed.body === undefined ? "" : `\n${passed.body}`}`
+  const input = `${request.method} ${passed.path}${passed.body === undefined ? "" : `\n${passed.body}`}`
   const { name, timeoutMs } = service.row
   const about = {
     model: serviceModel(slug),
@@ -45,14 +48,10 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
     screening,
     signal: deadline.signal,
     hidden: redactorOf(service),
-    hasKey: keyFinder(request.headers),
   }
   try {
-    const response = await send(
-      exchange,
-      targetUrl(service, { path, query: passed.query, hasKey: exchange.hasKey }),
-      screening ? passed.body : request.body,
-    )
+    const to = { url: targetUrl(service, { path: passed.path, query: passed.query, hasKey }), headers: passed.headers }
+    const response = await send(exchange, to, screening ? passed.body : request.body)
     return await relay(response, exchange, deadline.clear)
   } catch (thrown) {
     deadline.clear()
@@ -74,8 +73,6 @@ type Exchange = {
   screening: Screening | undefined
   signal: AbortSignal
   hidden: Redactor
-  /** Whether a value contains a key of the gateway. */
-  hasKey: (value: string) => boolean
 }
 
 async function bodyText(request: Request): Promise<string> {
@@ -95,13 +92,19 @@ function redactorOf({ secrets }: Service): Redactor {
   return redactorFor({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
 }
 
-async function send({ incoming, service, signal, hasKey }: Exchange, url: string, body: BodyInit | null | undefined) {
+type Destination = { url: string; headers: Readonly<Record<string, string>> }
+
+async function send(
+  { incoming, service, signal }: Exchange,
+  to: Destination,
+  body: BodyInit | null | undefined,
+): Promise<Response> {
   const { env, request } = incoming
   const fetcher: typeof fetch = (...one) => fetch(...one)
   const deps = { fetch: fetcher, ...networkOf(env, fetcher), privateHosts: hostsIn(env, "PRIVATE_HOSTS") }
-  const headers = requestHeaders(request.headers, service.secrets.headers, hasKey)
+  const headers = requestHeaders(to.headers, service.secrets.headers)
   const hasBody = request.method !== "GET" && body != null && body !== ""
-  const outgoing = { url, method: request.method, headers, body: hasBody ? body : null, isFinal: true as const }
+  const outgoing = { url: to.url, method: request.method, headers, body: hasBody ? body : null, isFinal: true as const }
   const opened = await openOutbound(outgoing, deps, signal)
   if (opened instanceof Response) return opened
   throw new GatewayError("provider_failed", `${service.row.name} cannot be reached: ${opened.reason}.`)

@@ -7,15 +7,18 @@ import type { Service } from "./service-call.ts"
 const DROPPED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|authorization|cookie|origin|referer|forwarded|via|expect|accept-encoding|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|x-session-id|x-title|http-referer|x-service-.*|x-openrouter-.*|x-response-cache|sec-.*)$/
 
-/** `hasKey`: whether a value contains a key of the gateway, which is not forwarded. */
+/** Headers of the client to forward. `hasKey`: whether a value contains a key of the gateway. */
+export function clientHeaders(client: Headers, hasKey: (value: string) => boolean): Record<string, string> {
+  return Object.fromEntries([...client].filter(([name, value]) => !DROPPED.test(name) && !hasKey(value)))
+}
+
+/** The headers of a request: those of the client, replaced by those of the service. */
 export function requestHeaders(
-  client: Headers,
+  passed: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>>,
-  hasKey: (value: string) => boolean,
 ): Record<string, string> {
-  const passed = [...client].filter(([name, value]) => !DROPPED.test(name) && !hasKey(value))
   const added = Object.entries(secrets).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return { "user-agent": "edge-model-gateway", ...Object.fromEntries(passed), ...Object.fromEntries(added) }
+  return { "user-agent": "edge-model-gateway", ...passed, ...Object.fromEntries(added) }
 }
 
 const PASSED =
