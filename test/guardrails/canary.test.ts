@@ -331,3 +331,44 @@ test("a number in free values is read as a text", async () => {
     list: ["[CREDIT_CARD]"],
   })
 })
+
+test("a match across adjacent text parts of a message is found, at any cut", async () => {
+  const written = `Write to ${ADDRESS} today`
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(written.length), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom("text", "input_text", "output_text"),
+      async (cuts, type) => {
+        const places = [0, ...cuts.toSorted((one, other) => one - other), written.length]
+        const content = places.slice(1).map((end, at) => ({ type, text: written.slice(places[at], end) }))
+        const request = { model: "a/b", messages: [{ role: "user", content }] }
+        const passed = (await screening(EMAILS)?.request(request)) as typeof request
+        const text = passed.messages[0]?.content.map((part) => part.text).join("")
+        expect(text).toBe("Write to [EMAIL] today")
+        const block = { content_filter_builtins: [{ slug: "email", action: "block" }] }
+        await expect(screening(block)?.request(request)).rejects.toMatchObject({
+          metadata: { reason: "guardrail_blocked" },
+        })
+      },
+    ),
+    { numRuns: runs(1) },
+  )
+})
+
+test("text parts without a match across them stay separate", async () => {
+  const text = (one: string) => ({ type: "text", text: one, cache_control: { type: "ephemeral" } })
+  const content = [
+    text(`To ${ADDRESS}`),
+    text("and"),
+    { type: "image_url", image_url: { url: image } },
+    text("bob@x.org"),
+  ]
+  const request = { model: "a/b", messages: [{ role: "user", content }] }
+  const passed = (await screening(EMAILS)?.request(request)) as typeof request
+  expect(passed.messages[0]?.content).toEqual([text("To [EMAIL]"), text("and"), content[2], text("[EMAIL]")])
+})
+
+test.each(["&#64;", "&#x40;", "&#0064;", "&commat;", "\\u0040", "%40"])("an address with %s is found", async (at) => {
+  const request = { model: "a/b", messages: [{ role: "user", content: `Write to ${ADDRESS.replace("@", at)} today` }] }
+  expect(readable(await screening(EMAILS)?.request(request))).toContain("Write to [EMAIL] today")
+})

@@ -64,13 +64,49 @@ function mapTopLevel(key: string, value: unknown, visit: Visit): unknown {
 /** Maps every text of a value. Drops the signature of changed reasoning, which no longer matches. */
 export function mapTexts(value: unknown, role: Role, visit: Visit): unknown {
   if (typeof value === "string") return visit(value, role, "plain")
-  if (isArray(value)) return mapList(value, (one) => mapTexts(one, role, visit))
+  if (isArray(value)) {
+    return mapAdjacent(
+      mapList(value, (one) => mapTexts(one, role, visit)),
+      visit,
+    )
+  }
   if (!isObject(value)) return value
   const current = roleOf(value) ?? role
   const mapped = mapFields(value, (key, one) => mapField([key, one], value, current, visit))
   if (mapped === value) return value
   const { signature: _, ...rest } = mapped
   return rest
+}
+
+/** Texts that their authors wrote as several parts. */
+const PARTS: Role = "parts"
+const TEXT_PART = /^(?:input_|output_)?text$/
+
+/** Models read adjacent text parts as one text. Parts with a match across them become one part. */
+function mapAdjacent(list: readonly unknown[], visit: Visit): readonly unknown[] {
+  const merged: unknown[] = []
+  let run: TextPart[] = []
+  const endRun = () => {
+    const text = run.map((part) => part.text).join("")
+    const mapped = run.length > 1 ? visit(text, PARTS, "plain") : text
+    merged.push(...(mapped === text ? run : [{ ...run[0], ...run.at(-1), text: mapped }]))
+    run = []
+  }
+  for (const part of list) {
+    if (isTextPart(part)) run.push(part)
+    else {
+      endRun()
+      merged.push(part)
+    }
+  }
+  endRun()
+  return merged.length === list.length ? list : merged
+}
+
+type TextPart = Json & { text: string }
+
+function isTextPart(part: unknown): part is TextPart {
+  return isObject(part) && TEXT_PART.test(String(part["type"])) && typeof part["text"] === "string"
 }
 
 /** Maps every text of an object except in the named fields; returns the same object if nothing changed. */

@@ -16,10 +16,10 @@ export const email: PatternDetector = {
   engine: "pii",
   label: "[EMAIL]",
   program: lazyProgram(
-    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[]at[)\\]]|%40)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[]at[)\\]]|%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\\\u0040)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
-  triggers: { literals: ["@", "(at)", "[at]", "%40"].map((text) => ({ text })) },
+  triggers: { literals: ["@", "(at)", "[at]", "%40", "&#", "&commat;", "\\u0040"].map((text) => ({ text })) },
   refine(match, before) {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
