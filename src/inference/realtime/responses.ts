@@ -14,7 +14,7 @@ import { covers, type HeldResponse, type HoldContext, holdResponse, releaseHold 
 import { type ResponseEnd, toGeneration, type ResponseUsage } from "./record.ts"
 import { settleGeneration, type SettleDeps } from "./settle.ts"
 import { sliceOf } from "./slice.ts"
-import { appendDelta, type Message } from "./transcript.ts"
+import { appendCalls, appendDelta, type Message } from "./transcript.ts"
 import { tokensOf } from "./usage.ts"
 
 /** A running response. */
@@ -134,6 +134,7 @@ export class Responses {
     this.#running.delete(id)
     this.#finished.add(id)
     this.#hasInput = false
+    appendCalls(running.output, response)
     const tokens = tokensOf(usage)
     const hasFailed = status === "failed"
     const isEmpty = running.characters === 0 && running.audioTokens === 0

@@ -1,5 +1,5 @@
-import { appendText, type Transcript } from "../../formats/transcript.ts"
-import { isObject, objectsOf } from "../../support/json.ts"
+import { appendText, appendToolCall, type Transcript } from "../../formats/transcript.ts"
+import { isObject, type Json, objectsOf } from "../../support/json.ts"
 import type { RealtimeEvent } from "./events.ts"
 
 /** Content of a session for content logging and destinations: text and transcripts, never audio. */
@@ -65,4 +65,11 @@ const SPOKEN_TEXT = new Set([
 /** Appends the text of a delta to the transcript of a response. */
 export function appendDelta(transcript: Transcript, { type, delta }: RealtimeEvent): void {
   if (SPOKEN_TEXT.has(type) && typeof delta === "string") appendText(transcript, "content", delta)
+}
+
+/** Appends the calls of functions in a complete response. */
+export function appendCalls(transcript: Transcript, { output }: Json): void {
+  for (const { type, call_id: id, name, arguments: input } of objectsOf(output)) {
+    if (type === "function_call") appendToolCall(transcript, String(id), { id, name, arguments: input })
+  }
 }
