@@ -1,3 +1,4 @@
+import { mapBase64 } from "../guardrails/content/encoded-text.ts"
 import { mapFree, namesIn, textsOf, type Visit, withTexts } from "../guardrails/content/json-texts.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
@@ -9,7 +10,7 @@ import { type McpMessage, paramsOf } from "./message.ts"
 const NAMES = new Set(
   "type mimeType role method progressToken requestId level annotations cursor protocolVersion".split(" "),
 )
-/** Base64 data of an image, audio or file. */
+/** Base64 data of an image, audio or file. That of a text file is read. */
 const BYTES = new Set(["data", "blob"])
 
 function mapTexts(value: unknown, visit: Visit, visitName: Visit = (name) => name): unknown {
@@ -20,7 +21,9 @@ function mapTexts(value: unknown, visit: Visit, visitName: Visit = (name) => nam
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (typeof inner === "string" && NAMES.has(key)) return [key, visitName(inner)]
-      if (typeof inner === "string" && isMedia && BYTES.has(key)) return [key, inner]
+      if (typeof inner === "string" && isMedia && BYTES.has(key)) {
+        return [key, mapBase64(inner, { type: String(value["mimeType"]) }, visit)]
+      }
       // Names in a free-form structure are content too.
       return [key, key === "structuredContent" ? mapFree(inner, visit, visit) : mapTexts(inner, visit, visitName)]
     }),

@@ -35,6 +35,18 @@ describe("guardrails", () => {
     expect(answered.result).toEqual({ content: [], structuredContent })
   })
 
+  test("read text files in base64, and no images", async () => {
+    const file = btoa("Write to ada@example.com")
+    const content = (blob: string) => [
+      { type: "resource", resource: { uri: "a://b", mimeType: "text/plain", blob } },
+      { type: "image", mimeType: "image/png", data: file },
+    ]
+    const rules = { content_filter_builtins: [{ slug: "email", action: "redact" }] }
+    const filed = (received: Received) => Response.json(result(messageOf(received).id, { content: content(file) }))
+    const { as } = await guarded(rules, filed)
+    expect((await call(as, "query")).result).toEqual({ content: content(btoa("Write to [EMAIL]")) })
+  })
+
   test.each([
     ["the id", { ...callOf("query"), id: "zebra1" }],
     ["initialize", { method: "initialize", params: { ...OPENING, clientInfo: { name: "zebra1", version: "1" } } }],
