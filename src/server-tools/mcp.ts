@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { Json } from "../support/json.ts"
-import { parseAt } from "./parse-at.ts"
+import { parseAt, rejectAt } from "./parse-at.ts"
 import type { RequestedTool } from "./tool.ts"
 
 /** A registered MCP server whose tools a request offers to the model. */
@@ -36,15 +36,24 @@ export function isRegisteredMcp({ type, server_url: url, connector_id: connector
   return type === "mcp" && url == null && connector == null
 }
 
+/** Each opens a session before the first call of a model. */
+const MAX_SERVERS = 16
+
 /** Separates the registered MCP servers from the other tools of a request. */
 export function readMcpChoices<T extends Json>(
   tools: readonly T[] | null | undefined,
 ): { choices: McpServerChoice[]; others: T[] } {
   const all = tools ?? []
-  const choices = all.flatMap((tool, index) => {
-    if (!isRegisteredMcp(tool)) return []
+  const choices: McpServerChoice[] = []
+  for (const [index, tool] of all.entries()) {
+    if (!isRegisteredMcp(tool)) continue
     const { server_label: server, allowed_tools: allowedTools = null } = parseAt(McpTool, tool, ["tools", index])
-    return [{ server, allowedTools }]
-  })
+    if (choices.some((choice) => choice.server === server)) {
+      throw rejectAt(`tools[${index}].server_label`, `${server} is named twice. Name it once, with all of its tools`)
+    }
+    if (choices.length === MAX_SERVERS)
+      throw rejectAt(`tools[${index}]`, `at most ${MAX_SERVERS} MCP servers are allowed`)
+    choices.push({ server, allowedTools })
+  }
   return { choices, others: all.filter((tool) => !isRegisteredMcp(tool)) }
 }

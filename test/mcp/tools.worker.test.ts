@@ -105,6 +105,35 @@ describe("a request with an MCP server", () => {
     }
   })
 
+  test("is rejected before any request to a server if it names one twice, or too many", async () => {
+    const { as, receiver } = await newSetup(found)
+    const twice = await expectJson<Failure>(400, as.post("/responses", responses([tool(), tool()])))
+    expect(twice.error.message).toContain("tools[1].server_label: search is named twice")
+    const servers = Array.from({ length: 17 }, (_, at) => tool({ server_label: `server-${at}` }))
+    const many = await expectJson<Failure>(400, as.post("/chat/completions", chat(servers)))
+    expect(many.error.message).toContain("tools[16]: at most 16 MCP servers")
+    expect(receiver.got).toEqual([])
+  })
+
+  test("lists pages only until there are too many tools, and finds chosen ones on any page", async () => {
+    const { as, receiver } = await newSetup((received) => {
+      const message = received.body === "" ? undefined : messageOf(received)
+      if (message?.method !== "tools/list") return found(received)
+      const page = Number(message.params?.["cursor"] ?? 0)
+      const tools = Array.from({ length: 50 }, (_, at) => ({
+        name: `t${page * 50 + at}`,
+        inputSchema: { type: "object" },
+      }))
+      return Response.json(result(message.id, { tools, nextCursor: String(page + 1) }))
+    })
+    const { error } = await expectJson<Failure>(400, as.post("/responses", responses([tool()])))
+    expect(error.message).toContain("more than 128 tools")
+    const pages = () => receiver.got.filter(({ body }) => body.includes("tools/list")).length
+    expect(pages()).toBe(3)
+    await expectJson(200, as.post("/responses", responses([tool({ allowed_tools: ["t444"] })], { input: "hello" })))
+    expect(pages()).toBe(13)
+  })
+
   test("is rejected for a key without tools of the server", async () => {
     const { as, receiver } = await newSetup(found, {}, { mcp_tools: null })
     const { error } = await expectJson<Failure>(403, as.post("/responses", responses([tool()])))

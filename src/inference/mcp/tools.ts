@@ -41,7 +41,7 @@ export async function openMcpTools(
   close()
   throw new GatewayError(
     "invalid_request",
-    `tools: the MCP servers have ${tools.length} tools; the maximum is ${MAX_TOOLS}. Select some with allowed_tools.`,
+    `tools: the MCP servers have more than ${MAX_TOOLS} tools. Select some with allowed_tools.`,
   )
 }
 
@@ -70,9 +70,7 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
   await withTimeout(connection.server.timeoutMs, notify, deps.signal).catch((thrown: unknown) => {
     throw unusable(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
   })
-  const listed = await listTools(open, deps.signal)
-  const { allowedTools } = choice
-  const offered = allowedTools ? listed.filter(({ name }) => allowedTools.includes(name)) : listed
+  const offered = await listTools(open, choice, deps.signal)
   if (offered.length > 0) return { connection: open, listed: offered }
   throw new GatewayError(
     "invalid_request",
@@ -80,15 +78,19 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
   )
 }
 
-/** The tools that the key may call, from all pages. */
-async function listTools(connection: Connection, signal: AbortSignal): Promise<Listed[]> {
+/** The chosen tools that the key may call, from all pages. */
+async function listTools(
+  connection: Connection,
+  { allowedTools }: McpServerChoice,
+  signal: AbortSignal,
+): Promise<Listed[]> {
   const listed: Listed[] = []
   let cursor: unknown
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES && listed.length <= MAX_TOOLS; page++) {
     const { response } = await callServer("tools/list", cursor === undefined ? {} : { cursor }, connection, signal)
     const result = resultOf(response, connection)
     for (const { name, description, inputSchema } of objectsOf(result["tools"])) {
-      if (typeof name !== "string") continue
+      if (typeof name !== "string" || (allowedTools && !allowedTools.includes(name))) continue
       listed.push({
         name,
         description: typeof description === "string" ? description : "",
