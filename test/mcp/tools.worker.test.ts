@@ -115,6 +115,23 @@ describe("a request with an MCP server", () => {
     expect(receiver.got).toEqual([])
   })
 
+  test.each([
+    ["another server is unknown", { tools: [tool(), tool({ server_label: "nowhere" })] }, 404],
+    ["no tool is chosen", { tools: [tool({ allowed_tools: ["none"] })] }, 400],
+    [
+      "a file cannot be read",
+      {
+        plugins: [{ id: "file-parser" }],
+        messages: [{ role: "user", content: [{ type: "file", file: { filename: "a.pdf", file_data: "%" } }] }],
+      },
+      400,
+    ],
+  ])("ends its sessions if %s", async (_, more, status) => {
+    const { as, receiver } = await newSetup(found)
+    await expectJson(status, as.post("/chat/completions", { ...chat([tool()]), ...more }))
+    await eventually(() => expect(receiver.got.map(({ method }) => method)).toContain("DELETE"))
+  })
+
   test("lists pages only until there are too many tools, and finds chosen ones on any page", async () => {
     const { as, receiver } = await newSetup((received) => {
       const message = received.body === "" ? undefined : messageOf(received)

@@ -26,14 +26,21 @@ export async function openMcpTools(
   choices: readonly McpServerChoice[],
   takenNames: Set<string>,
 ): Promise<OpenMcpTools> {
-  const sessions = await Promise.all(choices.map((choice) => openSession(incoming, deps, choice)))
+  const opened: Connection[] = []
   const close = () => {
-    for (const { connection } of sessions) {
-      if (connection.upstream.sessionId === undefined) continue
-      const end = (signal: AbortSignal) => endSession({ ...connection.upstream, signal })
-      deps.waitUntil(withTimeout(connection.server.timeoutMs, end).catch(() => undefined))
+    for (const { server, upstream } of opened.splice(0)) {
+      const end = (signal: AbortSignal) => endSession({ ...upstream, signal })
+      deps.waitUntil(withTimeout(server.timeoutMs, end).catch(() => undefined))
     }
   }
+  const onOpened = (connection: Connection) => {
+    if (connection.upstream.sessionId !== undefined) opened.push(connection)
+  }
+  const opening = await Promise.allSettled(choices.map((choice) => openSession(incoming, deps, choice, onOpened)))
+  const failed = opening.find(({ status }) => status === "rejected")
+  if (failed) close()
+  if (failed?.status === "rejected") throw failed.reason
+  const sessions = opening.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
   const tools = sessions.flatMap(({ connection, listed }) =>
     listed.map((tool) => toRequested(tool, connection, takenNames)),
   )
@@ -53,7 +60,12 @@ function forModel(screening: Screening | undefined): Screening | undefined {
 type Listed = { name: string; description: string; parameters: Json }
 type Session = { connection: Connection; listed: Listed[] }
 
-async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServerChoice): Promise<Session> {
+async function openSession(
+  incoming: IncomingCall,
+  deps: Deps,
+  choice: McpServerChoice,
+  onOpened: (connection: Connection) => void,
+): Promise<Session> {
   const found = await connect(incoming, choice.server)
   const connection = { ...found, deps: async () => deps, newScreening: () => forModel(found.newScreening()) }
   const params = { protocolVersion: NEWEST_SESSION_VERSION, capabilities: {}, clientInfo: CLIENT_INFO }
@@ -65,6 +77,7 @@ async function openSession(incoming: IncomingCall, deps: Deps, choice: McpServer
     protocolVersion: typeof protocolVersion === "string" ? protocolVersion : undefined,
   }
   const open = { ...connection, upstream }
+  onOpened(open)
   const initialized = { jsonrpc: "2.0" as const, method: "notifications/initialized" }
   const notify = (signal: AbortSignal) => sendOneWay(initialized, { ...upstream, signal })
   await withTimeout(connection.server.timeoutMs, notify, deps.signal).catch((thrown: unknown) => {

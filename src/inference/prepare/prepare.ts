@@ -43,9 +43,20 @@ export type Prepared = {
  */
 type Preparing = { deps: Deps; chargeToolRun: ChargeToolRun; caller: Caller; region: string | null }
 
-export async function prepare(
+export async function prepare(sent: ChatRequest, preparing: Preparing): Promise<Prepared> {
+  const opened: Pick<Prepared, "close"> = {}
+  try {
+    return await prepareAll(sent, preparing, opened)
+  } catch (thrown) {
+    opened.close?.()
+    throw thrown
+  }
+}
+
+async function prepareAll(
   sent: ChatRequest,
   { deps, chargeToolRun, caller, region }: Preparing,
+  opened: Pick<Prepared, "close">,
 ): Promise<Prepared> {
   const { defaults, guardrails } = caller
   const requestedModel = namesOf(sent)[0] ?? ""
@@ -67,6 +78,7 @@ export async function prepare(
   let chat = chosen?.chat ?? request
 
   const { tools, clientTools, close } = await toolsOf(chat, plugins, deps)
+  if (close) opened.close = close
   const names = new Set(tools.map(({ definition }) => definition.name))
   let messages = replayServerTools(chat.messages, names)
   if (plugins.fileParser) messages = await readFiles(messages, plugins.fileParser, { chat, deps, stages })
