@@ -272,8 +272,8 @@ test.each([
 ])("a file given as %j is redacted", async (file) => {
   const content = [{ type: "file", file: { filename: "a.txt", file_data: file } }]
   const request = { model: "a/b", messages: [{ role: "user", content }] }
-  const { messages } = (await screening(EMAILS)?.request(request)) as typeof request
-  const sent = messages[0]?.content[0]?.file.file_data ?? ""
+  const passed = (await screening(EMAILS)?.request(request)) as typeof request
+  const sent = passed.messages[0]?.content[0]?.file.file_data ?? ""
   expect(sent).not.toBe(file)
   const [head = ""] = /^data:[^,]*,/.exec(sent) ?? []
   const data = sent.slice(head.length)

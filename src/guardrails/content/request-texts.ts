@@ -135,7 +135,7 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   if (typeof value !== "string") return mapTexts(value, role, visit)
   if (key === "text" || key === "content") return map(value)
   if (isDataUrl(value)) return mapDataUrl(value, map)
-  if (isFile(key, parent) && isBase64(value)) return mapBase64(value, { type: String(parent["media_type"] ?? "") }, map)
+  if (isFile(key, parent) && isBase64(value)) return mapBase64(value, { type: mediaTypeOf(parent) }, map)
   // Audio and encrypted reasoning.
   const isOpaque = key === "data" && parent["type"] !== "text" && isBase64(value)
   if (isOpaque && value.length > MAX_TEXT_IN_BASE64) return value
@@ -143,8 +143,12 @@ function mapField([key, value]: readonly [string, unknown], parent: Json, role: 
   return mapLeaf(key, value, map)
 }
 
-function isFile(key: string, { type, media_type: mediaType }: Json): boolean {
-  return key === "file_data" || (key === "data" && type !== "text" && typeof mediaType === "string")
+function isFile(key: string, parent: Json): boolean {
+  return key === "file_data" || (key === "data" && parent["type"] !== "text" && mediaTypeOf(parent) !== "")
+}
+
+function mediaTypeOf({ media_type: mediaType }: Json): string {
+  return typeof mediaType === "string" ? mediaType : ""
 }
 
 /** Maps a text that may be a URL. */
