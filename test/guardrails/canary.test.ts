@@ -372,3 +372,48 @@ test.each(["&#64;", "&#x40;", "&#0064;", "&commat;", "\\u0040", "%40"])("an addr
   const request = { model: "a/b", messages: [{ role: "user", content: `Write to ${ADDRESS.replace("@", at)} today` }] }
   expect(readable(await screening(EMAILS)?.request(request))).toContain("Write to [EMAIL] today")
 })
+
+test("ordinary settings of providers contain nothing that a detector finds", async () => {
+  const request = {
+    model: "a/b",
+    messages: [{ role: "user", content: "Hello" }],
+    betas: ["interleaved-thinking-2025-05-14", "context-1m-2025-08-07", "fine-grained-tool-streaming-2025-05-14"],
+    thinking: { type: "enabled", budget_tokens: 16_384 },
+    context_management: {
+      edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "input_tokens", value: 100_000 } }],
+    },
+    web_search_options: { user_location: { approximate: { city: "New York", timezone: "America/New_York" } } },
+    chat_template_kwargs: { enable_thinking: false },
+    guided_regex: "[0-9]{3}-[0-9]{4}",
+    size: "1024x1536",
+    quality: "high",
+    aspect_ratio: "16:9",
+    output_format: "png",
+    background: "transparent",
+    voice: "Charlotte Smith",
+    language: "en-US",
+    timestamp_granularities: ["word", "segment"],
+    tools: [
+      {
+        type: "web_search_20250305",
+        name: "web_search",
+        max_uses: 5,
+        allowed_domains: ["example.com", "docs.example.org"],
+      },
+      {
+        name: "at",
+        input_schema: {
+          type: "object",
+          $schema: "https://json-schema.org/draft/2020-12/schema",
+          properties: { on: { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$", format: "date", minLength: 10 } },
+          required: ["on"],
+          additionalProperties: false,
+        },
+      },
+    ],
+  }
+  const names = ["email", "phone", "ssn", "credit-card", "iban", "ip-address", "person-name", "address", "secrets"]
+  const builtins = names.map((slug) => ({ slug, action: "redact" }))
+  const injection = { slug: "regex-prompt-injection", action: "block", scan_scope: "all_messages" }
+  expect(await screening({ content_filter_builtins: [...builtins, injection] })?.request(request)).toBe(request)
+})
