@@ -34,6 +34,7 @@ const REQUESTS: Readonly<Record<string, Json>> = {
           { type: "text", text: "Hello" },
           { type: "image_url", image_url: { url: image, detail: "low" } },
           { type: "file", file: { filename: "a.txt", file_data: note, file_id: "file-1" } },
+          { type: "file", file: { filename: "b.txt", file_data: image } },
         ],
       },
       {

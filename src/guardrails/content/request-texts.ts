@@ -151,10 +151,12 @@ function mediaTypeOf({ media_type: mediaType }: Json): string {
   return typeof mediaType === "string" ? mediaType : ""
 }
 
+const WEB = /^https?:\/\//i
+
 /** Maps a text that may be a URL. */
 function mapLeaf(key: string, value: string, map: (text: string) => string): string {
   if (isDataUrl(value)) return mapDataUrl(value, map)
-  return URL_FIELD.test(key) ? mapUrl(value, map) : map(value)
+  return URL_FIELD.test(key) || WEB.test(value) ? mapUrl(value, map) : map(value)
 }
 
 /** Keywords of the request format, which are never scanned. */
