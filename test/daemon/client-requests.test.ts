@@ -4,12 +4,12 @@ import { ClientRequests } from "../../src/daemon/client-requests.ts"
 
 /** The call that the gateway receives for a permission request with this call. */
 function passed(toolCall: object, titlesAreCommands: boolean): unknown {
-  let sent: AnyRequest | undefined
-  const requests = new ClientRequests({ cwd: "/work", titlesAreCommands }, (request) => (sent = request))
+  const sent: AnyRequest[] = []
+  const requests = new ClientRequests({ cwd: "/work", titlesAreCommands }, (request) => sent.push(request))
   const params = { sessionId: "s", options: [], toolCall: { toolCallId: "t", title: "rm -r build", ...toolCall } }
   requests.pass({ jsonrpc: "2.0", id: 1, method: "session/request_permission", params })
-  expect(sent?.params).toMatchObject({ sessionId: "s", _meta: { cwd: "/work" } })
-  return (sent?.params as { toolCall: unknown }).toolCall
+  expect(sent).toMatchObject([{ params: { sessionId: "s", _meta: { cwd: "/work" } } }])
+  return sent.map((request) => (request.params as { toolCall: unknown }).toolCall)[0]
 }
 
 test("the title of a command becomes its input, for an agent that sends no input", () => {
