@@ -75,10 +75,10 @@ function placed(value: unknown, [key, ...rest]: Path, secret: string): unknown {
 const RULES = JSON.stringify({ content_filters: [{ action: "block", pattern: "CANARY-\\d{4}", label: "canary" }] })
 
 /** The guardrail of one call. */
-function screening() {
+function screening(rules = RULES) {
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  return screeningOf(toCallerGuardrails([{ ...applied, rules: RULES }]), false)
+  return screeningOf(toCallerGuardrails([{ ...applied, rules }]), false)
 }
 
 describe("a text in a request of the Gemini API", () => {
@@ -92,5 +92,20 @@ describe("a text in a request of the Gemini API", () => {
   test("is sent unchanged if no guardrail finds anything in it", async () => {
     const chat = chatOf(REQUEST)
     expect(await screening()?.request(chat)).toBe(chat)
+  })
+})
+
+test("a thought signature of Google's models is not redacted", async () => {
+  const rules = JSON.stringify({ content_filters: [{ action: "redact", pattern: "CANARY-\\d{4}", label: "canary" }] })
+  const call = { functionCall: { id: "c", name: "look", args: { to: "CANARY-1234" } }, thoughtSignature: "CANARY-1234" }
+  const contents = [{ parts: [{ text: "Hi" }] }, { role: "model", parts: [call] }]
+  const chat = await screening(rules)?.request(toChatRequest({ contents }, "a/b", false).chat)
+  expect(chat?.messages[1]).toMatchObject({
+    tool_calls: [
+      {
+        function: { arguments: '{"to":"[canary]"}' },
+        extra_content: { google: { thought_signature: "CANARY-1234" } },
+      },
+    ],
   })
 })

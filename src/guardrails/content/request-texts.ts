@@ -36,7 +36,7 @@ const NAME_FIELDS = new Set([...GATEWAY_FIELDS, "prompt_cache_key", "voice", "lo
 /** Fields with names or bytes, which are never redacted. */
 const IDENTIFIER_FIELDS = new Set(
   (
-    "type role id call_id tool_call_id tool_use_id item_id name model file_id signature " +
+    "type role id call_id tool_call_id tool_use_id item_id name model file_id signature thought_signature " +
     "encrypted_content format media_type mime_type detail status b64_json server_label"
   ).split(" "),
 )
