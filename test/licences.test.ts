@@ -67,7 +67,7 @@ describe("the lock file", () => {
     const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript)
     const names = [...new Set(withScript.map(([location]) => nameOf(location)))].toSorted()
     // Each works without its script: npm installs the binary as a separate package, or nothing requires it.
-    expect(names).toEqual(["@mongodb-js/zstd", "@openrouter/sdk", "esbuild", "node-liblzma", "workerd"])
+    expect(names).toEqual(["@mongodb-js/zstd", "@openrouter/sdk", "esbuild", "node-liblzma", "protobufjs", "workerd"])
     expect(Object.values(manifest.allowScripts).filter(Boolean)).toEqual([])
     // For npm before 12, which does not read allowScripts.
     expect(readFileSync(path.join(root, ".npmrc"), "utf8")).toContain("ignore-scripts=true\n")

@@ -16,8 +16,13 @@ function read(chunks: readonly Json[], includesThoughts = true): { candidates: C
   return { candidates: all, parts: all.flatMap(({ content }) => content.parts) }
 }
 
+const isString = (value: unknown) => typeof value === "string"
 const textIn = (parts: readonly Json[], isThought: boolean) =>
-  parts.map((part) => ((part["thought"] === true) === isThought ? String(part["text"] ?? "") : "")).join("")
+  parts
+    .filter((part) => (part["thought"] === true) === isThought)
+    .map(({ text }) => text)
+    .filter(isString)
+    .join("")
 
 describe("the candidates of a stream", () => {
   const piece = fc.string({ unit: "grapheme", maxLength: 6 })
