@@ -61,8 +61,9 @@ function cachedHash(credential: string, now: number): string | undefined {
 }
 
 /**
- * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`. If both headers are sent, Authorization is used. A web page cannot set
- * headers of a WebSocket, so OpenAI's client sends the key as a subprotocol.
+ * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`. If several headers are sent,
+ * Authorization is used. A web page cannot set headers of a WebSocket, so OpenAI's client sends the key as a
+ * subprotocol.
  */
 export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")

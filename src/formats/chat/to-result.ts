@@ -66,17 +66,24 @@ function mergeDelta(growing: PartialChoice, delta: Json): number[] {
     if (key === "role" || value === null) continue
     if (key === "tool_calls" && isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
-    else if (isArray(value)) message[key] = [...listOf(message[key]), ...value]
+    else if (isArray(value)) message[key] = append(message[key], value)
     else message[key] = value
   }
   return places
+}
+
+/** Appends in place: a copy for each chunk would make long streams quadratic. */
+function append(list: unknown, further: readonly unknown[]): unknown[] {
+  if (!isArray(list)) return [...further]
+  for (const one of further) list.push(one)
+  return list
 }
 
 /** Concatenates the token lists of consecutive chunks. */
 function mergeLogprobs(previous: unknown, text: Json): Json {
   const merged: Json = isObject(previous) ? { ...previous } : {}
   for (const [key, value] of Object.entries(text)) {
-    if (isArray(value)) merged[key] = [...listOf(merged[key]), ...value]
+    if (isArray(value)) merged[key] = append(merged[key], value)
     else merged[key] ??= value
   }
   return merged

@@ -21,7 +21,9 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
   const candidates = new Candidates(includesThoughts)
   let serving: ServingInfo | undefined
   let reported: Json | undefined
-  const names = () => ({ modelVersion: defaultsOf(call).model, responseId: call.draft.id })
+  const namesNow = () => ({ modelVersion: defaultsOf(call).model, responseId: call.draft.id })
+  /** Of a started stream: the same in all of its events. */
+  let names: ReturnType<typeof namesNow> | undefined
   const usageIn = (charge: Charge) => ({ usageMetadata: toUsageMetadata(chargedUsage(charge, reported)) })
   const metadataOf = (info: ServingInfo | undefined) =>
     info && call.meta.wantsMetadata ? call.metadata(info.attempts) : {}
@@ -36,18 +38,19 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
       if (isObject(result["usage"])) reported = result["usage"]
       const contents = candidates.advance(toSingleChunk(normalizeResult(result, defaultsOf(call))))
       const merged = candidates.finish().map((last) => merge(contents, last))
-      return { candidates: merged, ...usageIn(charge), ...names(), ...metadataOf(answering) }
+      return { candidates: merged, ...usageIn(charge), ...namesNow(), ...metadataOf(answering) }
     },
 
     open(answering) {
       serving = answering
+      names = namesNow()
       return []
     },
 
     chunk(chunk) {
       if (isObject(chunk["usage"])) reported = chunk["usage"]
       const advanced = candidates.advance(chunk)
-      return advanced.length === 0 ? [] : [toFrame({ candidates: advanced, ...names() })]
+      return advanced.length === 0 ? [] : [toFrame({ candidates: advanced, ...names })]
     },
 
     heartbeat: () => [HEARTBEAT],
@@ -59,7 +62,7 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
     },
 
     end(charge) {
-      return [toFrame({ candidates: candidates.finish(), ...usageIn(charge), ...names(), ...metadataOf(serving) })]
+      return [toFrame({ candidates: candidates.finish(), ...usageIn(charge), ...names, ...metadataOf(serving) })]
     },
   }
 }
