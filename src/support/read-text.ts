@@ -1,4 +1,4 @@
-import { concat, readAtMost } from "./bytes.ts"
+import { readAtMost } from "./bytes.ts"
 
 /**
  * The text of a message, or undefined if it is larger. With a declared length, the bytes need not be counted in script.
@@ -6,33 +6,59 @@ import { concat, readAtMost } from "./bytes.ts"
 export async function readText(message: Request | Response, maxBytes: number): Promise<string | undefined> {
   const declared = message.headers.get("content-length")
   if (declared !== null && Number(declared) <= maxBytes) return message.text()
-  const bytes = message.body ? await readChunked(message.body, maxBytes) : EMPTY
-  return bytes && decoder.decode(bytes)
+  return message.body ? readChunked(message.body, maxBytes) : ""
 }
 
 const decoder = new TextDecoder()
 /** Most documents fit. A larger buffer for each would make the garbage collector run more often. */
 const FIRST_READ_BYTES = 4 * 1024
-const MAX_READ_BYTES = 1024 * 1024
+const NEXT_READ_BYTES = 32 * 1024
+/** The rest of a large document is read into a buffer that is used again: the memory of a new one has to be zeroed. */
+const LARGE_READ_BYTES = 128 * 1024
+const MAX_SPARE_BUFFERS = 8
+const spareBuffers: ArrayBuffer[] = []
 
 /** Each read waits until its buffer is full or the body ends: every read of a chunk costs a task of the runtime. */
-async function readChunked(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
+async function readChunked(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | undefined> {
   const reader = byobReaderOf(body)
-  if (!reader) return readAtMost(body, maxBytes)
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for (let room = FIRST_READ_BYTES; ; room = Math.min(room * 8, MAX_READ_BYTES)) {
-    const { value } = await reader.readAtLeast(room, new Uint8Array(room))
-    size += value?.byteLength ?? 0
+  if (!reader) {
+    const bytes = await readAtMost(body, maxBytes)
+    return bytes && decoder.decode(bytes)
+  }
+  const { value } = await reader.readAtLeast(FIRST_READ_BYTES, new Uint8Array(FIRST_READ_BYTES))
+  if (!value || value.byteLength < FIRST_READ_BYTES) return decoder.decode(value)
+  return readRest(reader, value, maxBytes)
+}
+
+async function readRest(
+  reader: ReadableStreamBYOBReader,
+  first: Uint8Array,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const streamDecoder = new TextDecoder()
+  let text = streamDecoder.decode(first, { stream: true })
+  let size = first.byteLength
+  for (let newBytes = NEXT_READ_BYTES; ; newBytes = LARGE_READ_BYTES) {
+    const buffer = spareBuffers.pop() ?? new ArrayBuffer(newBytes)
+    const room = buffer.byteLength
+    const { value } = await reader.readAtLeast(room, new Uint8Array(buffer))
+    const read = value?.byteLength ?? 0
+    size += read
+    const isEnd = read < room
+    if (size <= maxBytes) text += streamDecoder.decode(value, { stream: !isEnd })
+    // A read detaches the buffer, and returns its memory as a new one.
+    if (value) keep(value.buffer)
     if (size > maxBytes) {
       await reader.cancel()
       return undefined
     }
-    const isEnd = !value || value.byteLength < room
-    if (isEnd && chunks.length === 0) return value ?? EMPTY
-    if (value) chunks.push(value)
-    if (isEnd) return concat(chunks)
+    if (isEnd) return text
   }
+}
+
+function keep(buffer: ArrayBufferLike): void {
+  const isLarge = buffer instanceof ArrayBuffer && buffer.byteLength === LARGE_READ_BYTES
+  if (isLarge && spareBuffers.length < MAX_SPARE_BUFFERS) spareBuffers.push(buffer)
 }
 
 /** Undefined for a stream whose source is script. */
@@ -43,5 +69,3 @@ function byobReaderOf(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReade
     return undefined
   }
 }
-
-const EMPTY = new Uint8Array(0)

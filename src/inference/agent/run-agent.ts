@@ -2,6 +2,7 @@ import { type Json, objectsOf } from "../../support/json.ts"
 import { DispatchAbort } from "../call-timers.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import { jsonResponse } from "../../http/json-response.ts"
 import { logError } from "../../support/log.ts"
 import { chatRequest } from "../endpoints/chat/request.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
@@ -45,7 +46,7 @@ async function runLoop(job: Job, callUpstream: CallUpstream, deps: Deps): Promis
   if (!chat.stream) {
     const document = await respondJson(agent, encoder, first, signal)
     close?.()
-    return Response.json(document, { headers: responseHeadersOf(id) })
+    return jsonResponse(document, { headers: responseHeadersOf(id) })
   }
 
   const channel = new IdentityTransformStream()

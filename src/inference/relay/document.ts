@@ -1,5 +1,6 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
+import { jsonResponse } from "../../http/json-response.ts"
 import type { HeldCall } from "../call.ts"
 import { responseHeadersOf, cacheHeaders, timingHeaders, toServingInfo } from "../reply.ts"
 import { dispatchError, rejectedResult } from "./failure.ts"
@@ -46,7 +47,7 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
   }
   if (!passed || passed instanceof GatewayError) return { result: blockedError(call, passed, attempts), recorded }
   const body = call.encoder.document(passed, toServingInfo(accepted, attempts), charge)
-  return { result: Response.json(body, { headers }), recorded }
+  return { result: jsonResponse(body, { headers }), recorded }
 }
 
 function blockedError(call: HeldCall, blocked: GatewayError | undefined, attempts: readonly Attempt[]): GatewayError {
