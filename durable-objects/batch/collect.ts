@@ -10,8 +10,10 @@ import { runRequest } from "./request.ts"
 
 /** Number of results that are read, charged and stored concurrently. */
 const CONCURRENCY = 16
-/** Attempts to store results while a part of the gateway is not available. */
+/** Attempts to read results that are missing or cannot be processed. */
 const MAX_FAILURES = 5
+/** Statuses of a part of the gateway that is not available. */
+const UNAVAILABLE: ReadonlySet<number | undefined> = new Set([429, 503])
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
 
 /**
@@ -19,26 +21,49 @@ const MAX_RESULT_BYTES = 16 * 1024 * 1024
  * charged, recorded and screened. False if `mayGoOn` stopped it; the next run skips stored results.
  */
 export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => boolean): Promise<boolean> {
-  const { batches } = deps
-  const lines = new Set(deps.parts.unfinished(part))
-  let hasFailed = false
+  const missing = new Set(deps.parts.unfinished(part))
+  const isLastTry = part.failures >= MAX_FAILURES
+  let running: Promise<boolean>[] = []
+  let areStored = true
+  const waitForRunning = async () => {
+    const stored = await Promise.all(running)
+    running = []
+    areStored = areStored && !stored.includes(false)
+  }
   for (const fileId of [part.output_file_id, part.error_file_id]) {
     if (fileId === null) continue
-    let running: Promise<boolean>[] = []
-    for await (const { text } of linesOf(await batches.content(fileId), MAX_RESULT_BYTES)) {
-      const result = batches.toResult(parseJson(text ?? ""))
-      if (!result || !lines.delete(result.line)) continue
-      running.push(store(result, { ...deps, isLastTry: part.failures >= MAX_FAILURES }))
-      if (running.length < CONCURRENCY) continue
-      hasFailed ||= (await Promise.all(running)).includes(false)
-      running = []
-      if (!mayGoOn()) return false
+    try {
+      for await (const result of resultsIn(fileId, deps)) {
+        if (!missing.delete(result.line)) continue
+        running.push(store(result, { ...deps, isLastTry }))
+        if (running.length < CONCURRENCY) continue
+        await waitForRunning()
+        if (!mayGoOn()) return false
+      }
+    } finally {
+      await waitForRunning()
     }
-    hasFailed ||= (await Promise.all(running)).includes(false)
   }
-  if (hasFailed) throw new ProviderBatchError("Results of the provider could not be stored.")
+  if (!areStored) throw new ProviderBatchError("Results of the provider could not be stored.")
+  // The files of a completed batch have every result: without one, the download was cut.
+  if (missing.size > 0 && part.status === "completed" && !isLastTry) {
+    throw new ProviderBatchError(`The provider's files lack the results of ${missing.size} requests.`)
+  }
   await withoutResults(part, deps)
   return true
+}
+
+/** The results in a file of the provider, without lines that cannot be read. */
+async function* resultsIn(fileId: string, { batches }: SubmittingDeps): AsyncGenerator<BatchResult> {
+  const lines = linesOf(await batches.content(fileId), MAX_RESULT_BYTES)
+  for (;;) {
+    const next = await lines.next().catch(() => {
+      throw new ProviderBatchError("The connection was lost before all results were read.")
+    })
+    if (next.done) return
+    const result = batches.toResult(parseJson(next.value.text ?? ""))
+    if (result) yield result
+  }
 }
 
 /** False if a part of the gateway was not available: the response is kept for a later attempt. */
@@ -59,10 +84,12 @@ async function store(
   const deferral = {
     ...deferralFor(deps, line),
     byok: deps.credential,
+    kept: deps.parts.keptCall(line),
     response: () => Response.json(body, { status }),
   }
   const { retryAfterMs, ...result } = await runRequest(input, { row, env, executionCtx }, deferral)
-  if (status < 300 && retryAfterMs !== undefined && !deps.isLastTry) return false
+  const isUnavailable = UNAVAILABLE.has(result.response?.status_code)
+  if (status < 300 && retryAfterMs !== undefined && (isUnavailable || !deps.isLastTry)) return false
   lines.finish(input, result)
   return true
 }

@@ -3,7 +3,7 @@ import { type LineQueue, recoverInterrupted, runLines } from "../../src/batches/
 import type { InputLine } from "../../src/batches/input.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import { GatewayError } from "../../src/errors/errors.ts"
-import type { Deferral, Submission } from "../../src/inference/deferral.ts"
+import type { Deferral, KeptCall, Submission } from "../../src/inference/deferral.ts"
 import { openLedger } from "../../src/ledger/client.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
 import { wait } from "../../src/support/time.ts"
@@ -74,14 +74,23 @@ async function holdRequest(
   requestDeps: Parameters<typeof runRequest>[1],
 ): Promise<LineResult> {
   let isDeferred = false
-  const submit: Submission["submit"] = ({ path, body, credential }) => {
+  let kept: Partial<KeptCall> = {}
+  const keep: Submission["keep"] = (some) => {
+    kept = { ...kept, ...some }
+  }
+  const submit: Submission["submit"] = ({ path, body, credential, target }) => {
     const text = apiFormOf(deps)?.toLine({ line: line.line, path, body })
     if (text === undefined) throw new GatewayError("internal", "The provider of a batch is not configured.")
-    deps.parts.add(line.line, { path, text, credential })
+    deps.parts.add(line.line, { path, text, credential, target, call: kept })
     isDeferred = true
   }
   const skippedCredentials = deps.lines.skippedCredentials()
-  const result = await runRequest(line, requestDeps, { ...deferralFor(deps, line.line), skippedCredentials, submit })
+  const result = await runRequest(line, requestDeps, {
+    ...deferralFor(deps, line.line),
+    skippedCredentials,
+    keep,
+    submit,
+  })
   return isDeferred ? { ...result, isDeferred } : result
 }
 

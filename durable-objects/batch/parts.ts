@@ -1,3 +1,7 @@
+import type { KeptCall, KeptTarget } from "../../src/inference/deferral.ts"
+import { concat } from "../../src/support/bytes.ts"
+import { parseStored } from "../../src/support/json.ts"
+
 /** One provider batch with a part of the requests, all for one path and with one key. */
 export type Part = {
   part: number
@@ -36,6 +40,10 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS request_pieces (
     line INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (line, piece)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS kept_pieces (
+    line INTEGER NOT NULL, piece INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (line, piece)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS targets (id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE IF NOT EXISTS parts (
     part INTEGER PRIMARY KEY, path TEXT NOT NULL, state TEXT NOT NULL, file_id TEXT, batch_id TEXT,
     output_file_id TEXT, error_file_id TEXT, status TEXT, message TEXT, is_cancelled INTEGER NOT NULL,
@@ -43,10 +51,20 @@ const SCHEMA = `
   ) STRICT;`
 /** Columns that are missing in objects of batches from earlier releases. */
 const ADDED_COLUMNS = [
-  ["requests", "credential"],
-  ["parts", "credential"],
-  ["parts", "note"],
+  ["requests", "credential", "TEXT"],
+  ["requests", "target", "INTEGER"],
+  ["parts", "credential", "TEXT"],
+  ["parts", "note", "TEXT"],
 ] as const
+
+/** A held request: `text` for the provider, `call` and `target` to read its response. */
+type HeldRequest = {
+  path: string
+  text: string
+  credential: string | null
+  call: Partial<KeptCall>
+  target: KeptTarget
+}
 
 /** The upstream requests of a batch, and the provider batches that contain them. */
 export class PartStore {
@@ -57,24 +75,51 @@ export class PartStore {
     this.#storage = storage
     this.#sql = storage.sql
     this.#sql.exec(SCHEMA)
-    for (const [table, column] of ADDED_COLUMNS) {
+    for (const [table, column, type] of ADDED_COLUMNS) {
       const existing = this.#sql.exec("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column).toArray()
-      if (existing.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
+      if (existing.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
     }
   }
 
   /** Adds a held request. A repeated one, after a crash, replaces it. */
-  add(line: number, { path, text, credential }: { path: string; text: string; credential: string | null }): void {
-    const bytes = new TextEncoder().encode(`${text}\n`)
+  add(line: number, { path, text, credential, call, target }: HeldRequest): void {
+    const json = JSON.stringify(target)
     this.#storage.transactionSync(() => {
-      this.#sql.exec("DELETE FROM request_pieces WHERE line = ?", line)
-      for (let piece = 0; piece * PIECE_BYTES < bytes.byteLength; piece++) {
-        const some = bytes.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)
-        this.#sql.exec("INSERT INTO request_pieces (line, piece, bytes) VALUES (?, ?, ?)", line, piece, some.buffer)
-      }
-      const values = [line, path, bytes.byteLength, credential] as const
-      this.#sql.exec("INSERT OR REPLACE INTO requests (line, path, length, credential) VALUES (?, ?, ?, ?)", ...values)
+      const length = this.#store("request_pieces", line, `${text}\n`)
+      this.#store("kept_pieces", line, JSON.stringify(call))
+      // Few, since most requests of a batch have the same.
+      this.#sql.exec("INSERT OR IGNORE INTO targets (json) VALUES (?)", json)
+      const values = [line, path, length, credential, json] as const
+      this.#sql.exec(
+        `INSERT OR REPLACE INTO requests (line, path, length, credential, target)
+         VALUES (?, ?, ?, ?, (SELECT id FROM targets WHERE json = ?))`,
+        ...values,
+      )
     })
+  }
+
+  /** Returns the number of bytes. */
+  #store(table: "request_pieces" | "kept_pieces", line: number, text: string): number {
+    const bytes = new TextEncoder().encode(text)
+    this.#sql.exec(`DELETE FROM ${table} WHERE line = ?`, line)
+    for (let piece = 0; piece * PIECE_BYTES < bytes.byteLength; piece++) {
+      const some = bytes.slice(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES)
+      this.#sql.exec(`INSERT INTO ${table} (line, piece, bytes) VALUES (?, ?, ?)`, line, piece, some.buffer)
+    }
+    return bytes.byteLength
+  }
+
+  /** What was decided about a request when it was held; undefined for one of an earlier release. */
+  keptCall(line: number): KeptCall | undefined {
+    const [found] = this.#sql
+      .exec<{ json: string }>("SELECT json FROM requests JOIN targets ON id = target WHERE line = ?", line)
+      .toArray()
+    if (!found) return undefined
+    const pieces = this.#sql
+      .exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM kept_pieces WHERE line = ? ORDER BY piece", line)
+      .toArray()
+    const text = new TextDecoder().decode(concat(pieces.map(({ bytes }) => new Uint8Array(bytes))))
+    return { ...parseStored<Omit<KeptCall, "target">>(text), target: parseStored<KeptTarget>(found.json) }
   }
 
   has(line: number): boolean {

@@ -6,10 +6,11 @@ import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { objectKey } from "../../src/files/file.ts"
 import { awaitSettlement } from "../../src/inference/awaited-settlement.ts"
-import { type Deferral, defer } from "../../src/inference/deferral.ts"
+import { type Deferral, defer, keptCallOf } from "../../src/inference/deferral.ts"
 import { BASE_PATH } from "../../src/http/paths.ts"
 import { regionOf } from "../../src/http/region.ts"
 import { readAtMost } from "../../src/support/bytes.ts"
+import type { Json } from "../../src/support/json.ts"
 import { logError } from "../../src/support/log.ts"
 
 /** Limited, because several responses are in memory at the same time. */
@@ -32,16 +33,16 @@ async function send(
   { row, env, executionCtx }: RequestDeps,
   deferral: Deferral | undefined,
 ): Promise<LineResult> {
-  const { offset, length } = line
-  const stored = await env.FILES.get(inputKeyOf(row), { range: { offset, length } })
-  const body = stored && bodyOf(await stored.text())
+  const kept = keptCallOf(deferral)
+  const body = kept ? kept.body : await readBody(line, row, env)
   if (!body) return withoutResponse("input_file_unavailable", "The input file was deleted before this request ran.")
   const request = new Request(`https://${row.origin.host}${BASE_PATH}${pathOfEndpoint(row.endpoint)}`, {
     method: "POST",
     headers: { ...row.origin.headers, "content-type": "application/json", "x-session-id": row.id },
     body: JSON.stringify(body),
   })
-  if (regionOf(request, env) !== row.origin.region) {
+  // A response is read wherever the hostname is now.
+  if (!kept && regionOf(request, env) !== row.origin.region) {
     return withoutResponse("region_changed", "The hostname that the batch was created at has another region now.")
   }
   const background: Promise<unknown>[] = []
@@ -60,6 +61,11 @@ async function send(
     return withoutResponse("response_too_large", `The response has more than ${MAX_RESPONSE_BYTES} bytes.`)
   }
   return toLineResult(response.status, response.headers, new TextDecoder().decode(bytes))
+}
+
+async function readBody({ offset, length }: InputLine, row: BatchRow, env: Env): Promise<Json | undefined> {
+  const stored = await env.FILES.get(inputKeyOf(row), { range: { offset, length } })
+  return stored ? bodyOf(await stored.text()) : undefined
 }
 
 export function inputKeyOf({ inputFileId: id, organizationId, workspaceId }: BatchRow): string {

@@ -35,7 +35,7 @@ import { timersOf } from "../config/timers.ts"
 import { isLongerThan } from "../support/text-length.ts"
 import { logCall } from "./call-log.ts"
 import { isSettlementAwaited } from "./awaited-settlement.ts"
-import { deferralOf } from "./deferral.ts"
+import { deferralOf, keptCallOf } from "./deferral.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
 /** Shared by the inference routes: their failures, and the dependencies and metadata for the pipeline. */
@@ -221,7 +221,8 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }
   const { responseCacheSeconds } = caller.defaults
-  const generationId = deferralOf(executionCtx)?.generationId
+  const deferral = deferralOf(executionCtx)
+  const { alias, presetId } = keptCallOf(deferral) ?? {}
   const cache = cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
   return {
     requestId,
@@ -233,7 +234,9 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
     wantsMetadata: METADATA_HEADERS.some((name) => isEnabled(headers.get(name))),
     ...(cache && { cache }),
-    ...(generationId !== undefined && { generationId }),
+    ...(deferral && { generationId: deferral.generationId }),
+    ...(alias !== undefined && { alias }),
+    ...(presetId !== undefined && { presetId }),
   }
 }
 

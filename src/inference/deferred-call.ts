@@ -2,13 +2,23 @@ import { GatewayError } from "../errors/errors.ts"
 import { batchPricing } from "../money/batch-price.ts"
 import type { Target } from "../routing/target.ts"
 import { holdOrByok } from "./attempts.ts"
-import type { HeldCall, PlannedCall } from "./call.ts"
+import type { HeldCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { Deferral, Submission } from "./deferral.ts"
 import type { Deps } from "./deps.ts"
 import { placeHold } from "./hold.ts"
+import { planTargets } from "./plan.ts"
+
+/** The targets of a call in a batch of a provider: in the second run, the one that the request was submitted to. */
+export function planDeferred(prepared: PreparedCall, deps: Deps, deferral: Deferral): PlannedCall {
+  if (!("response" in deferral) || !deferral.kept) return deferred(planTargets(prepared, deps), deferral)
+  const { byok, kept, provider: slug } = deferral
+  const provider = (byok ? deps.byok?.providers : deps.providers)?.get(slug)
+  if (!provider) throw new GatewayError("internal", "The provider of a batch is not configured.")
+  return { ...prepared, targets: [{ ...kept.target, provider, ...(byok && { byok }) }] }
+}
 
 /** The call with the targets that the provider supports in a batch, at batch prices. */
-export function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
+function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
   const { provider: slug } = deferral
   const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
   const targets = ofProvider.filter((target) => isAccepted(target, deferral)).flatMap(atBatchPrice)
@@ -54,7 +64,13 @@ export async function submitLater(call: HeldCall, { submit }: Submission): Promi
       pseudonym: call.pseudonym,
     })
     if (form) throw new GatewayError("invalid_request", "A request with files cannot be in a batch of a provider.")
-    submit({ path, body, credential: target.byok?.id ?? null })
+    const { model, endpoint } = target
+    submit({
+      path,
+      body,
+      credential: target.byok?.id ?? null,
+      target: { model: { ...model, endpoints: [] }, endpoint },
+    })
     return new Response(null, { status: 202 })
   } catch (thrown) {
     await call.deps.ledger.release(call.draft.id)

@@ -2,18 +2,18 @@ import type { Deps } from "./deps.ts"
 import type { InferenceCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import { runAgent } from "./agent/run-agent.ts"
-import { deferred, placeDeferredHold, submitLater } from "./deferred-call.ts"
+import { placeDeferredHold, planDeferred, submitLater } from "./deferred-call.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
 import { requirePublicMedia } from "./media-urls.ts"
+import { resolveAliasesOnce, resolveOnce } from "./kept-call.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
 import { holdCheaper } from "./over-budget.ts"
 import { inlineStoredFiles } from "./stored-files.ts"
 import { planTargets } from "./plan.ts"
 import type { Preparable } from "./prepare/needs.ts"
 import { prepareCall } from "./prepare/prepare-call.ts"
-import { type NamedModels, resolveAliases } from "./presets/alias.ts"
-import { applyPreset } from "./presets/apply.ts"
+import type { NamedModels } from "./presets/alias.ts"
 import { relay } from "./relay/relay.ts"
 import { screenInput, type UnscreenedCall, screenPlain } from "./screen.ts"
 import { settle } from "./settle.ts"
@@ -34,8 +34,8 @@ export async function handleInference<Body extends Preparable>(
 ): Promise<Response> {
   requirePublicMedia(call.body, deps.mediaHosts) //         URLs that a provider would fetch in a private network: 400
   const withFiles = await inlineStoredFiles(call, deps) //  the data of uploaded files in place of their ids
-  const withDefaults = await applyPreset(withFiles, deps) // 1. preset and workspace defaults
-  const screened = await screenInput(withDefaults) //       2. input guardrails: block or redact
+  const resolved = await resolveOnce(call, withFiles, deps) // 1. aliases, preset and workspace defaults
+  const screened = await screenInput(resolved) //           2. input guardrails: block or redact
   const prepared = await prepareCall(screened, deps) //        plugins and server tools, if the request names any
   return prepared.kind === "agent" ? runAgent(prepared.job, callUpstream, deps) : callUpstream(prepared.call, deps)
 }
@@ -47,13 +47,14 @@ export async function handlePlainInference<Body extends NamedModels>(
   deps: Deps,
 ): Promise<Response> {
   requirePublicMedia(call.body, deps.mediaHosts)
-  return callUpstream(await screenPlain(resolveAliases<Body, UnscreenedCall<Body>>(call), toRequest), deps)
+  return callUpstream(await screenPlain(resolveAliasesOnce(call, deps), toRequest), deps)
 }
 
 /** One upstream call: held before anything is sent, and settled exactly once in every case. */
 export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<Response> {
-  const planned = planTargets(prepared, deps) //            3. ordered targets, or the error that explains the plan
-  return callTargets(deps.deferral ? deferred(planned, deps.deferral) : planned, deps)
+  //                                                        3. ordered targets, or the error that explains the plan
+  const planned = deps.deferral ? planDeferred(prepared, deps, deps.deferral) : planTargets(prepared, deps)
+  return callTargets(planned, deps)
 }
 
 /** Steps 4 to 8. The hot path starts here with the cached target of a plain call. */

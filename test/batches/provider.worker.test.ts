@@ -349,6 +349,36 @@ describe("faults", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
+  test.each([
+    ["ends within a result", (content: string) => new Response(content.slice(0, -30))],
+    ["ends between results", (content: string) => new Response(content.slice(0, content.indexOf("\n") + 1))],
+    ["is empty", () => new Response("")],
+    [
+      "is lost",
+      (content: string) =>
+        new Response(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(new TextEncoder().encode(content.slice(0, -30)))
+              controller.error(new Error("lost"))
+            },
+          }),
+        ),
+    ],
+  ])("a download of results that %s is repeated, and no result is lost", async (_, cut) => {
+    const workspace = await newWorkspace()
+    const provider = new BatchingProvider()
+    const created = await start(workspace, ["a", "b", "c"])
+    await submitted(provider)
+    provider.end("completed", [completion("1", "A"), completion("2", "B"), completion("3", "C")])
+    const id = provider.batches[0]?.output_file_id ?? ""
+    const content = provider.files.get(id) ?? ""
+    provider.before = once(`GET /v1/files/${id}/content`, () => cut(content))
+    const batch = await endsAfter(workspace.as, created, ["wake"])
+    expect(batch.request_counts).toEqual({ total: 3, completed: 3, failed: 0 })
+    expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 3 * NANO, heldNano: 0 })
+  })
+
   test("results that are unknown, repeated or not JSON are skipped", async () => {
     const workspace = await newWorkspace()
     const provider = new BatchingProvider()

@@ -4,6 +4,7 @@ import { chatRequest } from "../endpoints/chat/request.ts"
 import { toolCharger } from "../agent/charge-tool-run.ts"
 import type { Job } from "../agent/agent.ts"
 import type { PreparedCall } from "../call.ts"
+import { keptCallOf } from "../deferral.ts"
 import type { Deps } from "../deps.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { applyGuardrails, type ScreenedCall, sizeInBytes } from "../screen.ts"
@@ -23,7 +24,7 @@ export async function prepareCall<Body extends Preparable>(
     call: { request: screening ? { ...request, screening } : request, meta, caller },
   })
   // Output guardrails read the chat format, so their calls use it upstream.
-  const isFiltered = screening?.readsOutput === true && !format.isReadAsChat
+  const isFiltered = isReadAsChat(call, deps)
   if (!needsPreparation(body, deps, isFiltered ? () => false : format.isNativeTo)) {
     return single(isFiltered ? inChatFormat(call) : format.toRequest(body, call.bodyBytes))
   }
@@ -53,6 +54,20 @@ export async function prepareCall<Body extends Preparable>(
   const chat = await applyGuardrails(prepared.chat, screening, meta)
   const encoderFor = (context: CallContext) => format.encoderFor(body, context)
   return single({ ...chatRequest(chat, sizeInBytes(chat)), preparation, encoderFor })
+}
+
+/** Whether the upstream request is in the chat format because of output guardrails. */
+function isReadAsChat<Body extends Preparable>({ format, screening }: ScreenedCall<Body>, { deferral }: Deps): boolean {
+  const isRead = screening?.readsOutput === true && !format.isReadAsChat
+  if (deferral && "keep" in deferral && isRead) deferral.keep({ isReadAsChat: true })
+  const kept = keptCallOf(deferral)
+  if (!kept) return isRead
+  if (!isRead || kept.isReadAsChat) return kept.isReadAsChat === true
+  throw new GatewayError(
+    "forbidden",
+    "A guardrail that reads responses applies since this request was sent, and it cannot read this response. Repeat the request.",
+    { metadata: { reason: "guardrail" } },
+  )
 }
 
 function inChatFormat<Body extends Preparable>({ format, body }: ScreenedCall<Body>): InferenceRequest {
