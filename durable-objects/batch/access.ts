@@ -20,7 +20,7 @@ export async function accessTo({ credential: id }: Part, { row, provider: slug, 
   if (id === null) {
     const provider = configuredProviders(env).get(slug)
     if (!provider) return { isOpen: false, isFinal: true, message: null }
-    return { isOpen: true, batches: batchesOf({ provider, isByok: false }, row.id), credential: undefined }
+    return { isOpen: true, batches: batchesOf({ provider, isByok: false }, row), credential: undefined }
   }
   const provider = reachableProviders(env).get(slug)
   const found = await findCredential(env.DB, row, id)
@@ -35,11 +35,11 @@ export async function accessTo({ credential: id }: Part, { row, provider: slug, 
   }
   const apiKey = await openByokCredential(credential, env)
   if (apiKey === undefined) return { isOpen: false, isFinal: false, message: `${name} could not be decrypted.` }
-  return { isOpen: true, batches: batchesOf({ provider: { ...provider, apiKey }, isByok: true }, row.id), credential }
+  return { isOpen: true, batches: batchesOf({ provider: { ...provider, apiKey }, isByok: true }, row), credential }
 }
 
 /** The request format of the provider, which is the same for every key. */
 export function apiFormOf({ row, provider: slug, env }: AccessDeps): Pick<ProviderBatches, "toLine"> | undefined {
   const provider = reachableProviders(env).get(slug)
-  return provider && batchesOf({ provider, isByok: false }, row.id)
+  return provider && batchesOf({ provider, isByok: false }, row)
 }

@@ -36,9 +36,9 @@ export class AnthropicBatches implements ProviderBatches {
   readonly #client: ProviderClient
   readonly #prefix: string
 
-  /** `batchId`: of the gateway. */
-  constructor(account: BatchAccount, batchId: string) {
-    this.#client = new ProviderClient(account, ANTHROPIC_HEADERS)
+  /** `batchId`: of the gateway. `betas`: the header with the beta features of the requests. */
+  constructor(account: BatchAccount, batchId: string, betas: Readonly<Record<string, string>>) {
+    this.#client = new ProviderClient(account, { ...ANTHROPIC_HEADERS, ...betas })
     this.#prefix = `${batchId}-`
   }
 

@@ -12,7 +12,7 @@ const FINISHED: readonly (string | null)[] = ["stop", "length", "tool_calls", "f
 export function cacheKeyOf(
   call: CallContext,
   target: Target,
-  { path, body, bytes }: UpstreamRequest,
+  { path, headers, body, bytes }: UpstreamRequest,
 ): CacheKey | undefined {
   const { meta, deps, draft, request } = call
   if (!meta.cache || !deps.responses || bytes) return undefined
@@ -21,7 +21,7 @@ export function cacheKeyOf(
   if (!isText || (hasTools && !meta.cache.includesTools)) return undefined
   const { organizationId, workspaceId } = draft
   const provider = target.byok ? `${target.provider.slug} ${target.byok.id}` : target.provider.slug
-  return { organizationId, workspaceId, provider, path, body }
+  return { organizationId, workspaceId, provider, path, headers, body }
 }
 
 /** A stored response, shaped like a fresh upstream response; undefined on a cache miss or an R2 error. */

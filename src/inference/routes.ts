@@ -22,6 +22,7 @@ import { EmbeddingsRequest, EmbeddingsResult } from "./embeddings/schemas.ts"
 import { inlineFiles } from "../files/inline.ts"
 import { findStoredFile } from "../files/stored-file.ts"
 import { countOf, CountRequest, CountResult } from "./endpoints/messages/count.ts"
+import { betasIn } from "../formats/messages/betas.ts"
 import { MessagesEvent, MessagesRequest, MessagesResult } from "../formats/messages/schemas.ts"
 import { messagesFormat } from "./endpoints/messages/format.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "../formats/responses/schemas.ts"
@@ -145,7 +146,7 @@ export const inference = newRouter()
     return handleInference(newCall(c, responsesFormat, request), await depsOf(c))
   })
   .openapi(messages, async (c) => {
-    const betas = c.req.header("anthropic-beta")?.split(/\s*,\s*/)
+    const betas = betasIn(c.req.header("anthropic-beta"))
     const request = { ...c.req.valid("json"), ...(betas && { betas }) }
     return handleInference(newCall(c, messagesFormat, request), await depsOf(c))
   })

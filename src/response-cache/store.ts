@@ -13,15 +13,17 @@ export type CacheKey = {
   workspaceId: string
   /** Slug of the provider, with the id of the BYOK credential if one is used. */
   provider: string
-  /** Path and body of the upstream request. */
+  /** Path, headers and body of the upstream request. Headers select features of the provider. */
   path: string
+  headers: Readonly<Record<string, string>> | undefined
   body: Readonly<Record<string, unknown>>
 }
 
 export type CachedResponse = { body: ReadableStream<Uint8Array>; contentType: string }
 
-function objectKeyOf({ organizationId, workspaceId, provider, path, body }: CacheKey): string {
-  return `${prefixOf(organizationId, workspaceId)}${sha256Hex(JSON.stringify([provider, path, sorted(body)]))}`
+function objectKeyOf({ organizationId, workspaceId, provider, path, headers, body }: CacheKey): string {
+  const parts = [provider, path, sorted(body), ...(headers ? [sorted(headers)] : [])]
+  return `${prefixOf(organizationId, workspaceId)}${sha256Hex(JSON.stringify(parts))}`
 }
 
 function prefixOf(organizationId: string, workspaceId: string): string {

@@ -52,6 +52,25 @@ describe("a batch of a Messages provider", () => {
     expect([...provider.headers]).toEqual(["claudish-provider-key-0123456789 2023-06-01"])
   })
 
+  test("is submitted with the beta features of its creation", async () => {
+    const workspace = await newWorkspace()
+    const provider = new MessageBatchProvider()
+    const params = { model: "acme/opus-1", max_tokens: 20, messages: [{ role: "user", content: "Hi" }] }
+    const created = await expectJson<{ id: string }>(
+      200,
+      workspace.as.post(
+        "/messages/batches",
+        { requests: [{ custom_id: "a", params }], provider: "claudish" },
+        { "anthropic-beta": "one-2026, two-2026, not a beta" },
+      ),
+    )
+    await submitted(provider)
+    expect([...provider.betas]).toEqual(["one-2026,two-2026"])
+    provider.end([message("Done.")])
+    await endsAfter(workspace.as, created, ["wake"])
+    expect([...provider.betas]).toEqual(["one-2026,two-2026"])
+  })
+
   test("does not charge requests that were canceled or expired", async () => {
     const workspace = await newWorkspace()
     const provider = new MessageBatchProvider()

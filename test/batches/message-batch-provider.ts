@@ -23,6 +23,7 @@ export class MessageBatchProvider {
   readonly batches: MessageBatch[] = []
   readonly requests: string[] = []
   readonly headers = new Set<string>()
+  readonly betas = new Set<string | null>()
   readonly submitted = new Map<string, Submitted[]>()
   readonly #results = new Map<string, string>()
   /** Runs after the request is handled. */
@@ -35,6 +36,7 @@ export class MessageBatchProvider {
       const { hostname, pathname } = new URL(request.url)
       if (hostname !== "claudish.test") throw new Error(`Unexpected request to ${request.url}`)
       this.requests.push(`${request.method} ${pathname.replace("/v1", "")}`)
+      this.betas.add(request.headers.get("anthropic-beta"))
       this.headers.add(`${request.headers.get("x-api-key")} ${request.headers.get("anthropic-version")}`)
       const answer = await this.#answer(request.clone())
       const last = this.after(request) ?? answer

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { pruneResponses } from "../../src/response-cache/store.ts"
 import { eventually } from "../support/eventually.ts"
+import { mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, readStream, type TestClient, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string } }
@@ -159,6 +160,36 @@ describe("a cached response", () => {
     expect(await cacheOf(sendChat(as, { user: "someone" }))).toBe("miss")
     expect(await cacheOf(sendChat(as, { temperature: 0.3 }))).toBe("miss")
     expect(await cacheOf(sendChat(as))).toBe("hit")
+  })
+
+  test("is not served to a request with other beta features of the provider", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace)
+    const usage = { input_tokens: 5, output_tokens: 1 }
+    const content = [{ type: "text", text: "Done" }]
+    const message = {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "opus",
+      content,
+      stop_reason: "end_turn",
+      usage,
+    }
+    const { upstreamCalls, stop } = mockProvider(() => Response.json(message))
+    const send = (betas: Record<string, string>) =>
+      as.post(
+        "/messages",
+        { model: "acme/opus-1", max_tokens: 20, messages: [{ role: "user", content: "Hi" }] },
+        { ...ON, ...betas },
+      )
+    for (const [at, betas] of [{}, { "anthropic-beta": "one-2026" }, { "anthropic-beta": "two-2026" }].entries()) {
+      expect(await cacheOf(send(betas))).toBe("miss")
+      await untilStored(workspace, at + 1)
+      expect(await cacheOf(send(betas))).toBe("hit")
+    }
+    expect(upstreamCalls.map(({ headers }) => headers.get("anthropic-beta"))).toEqual([null, "one-2026", "two-2026"])
+    stop()
   })
 
   test("expires, is renewed by refresh and is bypassed with off", async () => {

@@ -7,6 +7,7 @@ import { messagesEncoder } from "./encoder.ts"
 import { toUpstreamTurns } from "../../../formats/messages/messages.ts"
 import type { MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { toChatRequest } from "../../../formats/messages/to-chat.ts"
+import { betaHeaders } from "../../../formats/messages/betas.ts"
 import { ANTHROPIC_HEADERS } from "../../../formats/messages/upstream/to-body.ts"
 
 /** Normalizes a messages request. */
@@ -36,9 +37,6 @@ const NOT_PASSED = new Set([
   "user_profile_id",
   "workspace_id",
 ])
-/** The `anthropic-beta` header. No other header of the client is sent upstream. */
-const BETA = /^[\w.-]{1,100}$/
-const MAX_BETAS = 32
 
 /** Minimum thinking budget of the API, and the maximum share of the token limit. */
 const MIN_BUDGET = 1_024
@@ -56,10 +54,6 @@ function toUpstream(
   { upstreamId, maxCompletionTokens: cap, pseudonym }: UpstreamFields,
 ): UpstreamRequest {
   const { betas, max_tokens: limit } = request
-  const values = Array.isArray(betas) ? (betas as unknown[]) : []
-  const betaNames = values
-    .filter((beta): beta is string => typeof beta === "string" && BETA.test(beta))
-    .slice(0, MAX_BETAS)
   const fields = Object.entries(request).filter(
     ([key, value]) => (!GATEWAY_FIELDS.has(key) || PASSED.has(key)) && !NOT_PASSED.has(key) && value !== undefined,
   )
@@ -73,6 +67,6 @@ function toUpstream(
     // The client's user id is not sent upstream.
     ...(pseudonym !== undefined && { metadata: { user_id: pseudonym } }),
   }
-  const headers = { ...ANTHROPIC_HEADERS, ...(betaNames.length > 0 && { "anthropic-beta": betaNames.join(",") }) }
+  const headers = { ...ANTHROPIC_HEADERS, ...betaHeaders(betas) }
   return { reader: messagesReader, path: MESSAGES_PATH, headers, body }
 }
