@@ -1,5 +1,8 @@
 import type * as z from "zod"
+import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { withoutToolCredentials } from "../formats/tool-credentials.ts"
+import { type Json, parseStored } from "../support/json.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { PresetContent } from "./config.ts"
 import type { DesignatedPreset, Preset, PresetVersion } from "./schemas.ts"
@@ -38,12 +41,14 @@ export function toPreset(row: PresetRow): z.infer<typeof Preset> {
   }
 }
 
-export function toVersion(row: VersionRow): z.infer<typeof PresetVersion> {
+/** Credentials of MCP servers in its tools are for management keys. */
+export function toVersion(row: VersionRow, reader: Pick<Principal, "kind">): z.infer<typeof PresetVersion> {
+  const config = parseStored<Json>(row.config)
   return {
     id: row.id,
     preset_id: row.presetId,
     version: row.version,
-    config: JSON.parse(row.config) as Record<string, unknown>,
+    config: reader.kind === "management" ? config : withoutToolCredentials(config),
     system_prompt: row.systemPrompt,
     creator_id: row.creatorId,
     created_at: toTimestamp(row.createdAt),
@@ -52,6 +57,10 @@ export function toVersion(row: VersionRow): z.infer<typeof PresetVersion> {
   }
 }
 
-export function toDesignated(row: PresetRow, version: VersionRow | undefined): z.infer<typeof DesignatedPreset> {
-  return { ...toPreset(row), designated_version: version ? toVersion(version) : null }
+export function toDesignated(
+  row: PresetRow,
+  version: VersionRow | undefined,
+  reader: Pick<Principal, "kind">,
+): z.infer<typeof DesignatedPreset> {
+  return { ...toPreset(row), designated_version: version ? toVersion(version, reader) : null }
 }

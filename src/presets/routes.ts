@@ -129,20 +129,20 @@ export const presets = newRouter()
     const { slug } = c.req.valid("param")
     const found = await findPreset(c.env.DB, await scopeOf(c, c.req.valid("query")), slug)
     if (!found) throw noSuchPreset(slug)
-    return c.json({ data: toDesignated(found.preset, found.version) }, 200)
+    return c.json({ data: toDesignated(found.preset, found.version, c.var.principal) }, 200)
   })
   .openapi(versions, async (c) => {
     const { slug } = c.req.valid("param")
     const query = c.req.valid("query")
     const found = await listVersions(c.env.DB, await scopeOf(c, query), slug, query)
     if (!found) throw noSuchPreset(slug)
-    return c.json({ data: found.rows.map(toVersion), total_count: found.total }, 200)
+    return c.json({ data: found.rows.map((row) => toVersion(row, c.var.principal)), total_count: found.total }, 200)
   })
   .openapi(version, async (c) => {
     const { slug, version: number } = c.req.valid("param")
     const row = await findVersion(c.env.DB, await scopeOf(c, c.req.valid("query")), slug, Number(number))
     if (!row) throw new GatewayError("not_found", `There is no version ${number} of a preset ${slug}.`)
-    return c.json({ data: toVersion(row) }, 200)
+    return c.json({ data: toVersion(row, c.var.principal) }, 200)
   })
   .openapi(fromChat, async (c) => {
     const scope = await scopeOf(c, c.req.valid("query"))
@@ -165,7 +165,7 @@ export const presets = newRouter()
     const entry = entryOf(c, { action: "preset.update", resourceId: slug, workspaceId, changed })
     const found = await updatePreset(c.env.DB, { scope, slug, change, now: Date.now(), entry })
     invalidatePreset(scope, slug)
-    if (found) return c.json({ data: toDesignated(found.preset, found.version) }, 200)
+    if (found) return c.json({ data: toDesignated(found.preset, found.version, c.var.principal) }, 200)
     if (!(await findPreset(c.env.DB, scope, slug))) throw noSuchPreset(slug)
     throw new GatewayError(
       "invalid_request",
@@ -206,7 +206,7 @@ async function put(c: Context<App>, scope: WorkspaceScope, slug: string, content
   const identity = { presetId: newId(), versionId: newId(), slug, creatorUserId, creatorId, now: Date.now() }
   const found = await putPreset(c.env.DB, { scope, made: identity, content, entry })
   invalidatePreset(scope, slug)
-  if (found) return { data: toDesignated(found.preset, found.version) }
+  if (found) return { data: toDesignated(found.preset, found.version, c.var.principal) }
   if (await findWorkspace(c.env.DB, scope.organizationId, scope.workspaceId)) {
     throw new GatewayError("conflict", `The preset ${slug} is archived. Make it active to add a version.`)
   }

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import * as z from "zod"
 import { DesignatedPreset, PresetList, PresetVersion, VersionList } from "../../src/presets/schemas.ts"
+import { exportedRequestOf } from "../../src/inference/endpoints/chat/exported.ts"
 import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { policyEntry } from "../support/policy-writes.ts"
@@ -37,6 +38,60 @@ function recordCalls(): UpstreamRequest[] {
   stop = mock.stop
   return mock.upstreamCalls
 }
+
+describe("credentials of an MCP server in a preset", () => {
+  const secrets = ["path-secret", "bearer-secret", "header-secret", "user-secret"]
+  const server_url = "https://user-secret@mcp.test/path-secret?key=path-secret"
+  const headers = { "x-key": "header-secret" }
+  const tool = { type: "mcp", server_label: "docs", server_url, authorization: "bearer-secret", headers }
+  const expectNoSecret = (text: string) => {
+    for (const secret of secrets) expect(text).not.toContain(secret)
+  }
+
+  test("are read by management keys only", async () => {
+    const workspace = await newWorkspace()
+    const made = await put(workspace, "documented", { model: "batching/b1", tools: [tool] }, "responses")
+    expect(made.designated_version?.config["tools"]).toEqual([tool])
+    const { as } = await newKey(workspace)
+    for (const path of ["", "/versions", "/versions/1"]) {
+      const text = await (await as.get(`/presets/documented${path}`)).text()
+      expect(text).toContain('"headers":{"x-key":"<redacted>"}')
+      expect(text).toContain('"server_url":"https://mcp.test/<redacted>"')
+      expectNoSecret(text)
+      expect(await (await workspace.manage.get(`/presets/documented${path}`)).text()).toContain("bearer-secret")
+    }
+  })
+
+  test("are sent to the provider, and not repeated in responses", async () => {
+    const workspace = await newWorkspace()
+    await put(workspace, "documented", { model: "batching/b1", tools: [tool] }, "responses")
+    const { as } = await newKey(workspace)
+    const content = [{ type: "output_text", text: "Done.", annotations: [] }]
+    const output = [{ type: "message", id: "m", role: "assistant", status: "completed", content }]
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+    const result = { id: "r", object: "response", created_at: 1, status: "completed", model: "b1", output, usage }
+    const mock = mockProvider(() => Response.json({ ...result, tools: [tool] }))
+    stop = mock.stop
+    const request = { model: "@preset/documented", input: "Hi" }
+    const response = await as.post("/responses", request)
+    expect(response.status).toBe(200)
+    expectNoSecret(await response.text())
+    const debug = { echo_upstream_body: true }
+    const messages = [{ role: "user", content: "Hi" }]
+    for (const streamed of [
+      as.post("/responses", { ...request, stream: true, debug }),
+      as.post("/chat/completions", { model: request.model, messages, stream: true, debug }),
+    ]) {
+      expectNoSecret(await (await streamed).text())
+    }
+    expect(mock.upstreamCalls[0]?.body["tools"]).toEqual([tool])
+  })
+
+  test("are not sent to destinations", () => {
+    const request = { model: "a/b", messages: [], tools: [tool], stream: false }
+    expectNoSecret(JSON.stringify(exportedRequestOf(request)))
+  })
+})
 
 describe("a preset", () => {
   test("is created from a chat request with the fields of a preset", async () => {

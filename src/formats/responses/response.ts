@@ -1,4 +1,5 @@
 import { responsesCostDetails } from "../usage.ts"
+import { withoutCredentials } from "../tool-credentials.ts"
 import { toTokens } from "../chat/meter.ts"
 import { isInteger, isObject, type Json } from "../../support/json.ts"
 import { withoutNulls } from "./content.ts"
@@ -93,7 +94,9 @@ function echo(request: ResponsesRequest) {
     text: { ...withoutNulls(text ?? {}), format: text?.format ? withoutNulls(text.format) : { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
     tools: (tools ?? []).map((tool) =>
-      isFunctionTool(tool) ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null } : tool,
+      isFunctionTool(tool)
+        ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null }
+        : { ...withoutCredentials(tool), type: tool.type },
     ),
     top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,

@@ -1,3 +1,4 @@
+import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import type { CallContext } from "../../inference-request.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
@@ -46,7 +47,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
     open(serving) {
       answering = serving
       names = defaultsOf(call)
-      const echo = { ...emptyChunk(), debug: { echo_upstream_body: serving.upstreamBody } }
+      const echo = { ...emptyChunk(), debug: { echo_upstream_body: withoutToolCredentials(serving.upstreamBody) } }
       return echoesBody ? [toFrame(echo)] : []
     },
 

@@ -1,3 +1,4 @@
+import { withoutCredentials } from "../../../formats/tool-credentials.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import type { RequestParameters } from "../../../ledger/generation.ts"
 import type { ExportedRequest } from "../../../observability/context.ts"
@@ -6,7 +7,7 @@ const MAX_STOP_LENGTH = 256
 
 /** The fields of a request, except its messages, that destinations receive. */
 export function exportedRequestOf(request: ChatRequest): ExportedRequest {
-  return { parameters: parametersOf(request), tools: request.tools ?? [] }
+  return { parameters: parametersOf(request), tools: (request.tools ?? []).map((tool) => withoutCredentials(tool)) }
 }
 
 function parametersOf(request: ChatRequest): RequestParameters {

@@ -7,6 +7,7 @@ import type { CallContext } from "../../inference-request.ts"
 import { DONE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { advance, fail, finish, keepAlive, newEventState, type Step, start } from "../../../formats/responses/events.ts"
 import { toResponsesResult } from "../../../formats/responses/from-chat.ts"
+import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import { NativeResponse } from "./native.ts"
 import type { ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
@@ -46,7 +47,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     },
     open(reported) {
       answering = reported
-      const { upstreamBody } = reported
+      const upstreamBody = withoutToolCredentials(reported.upstreamBody)
       const echo =
         request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
       if (reported.reader.name !== "responses")

@@ -1,6 +1,7 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 import { type Charge, costFields, responsesCostDetails } from "../../../formats/usage.ts"
+import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
@@ -84,7 +85,7 @@ export class NativeResponse {
     const defined = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
     return {
       ...toResponse(this.#request, this.#facts, NOT_BEGUN),
-      ...defined,
+      ...withoutToolCredentials(defined),
       id: this.#facts.id,
       model: this.#facts.model,
       store: false,
