@@ -44,6 +44,12 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "the preset is archived": setPreset({ status: "archived" }),
   "a guardrail forbids the model": restrict({ allowed_models: ["sim/echo"] }),
   "a guardrail forbids the provider": restrict({ ignored_providers: ["batching"] }),
+  "the provider's budget is exhausted": ({ manage }) =>
+    expectJson(200, manage.put("/provider-budgets/batching/daily", { limit_usd: 0.000_001 })),
+  "the workspace's budget is exhausted": ({ manage }) =>
+    expectJson(200, manage.put("/workspaces/default/budgets/daily", { limit_usd: 0.000_001 })),
+  "a rate limit is set": ({ manage }) =>
+    expectJson(200, manage.patch("/workspaces/default", { requests_per_minute: 1, tokens_per_minute: 1 })),
   "the input file is deleted": ({ as }, { input_file_id: id }) => expectJson(200, as.delete(`/files/${id}`)),
 }
 
