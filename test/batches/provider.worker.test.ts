@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { NO_PROGRESS } from "../../src/batches/batch.ts"
 import { wakeBatch } from "../../src/batches/open-batch.ts"
+import { onObjectCall, OVERLOADED } from "../faults/bindings.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
@@ -377,6 +378,25 @@ describe("faults", () => {
     const batch = await endsAfter(workspace.as, created, ["wake"])
     expect(batch.request_counts).toEqual({ total: 3, completed: 3, failed: 0 })
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 3 * NANO, heldNano: 0 })
+  })
+
+  test("results wait for a ledger that is unavailable for many attempts", async () => {
+    const workspace = await newWorkspace()
+    const provider = new BatchingProvider()
+    const created = await start(workspace, ["a", "b"])
+    await submitted(provider)
+    let isDown = true
+    onObjectCall([env.LEDGER], ({ call }) => (isDown ? Promise.reject(new Error(OVERLOADED)) : call()))
+    provider.end("completed", [completion("1", "A"), completion("2", "B")])
+    const output = `GET /files/${provider.batches[0]?.output_file_id}/content`
+    await eventually(async () => {
+      await wakeBatch(env, created.id)
+      expect(provider.requests.filter((one) => one === output).length).toBeGreaterThan(8)
+    })
+    isDown = false
+    const batch = await endsAfter(workspace.as, created, ["wake"])
+    expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 })
+    expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 2 * NANO, heldNano: 0 })
   })
 
   test("results that are unknown, repeated or not JSON are skipped", async () => {
