@@ -4,8 +4,10 @@ import { ProviderBatchError } from "../../src/batches/provider-client.ts"
 import { type LineResult, withoutResponse } from "../../src/batches/result.ts"
 import { isCount, isObject, type Json, parseJson } from "../../src/support/json.ts"
 import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
+import type { MessageFilter } from "../../src/providers/refusal.ts"
 import { deferralFor, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
+import { messageFilterOf, passed } from "./provider-messages.ts"
 import { runRequest } from "./request.ts"
 
 /** Number of results that are read, charged and stored concurrently. */
@@ -76,7 +78,7 @@ async function store(
   if (!input) return true
   if (!response) {
     await release([line], deps)
-    lines.finish(input, asFailure(error))
+    lines.finish(input, asFailure(error, await messageFilterOf(row, env)))
     return true
   }
   const { body } = response
@@ -100,11 +102,11 @@ function statusOf({ status_code: status }: Json): number {
   return isUsable ? status : 502
 }
 
-function asFailure(error: unknown): LineResult {
+function asFailure(error: unknown, filter: MessageFilter): LineResult {
   const { code, message } = isObject(error) ? error : {}
   return withoutResponse(
-    typeof code === "string" ? code : "provider_failed",
-    typeof message === "string" ? message : "The provider has no response to this request.",
+    (typeof code === "string" ? filter(code) : undefined) ?? "provider_failed",
+    typeof message === "string" ? passed(message, filter) : "The provider has no response to this request.",
   )
 }
 
@@ -113,7 +115,10 @@ async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
   const unfinished = deps.parts.unfinished(part)
   await release(unfinished, deps)
   if (part.status === "expired" || part.status === "cancelled") return
-  const message = part.message ?? "The batch of the provider has no result for this request."
+  const message =
+    part.message === null
+      ? "The batch of the provider has no result for this request."
+      : passed(part.message, await messageFilterOf(deps.row, deps.env))
   for (const line of unfinished) {
     const input = deps.lines.unfinishedLine(line)
     if (input) deps.lines.finish(input, withoutResponse("provider_failed", message))

@@ -69,7 +69,7 @@ export class OpenAiBatches implements ProviderBatches {
   toResult(value: unknown): BatchResult | undefined {
     if (!isObject(value)) return undefined
     const { custom_id: id, response, error } = value
-    return { line: Number(id), response: isObject(response) ? response : undefined, error }
+    return { line: Number(id), response: isObject(response) ? response : undefined, error: this.#redacted(error) }
   }
 
   async remove(fileId: string): Promise<void> {
@@ -91,8 +91,13 @@ export class OpenAiBatches implements ProviderBatches {
       status,
       outputFileId: typeof output === "string" ? output : null,
       errorFileId: typeof error === "string" ? error : null,
-      message: typeof message === "string" ? message : null,
+      message: typeof message === "string" ? this.#client.redacted(message) : null,
     }
+  }
+
+  #redacted(error: unknown): Json {
+    const texts = Object.entries(isObject(error) ? error : {}).filter(([, value]) => typeof value === "string")
+    return Object.fromEntries(texts.map(([name, value]) => [name, this.#client.redacted(String(value))]))
   }
 }
 

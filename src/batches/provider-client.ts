@@ -1,6 +1,7 @@
 import { asByokRejection } from "../inference/attempts.ts"
 import { readRejection } from "../inference/upstream-response.ts"
 import type { Provider } from "../providers/provider.ts"
+import { redacted } from "../providers/refusal.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../support/json.ts"
@@ -63,6 +64,11 @@ export class ProviderClient {
     return this.#ask("GET", path, {}, async ({ body }) => body ?? new Blob([]).stream())
   }
 
+  /** A text of the provider for clients, without its key. */
+  redacted(text: string): string {
+    return redacted(text, this.#provider)
+  }
+
   broken(): ProviderBatchError {
     return new ProviderBatchError(`${this.#provider.name} sent a response that is not a batch.`)
   }
@@ -93,7 +99,7 @@ export class ProviderClient {
   }
 
   async #refusalOf(response: Response): Promise<ProviderBatchError> {
-    const rejection = await readRejection(this.#provider, response, Date.now())
+    const rejection = await readRejection(this.#provider, response)
     const {
       message,
       retryAfterMs,

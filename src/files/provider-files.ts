@@ -73,7 +73,7 @@ async function refusalOf(provider: Provider, response: Response): Promise<Gatewa
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
   const { status, headers } = response
   const body = new TextDecoder().decode(bytes ?? new Uint8Array())
-  const refusal = toRejection(provider, { status, headers, body }, Date.now())
+  const refusal = toRejection(provider, { status, headers, body }, { now: Date.now() })
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }

@@ -21,6 +21,8 @@ export type ServingInfo = {
 export type ResponseEncoder = {
   /** `chunk` depends only on its argument, so that frames of one shape are rewritten in the same way. */
   isStateless: boolean
+  /** Clients of the format take a comment for a broken event. */
+  rejectsComments?: true
   /** A complete JSON document. `earlier`: messages of the turns before the result. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
   /** Written before the first chunk. */

@@ -9,7 +9,7 @@ import type { OwnedRule } from "./content/rules.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { WorkBudget } from "./content/work-budget.ts"
 import { type Action, type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
-import type { TextCodec } from "./content/text-codec.ts"
+import { plainCodec, type TextCodec } from "./content/text-codec.ts"
 import { type TextFormat, mapInSlices, createCachedFilter, type CachedFilter } from "./content/cached-filter.ts"
 import { uncheckedError } from "./content/unchecked-error.ts"
 
@@ -28,6 +28,11 @@ export type Screening = {
   responseFilter: () => ResponseFilter
   /** Filters a complete response. Rejects with the block error like `request`. */
   response: (result: Json) => Promise<Json>
+  /**
+   * The filtered text of a provider's error; undefined if a filter blocks it or it could not be checked. Does not block
+   * the response: another provider may still return one.
+   */
+  providerMessage: (text: string) => string | undefined
   stages: () => PipelineStage[]
 }
 
@@ -45,30 +50,29 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
   const rules = guardrails?.contentRules() ?? []
   if (!guardrails || rules.length === 0) return undefined
   const found: Findings = new Map()
+  const foundInMessages: Findings = new Map()
   let side: Side = "request"
-  const onFinding = ({ rule, score = 0 }: Finding) =>
-    void found.set(rule as OwnedRule, Math.max(score, found.get(rule as OwnedRule) ?? 0))
   const budgets = { request: new WorkBudget(), "tool result": new WorkBudget(), response: new WorkBudget() }
   let uncheckedRule: Rule | undefined
   const isBlocked = () => uncheckedRule !== undefined || [...found.keys()].some(({ action }) => action === "block")
 
-  const outputRules = rules.filter(
-    ({ detector, action }) => "program" in detector && (action !== "flag" || reportsFindings),
-  )
+  const outputRules = rules.filter((rule) => readsResponses(rule, reportsFindings))
   const newFilter = (applied: readonly Rule[], codec: TextCodec) => {
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
-    return new TextFilter(applied, codec, onFinding, { budget: budgets[side], onUnchecked })
+    return new TextFilter(applied, codec, collector(found), { budget: budgets[side], onUnchecked })
   }
   const { answers, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
 
   const blockError = () =>
     uncheckedRule ? uncheckedError([uncheckedRule.detector.name], side) : blockErrorFor(guardrails, rules, found, side)
+  const providerMessage = messageFilter(outputRules, foundInMessages)
   const outputScreen = {
     newFilter: (codec: TextCodec) => newFilter(outputRules, codec),
     visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : answers.filterNow(text, form)),
     redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
     blockError,
+    providerMessage,
   }
   const mapped = async <T>(map: (visit: Visit) => T, filterOf: (role: Role) => CachedFilter): Promise<T> => {
     const result = await mapInSlices(map, filterOf, budgets[side], () => {
@@ -100,8 +104,26 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
         (visit) => mapOutput(result, visit, outputScreen.redacts),
         (role) => (role === NAMES ? noRules : answers),
       ),
-    stages: () => toStages(guardrails, rules, found),
+    providerMessage,
+    stages: () => toStages(guardrails, rules, new Map([...foundInMessages, ...found])),
   }
+}
+
+function readsResponses({ detector, action }: OwnedRule, reportsFindings: boolean): boolean {
+  return "program" in detector && (action !== "flag" || reportsFindings)
+}
+
+function messageFilter(rules: readonly OwnedRule[], findings: Findings): Screening["providerMessage"] {
+  return (text) => {
+    const filter = new TextFilter(rules, plainCodec(), collector(findings))
+    const passed = filter.push(text, true)
+    return filter.isBlocked ? undefined : passed
+  }
+}
+
+function collector(findings: Findings) {
+  return ({ rule, score = 0 }: Finding) =>
+    void findings.set(rule as OwnedRule, Math.max(score, findings.get(rule as OwnedRule) ?? 0))
 }
 
 /** Only the model of a provider can read token ids. */

@@ -132,7 +132,8 @@ async function send(
   provider: Provider,
   { call, deps, target, onReached, hasFallback }: UpstreamAttempt,
 ): Promise<AcceptedResponse | Rejection> {
-  const { upstream } = call.request
+  const { upstream, screening } = call.request
+  const filter = screening?.providerMessage
   const built = upstream.buildUpstreamRequest(provider, {
     upstreamId: target.endpoint.upstreamId,
     maxCompletionTokens: call.completionCapOf(target),
@@ -151,10 +152,10 @@ async function send(
     const response = stored ?? (await sendTo(provider, request, { streamed: upstream.streamed, signal }, deps))
     timer.extendTo(firstFrameMs)
     if (target.sharesLoad && !stored) recordQuota(target, response.headers, deps)
-    if (!response.ok) return await readRejection(provider, response, Date.now())
+    if (!response.ok) return await readRejection(provider, response, filter)
     if (!stored) onReached()
     const pending = key && !stored && response.body ? { key, capture: new Capture(response, response.body) } : undefined
-    const expected = { request, isStreamed: upstream.streamed, provider, signal }
+    const expected = { request, isStreamed: upstream.streamed, provider, signal, filter }
     const content = await readResponse(pending?.capture.response ?? response, expected)
     if ("code" in content) {
       pending?.capture.drop()

@@ -1,8 +1,9 @@
 import { framesOf } from "../formats/sse/frames.ts"
 import { PacedReader } from "../formats/sse/paced-reader.ts"
 import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
-import { redactedCode, type Rejection, toErrorResponse, toRejection } from "../providers/refusal.ts"
+import { type MessageFilter, redactedCode, type Rejection, toErrorResponse, toRejection } from "../providers/refusal.ts"
 import type { Provider } from "../providers/provider.ts"
+import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import { isObject } from "../support/json.ts"
 import { concat, readAtMost } from "../support/bytes.ts"
@@ -15,11 +16,18 @@ export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; re
 /** A binary response, such as audio. */
 type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
 
-type Expected = { request: UpstreamRequest; isStreamed: boolean; provider: Provider; signal: AbortSignal }
+type Expected = {
+  request: UpstreamRequest
+  isStreamed: boolean
+  provider: Provider
+  signal: AbortSignal
+  /** Filters the provider's messages. */
+  filter: MessageFilter | undefined
+}
 
 /** Reads the content of a 200. Returns a rejection if it has none, so that dispatch can fail over. */
 export async function readResponse(response: Response, expected: Expected): Promise<Content | Rejection> {
-  const { request, isStreamed, provider, signal } = expected
+  const { request, isStreamed, provider, signal, filter } = expected
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   const { reader, translate } = request
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
@@ -33,14 +41,14 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const body = new PacedReader(decode?.type === type ? decode.body(response.body) : response.body)
     if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
-    return head.ok ? { kind: "stream", head } : fromInBandError(provider, head.error, head.reason)
+    return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
   }
   if (type === "text/event-stream") {
     const frames = framesOf(await readResponseBody(response.body))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
     if (isTooDeep(result)) return tooDeep(provider)
     if (result && reader.isResponse(result)) return { kind: "whole", result }
-    return fromInBandError(provider, error, "a stream that ended early")
+    return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
   }
   if (type !== "" && !JSON_TYPE.test(type)) {
     await response.body.cancel()
@@ -57,7 +65,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$/
 
 /** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
-function readDocument(body: string, { request, isStreamed, provider }: Expected): Content | Rejection {
+function readDocument(body: string, { request, isStreamed, provider, filter }: Expected): Content | Rejection {
   const { reader, translate } = request
   const document = parseObject(body)
   if (!document) {
@@ -68,7 +76,7 @@ function readDocument(body: string, { request, isStreamed, provider }: Expected)
   if (reader.name !== "plain" && isTooDeep(document)) return tooDeep(provider)
   const result = translate ? translate.document(document) : document
   const error = reader.errorIn(result)
-  if (error) return fromInBandError(provider, error, "an error")
+  if (error) return fromInBandError(provider, { error, reason: "an error" }, filter)
   if (!reader.isResponse(result))
     return failure(provider, "provider_failed", `${provider.name} returned a response without content.`)
   if (!isStreamed) return { kind: "whole", result }
@@ -133,9 +141,14 @@ async function readResponseBody(body: ReadableStream<Uint8Array>): Promise<Uint8
   return bytes
 }
 
-export async function readRejection(provider: Provider, response: Response, now: number): Promise<Rejection> {
+export async function readRejection(
+  provider: Provider,
+  response: Response,
+  filter?: MessageFilter,
+): Promise<Rejection> {
+  const now = Date.now()
   const body = await readStart(response.body)
-  return toRejection(provider, { status: response.status, headers: response.headers, body }, now)
+  return toRejection(provider, { status: response.status, headers: response.headers, body }, { now, filter })
 }
 
 const MAX_ERROR_BYTES = 65536
@@ -172,14 +185,16 @@ export function failure(provider: Provider, code: ErrorName, message: string, st
   }
 }
 
+type InBandError = { error: ProviderError | null; reason: string }
+
 /** An error inside a 200 response. Uses the status in the error if there is one. */
 function fromInBandError(
   provider: Provider,
-  error: { message: string; code: string | null; status: number | null } | null,
-  reason: string,
+  { error, reason }: InBandError,
+  filter: MessageFilter | undefined,
 ): Rejection {
   if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
-  const refusal = toRejection(provider, toErrorResponse(error.status, error.message), 0)
-  const providerCode = error.code === null ? null : redactedCode(error.code, provider.apiKey)
-  return { ...refusal, status: 200, providerCode }
+  const refusal = toRejection(provider, toErrorResponse(error.status, error.message), { now: 0, filter })
+  const code = error.code === null ? undefined : redactedCode(error.code, provider.apiKey, filter)
+  return { ...refusal, status: 200, providerCode: code ?? null }
 }

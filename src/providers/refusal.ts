@@ -61,22 +61,30 @@ const MAX_MESSAGE_LENGTH = 2_000
 /** Maximum of retry hints. */
 const MAX_HINT_MS = 300_000
 
+/**
+ * A provider's text after the content filters of a call; undefined if it must not be relayed. A provider may quote the
+ * request or the response in its errors.
+ */
+export type MessageFilter = (text: string) => string | undefined
+
+type Reading = { now: number; filter?: MessageFilter | undefined }
+
 /** Maps an error response of a provider. `body` is its text, truncated by the reader. */
 export function toRejection(
   provider: RejectingProvider,
   { status, headers, body }: { status: number; headers: Headers; body: string },
-  now: number,
+  { now, filter }: Reading,
 ): Rejection {
   const result = parseError(body)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
-  const content = result.message === undefined ? "" : redacted(result.message, provider)
+  const content = rule.relay && result.message !== undefined ? redacted(result.message, provider, filter) : ""
   const ours = `${provider.name} answered with status ${status}.`
   return {
     provider: provider.name,
     status,
     code: rule.code,
-    message: rule.relay && content !== "" ? content : ours,
+    message: content === undefined ? `${ours} ${WITHHELD}` : content === "" ? ours : content,
     providerCode: String(status),
     retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
     retryable: rule.retryable,
@@ -98,19 +106,34 @@ function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
 
 type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
-/** A provider's error text without its key and host, cut to the length for clients. */
-export function redacted(message: string, { apiKey, baseUrl }: RejectingProvider): string {
+/** Replaces a provider's message that a filter blocks. */
+export const WITHHELD = "A guardrail of this key blocks its message."
+
+/**
+ * A provider's error text without its key and host, cut to the length for clients; undefined if the filter blocks it.
+ * Filters the whole text, because a cut match would not be found.
+ */
+export function redacted(message: string, provider: RejectingProvider): string
+export function redacted(message: string, provider: RejectingProvider, filter?: MessageFilter): string | undefined
+export function redacted(
+  message: string,
+  { apiKey, baseUrl }: RejectingProvider,
+  filter?: MessageFilter,
+): string | undefined {
   const withoutKey = redactSecrets(message, apiKey)
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
   const text = host === undefined || host === "" ? withoutKey : withoutKey.replaceAll(host, "[redacted]")
-  return text.slice(0, MAX_MESSAGE_LENGTH)
+  return (filter ? filter(text) : text)?.slice(0, MAX_MESSAGE_LENGTH)
 }
 
 const MAX_CODE_LENGTH = 100
 
 /** A provider's error code, without its key. */
-export function redactedCode(code: string, apiKey: string | undefined): string {
-  return redactSecrets(code, apiKey).slice(0, MAX_CODE_LENGTH)
+export function redactedCode(code: string, apiKey: string | undefined): string
+export function redactedCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined
+export function redactedCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined {
+  const text = redactSecrets(code, apiKey)
+  return (filter ? filter(text) : text)?.slice(0, MAX_CODE_LENGTH)
 }
 
 /**

@@ -8,6 +8,10 @@ export class ByteBuffer {
   #bytes: Uint8Array = EMPTY
   #size = 0
 
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   /** Appends `bytes` from `start` to `end`. */
   append(bytes: Uint8Array, start: number, end: number): void {
     const size = this.#size + end - start

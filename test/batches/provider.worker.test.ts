@@ -7,7 +7,7 @@ import { wakeBatch } from "../../src/batches/open-batch.ts"
 import { onObjectCall, OVERLOADED } from "../faults/bindings.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
-import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
+import { client, expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
 import { BatchingProvider, completion } from "./batching-provider.ts"
 import {
   type Batch,
@@ -110,6 +110,34 @@ describe("a batch at its provider", () => {
     expect(await readLines(workspace.as, batch.output_file_id)).toMatchObject([
       { response: { body: { type: "message", content: [{ type: "text", text: "Hello." }], stop_reason: "end_turn" } } },
     ])
+  })
+
+  test.each([
+    ["redact", "Bad [Zebra]", "c_[Zebra]"],
+    ["block", "The provider rejected this request. A guardrail of this key blocks its message.", "provider_failed"],
+  ])("has the provider's errors after its guardrails, without the provider's key: %s", async (action, text, code) => {
+    const workspace = await newWorkspace()
+    const rule = { name: "strict", content_filters: [{ pattern: "ZEBRA-\\d+", action, label: "Zebra" }] }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rule))
+    const { key, hash } = await newKey(workspace)
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    const as = client(key)
+    const quoted = "Bad ZEBRA-1"
+    for (const isWhole of [false, true]) {
+      const provider = new BatchingProvider()
+      const created = await start({ as }, ["red"])
+      await submitted(provider)
+      const error = { code: "c_ZEBRA-2", message: `${quoted} batching-provider-key-0123456789` }
+      // An error of one line, or of the whole batch.
+      if (isWhole) provider.end("failed", [], { message: error.message })
+      else provider.end("completed", [{ custom_id: "1", response: null, error }])
+      await wakeBatch(env, created.id)
+      const batch = await waitForStatus(as, created, "completed")
+      const [line] = await readLines(as, batch.error_file_id)
+      const message = action === "redact" ? `${text} [redacted]` : text
+      expect(line).toMatchObject({ error: { code: isWhole ? "provider_failed" : code, message } })
+      vi.restoreAllMocks()
+    }
   })
 
   test("is redacted before it is submitted, and blocked responses are not in the output", async () => {

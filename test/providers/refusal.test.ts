@@ -3,7 +3,7 @@ import { toRejection } from "../../src/providers/refusal.ts"
 
 const PROVIDER = { name: "Acme", apiKey: "sk-acme-0123456789abcdef" }
 const rejected = (body: unknown, status = 422) =>
-  toRejection(PROVIDER, { status, headers: new Headers(), body: JSON.stringify(body) }, 0)
+  toRejection(PROVIDER, { status, headers: new Headers(), body: JSON.stringify(body) }, { now: 0 })
 
 describe("the issues of a validation", () => {
   const ISSUES = [

@@ -17,6 +17,8 @@ export type OutputScreen = {
   redacts: boolean
   isBlocked: () => boolean
   blockError: () => GatewayError
+  /** A provider's error text; undefined if it is blocked. */
+  providerMessage: (text: string) => string | undefined
 }
 
 const REASONING = ["text", "summary"] as const
@@ -71,6 +73,11 @@ export class ResponseFilter {
   /** The error for the client if the response is blocked. */
   refusal(): GatewayError | undefined {
     return this.isBlocked ? this.#screen.blockError() : undefined
+  }
+
+  /** Filters the text of a provider's error. */
+  get providerMessage(): OutputScreen["providerMessage"] {
+    return this.#screen.providerMessage
   }
 
   /** Chunks to send for a chunk: the same object if it is unchanged, none if all of it is delayed. */

@@ -7,6 +7,7 @@ import { acceptJson, acceptJsonOrForm, newRouter } from "../../http/router.ts"
 import { jsonBody, ok } from "../../http/schema.ts"
 import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
+import { screeningOf } from "../../guardrails/screening.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
@@ -168,7 +169,7 @@ export const media = newRouter()
     const provider = reachableProviders(c.env).get(order?.provider ?? "")
     const routed = METADATA.filter((key) => key in result).map((key) => [key, result[key]] as const)
     const job = {
-      ...toJob(result, id, base, provider),
+      ...toJob(result, id, base, { provider, filter: undefined }),
       generation_id: result["generation_id"],
       ...Object.fromEntries(routed),
     }
@@ -179,7 +180,8 @@ export const media = newRouter()
     const { response, provider } = await fetchJob(c, jobId, "")
     const result = await response.json<Record<string, unknown>>().catch(() => ({}))
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
-    return c.json(toJob(result, jobId, base, provider) as VideoJob, 200)
+    const filter = screeningOf(callerOf(c.var.principal).guardrails, false)?.providerMessage
+    return c.json(toJob(result, jobId, base, { provider, filter }) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {
     const { response } = await fetchJob(c, c.req.valid("param").jobId, "/content")

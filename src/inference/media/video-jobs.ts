@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { redacted } from "../../providers/refusal.ts"
+import { type MessageFilter, redacted, WITHHELD } from "../../providers/refusal.ts"
 import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
 import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/encoding.ts"
@@ -84,12 +84,15 @@ const STATES: Record<string, string> = {
   expired: "expired",
 }
 
+/** The provider of a job, and the filter for its messages. */
+type Source = { provider: Provider | undefined; filter: MessageFilter | undefined }
+
 /** Converts a provider's job to the response of the gateway. `base`: the URL of the videos of this gateway. */
 export function toJob(
   order: Record<string, unknown>,
   id: string,
   base: string,
-  provider: Provider | undefined,
+  source: Source,
 ): Record<string, unknown> {
   const status = STATES[typeof order["status"] === "string" ? order["status"] : ""] ?? "pending"
   const { error, usage } = order
@@ -98,12 +101,15 @@ export function toJob(
     id,
     polling_url: `${base}/${id}`,
     status,
-    ...(typeof message === "string" && {
-      error: provider ? redacted(message, provider) : "The provider reported an error.",
-    }),
+    ...(typeof message === "string" && { error: failureOf(message, source) }),
     ...(status === "completed" && { unsigned_urls: [`${base}/${id}/content`] }),
     ...(isObject(usage) && { usage }),
   }
+}
+
+function failureOf(message: string, { provider, filter }: Source): string {
+  const ours = "The provider reported an error."
+  return provider ? (redacted(message, provider, filter) ?? `${ours} ${WITHHELD}`) : ours
 }
 
 /** A request for a job, to the provider that runs it. */

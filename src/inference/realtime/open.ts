@@ -153,7 +153,7 @@ async function connect(
     const init = { headers, redirect: "manual", signal: abort.signal } as const
     const response = await deps.send(url, init, provider)
     if (response.webSocket) return { socket: response.webSocket, provider }
-    return await readRejection(provider, response, Date.now())
+    return await readRejection(provider, response)
   } catch {
     // Do not pass on messages of connection errors: they can contain an address or a key.
     return failure(

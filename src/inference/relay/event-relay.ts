@@ -151,9 +151,16 @@ export class EventRelay implements FrameHandler {
     const { meter, servingInfo } = this.#relay
     const event = readItem(item, meter, servingInfo.reader)
     const frame = item instanceof Uint8Array ? item : undefined
-    if (event === "comment" && frame) this.#write([frame])
+    if (event === "comment" && frame) this.#relayComment(frame)
     else if (event === "malformed") this.stopReason = "malformed_event"
     else if (typeof event !== "string" && !meter.error) this.#relayEvent(event, frame)
+  }
+
+  /** A comment may quote the model: with a filter, clients receive a heartbeat in its place. */
+  #relayComment(frame: Uint8Array): void {
+    const { filter, encoder } = this.#relay
+    if (!filter && !encoder.rejectsComments) this.#write([frame])
+    else if (this.#out.isEmpty) this.#write(encoder.heartbeat())
   }
 
   #relayEvent(event: Json, frame: Uint8Array | undefined): void {
@@ -161,7 +168,8 @@ export class EventRelay implements FrameHandler {
     const normal = servingInfo.reader.normalize(event, this.#defaults)
     if (frame) this.#learn(frame, event)
     for (const result of filter ? filter.chunk(normal) : [normal])
-      this.#writeFiltered(result, result === event ? frame : undefined)
+      // The bytes of a frame may have comments and fields that no filter reads.
+      this.#writeFiltered(result, result === event && !filter ? frame : undefined)
     if (filter?.isBlocked) this.stopReason = "blocked"
   }
 

@@ -61,7 +61,10 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
     out.write([events.takeOutput()])
   }
   await out.release()
-  return relayVerdict(stop ?? "ended", meter, relay.provider, relay.filter?.refusal())
+  return relayVerdict(stop ?? "ended", meter, relay.provider, {
+    refusal: relay.filter?.refusal(),
+    filter: relay.filter?.providerMessage,
+  })
 }
 
 type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void }

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { redactedCode, toErrorResponse, toRejection } from "../../providers/refusal.ts"
+import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/refusal.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
@@ -13,6 +13,9 @@ export type StopReason =
   | "timeout"
   | "blocked"
 
+/** `refusal`: the error of a blocked response. `filter`: of the provider's messages. */
+type Guardrails = { refusal?: GatewayError | undefined; filter?: MessageFilter | undefined }
+
 /**
  * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a truncated
  * response must not look complete.
@@ -21,15 +24,16 @@ export function relayVerdict(
   stop: StopReason,
   meter: ResponseMeter,
   provider: { name: string; apiKey?: string; baseUrl?: string },
-  refusal?: GatewayError,
+  { refusal, filter }: Guardrails,
 ): RelayEnd {
   if (stop === "client_disconnected") return { ending: "cancelled", error: undefined }
   if (refusal) return { ending: "error", error: refusal }
   if (meter.error) {
     const { message, status, code } = meter.error
-    const refusal = toRejection(provider, toErrorResponse(status, message), 0)
-    const error = new GatewayError(refusal.code, refusal.message, {
-      metadata: code === null ? {} : { provider_code: redactedCode(code, provider.apiKey) },
+    const rejection = toRejection(provider, toErrorResponse(status, message), { now: 0, filter })
+    const providerCode = code === null ? undefined : redactedCode(code, provider.apiKey, filter)
+    const error = new GatewayError(rejection.code, rejection.message, {
+      metadata: providerCode === undefined ? {} : { provider_code: providerCode },
     })
     return { ending: "error", error }
   }

@@ -30,6 +30,7 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
 
   return {
     isStateless: false,
+    rejectsComments: true,
 
     document(result, answering, charge) {
       const failure = toProviderError(result["error"])
