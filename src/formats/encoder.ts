@@ -23,6 +23,8 @@ export type ResponseEncoder = {
   isStateless: boolean
   /** Clients of the format take a comment for a broken event. */
   rejectsComments?: true
+  /** Of a stream. Server-sent events if absent. */
+  contentType?: string
   /** A complete JSON document. `earlier`: messages of the turns before the result. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
   /** Written before the first chunk. */

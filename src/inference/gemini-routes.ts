@@ -69,6 +69,10 @@ const OTHERS = [
   }),
 ]
 
+const Alt = z.enum(["sse", "json"]).meta({
+  description: "`sse` for server-sent events; `json`, the default, for an array of the same objects.",
+})
+
 const streaming = createRoute({
   method: "post",
   path: "/models/{model}:streamGenerateContent",
@@ -77,13 +81,13 @@ const streaming = createRoute({
   summary: "Stream content in Google's format",
   request: {
     params: NamedModel,
-    query: z.object({ alt: z.literal("sse").meta({ description: "The only format of streams." }) }),
+    query: z.object({ alt: Alt.optional() }),
     body: jsonBody(schemas.GeminiRequest),
   },
   responses: {
     200: {
       description: "A stream of `GeminiEvent` events.",
-      content: { "text/event-stream": { schema: schemas.GeminiEvent } },
+      content: { "text/event-stream": { schema: schemas.GeminiEvent }, ...json(z.array(schemas.GeminiEvent)) },
     },
     ...FAILURES,
   },
@@ -133,10 +137,10 @@ for (const route of [generating, streaming, ...OTHERS]) gemini.openAPIRegistry.r
 
 async function generate(c: Context<App>, body: Json, model: string, isStream: boolean): Promise<Response> {
   const { chat, includesThoughts } = toChatRequest(body, model, isStream)
-  if (isStream && c.req.query("alt") !== "sse") {
-    throw new GatewayError("invalid_request", "alt: must be sse: the response is a stream of server-sent events.")
-  }
-  return handleInference(newCall(c, geminiFormat(includesThoughts), chat), await depsOf(c))
+  const alt = Alt.safeParse(c.req.query("alt") ?? "json")
+  if (isStream && !alt.success) throw new GatewayError("invalid_request", `alt: accepts ${Alt.options.join(" and ")}.`)
+  const format = geminiFormat({ includesThoughts, isSse: alt.data === "sse" })
+  return handleInference(newCall(c, format, chat), await depsOf(c))
 }
 
 async function embed(

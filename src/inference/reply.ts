@@ -1,5 +1,5 @@
 import type { Attempt } from "../formats/attempt.ts"
-import type { ServingInfo } from "../formats/encoder.ts"
+import type { ResponseEncoder, ServingInfo } from "../formats/encoder.ts"
 import { timing } from "../http/timing.ts"
 import { CACHE_HEADER } from "../response-cache/request.ts"
 import type { RequestMeta } from "./deps.ts"
@@ -13,9 +13,12 @@ export function responseHeadersOf(generationId: string): Record<string, string> 
   return { "cache-control": "no-store", "x-generation-id": generationId }
 }
 
-export function streamHeaders(generationId: string): Record<string, string> {
+export function streamHeaders(
+  generationId: string,
+  { contentType = "text/event-stream" }: Pick<ResponseEncoder, "contentType">,
+): Record<string, string> {
   // nginx buffers a stream without this header.
-  return { ...responseHeadersOf(generationId), "content-type": "text/event-stream", "x-accel-buffering": "no" }
+  return { ...responseHeadersOf(generationId), "content-type": contentType, "x-accel-buffering": "no" }
 }
 
 /** The cache header of a response, if the response cache is used. */

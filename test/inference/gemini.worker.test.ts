@@ -252,13 +252,88 @@ describe("streamGenerateContent", () => {
     expect(events.at(-1)?.usageMetadata.cost).toBe(receipt.total_cost)
   })
 
-  test("needs alt=sse", async () => {
-    const response = post(await newWorkspace(), `models/${PLAYED}:streamGenerateContent`, HELLO)
+  test("rejects other formats of a stream", async () => {
+    const response = post(await newWorkspace(), `models/${PLAYED}:streamGenerateContent?alt=proto`, HELLO)
     const { error } = await expectJson<Failure>(400, response)
-    expect(error).toMatchObject({
-      status: "INVALID_ARGUMENT",
-      message: expect.stringMatching(/^alt: must be sse/) as string,
-    })
+    expect(error).toMatchObject({ status: "INVALID_ARGUMENT", message: "alt: accepts sse and json." })
+  })
+})
+
+describe("streamGenerateContent without alt=sse", () => {
+  const array = `models/${PLAYED}:streamGenerateContent`
+  const arrayOf = async (response: Response) => {
+    const raw = await response.text()
+    expect(response.headers.get("content-type")).toBe("application/json")
+    return JSON.parse(raw) as (Generated & Partial<Failure>)[]
+  }
+  const dateless = (value: unknown) => JSON.stringify(value).replaceAll(/"responseId":"[^"]+"/g, "")
+
+  test.each([
+    ["text", [chunk({ content: "Hel" }), chunk({ content: "lo" }), chunk({}, "stop"), usageChunk(10, 5), DONE]],
+    ["a comment", [": wait\n\n", chunk({ content: "Hel" }), ": wait\n\n", chunk({}, "stop"), DONE]],
+    ["a stream that breaks", [chunk({ content: "Hello" }), new Error("reset")]],
+  ])("is an array of the same objects: %s", async (_name, pieces) => {
+    const workspace = await newWorkspace()
+    play(() => sse(pieces))
+    const events = await eventsOf(await post(workspace, `${array}?alt=sse`, HELLO))
+    expect(dateless(await arrayOf(await post(workspace, array, HELLO)))).toBe(dateless(events))
+    expect(dateless(await arrayOf(await post(workspace, `${array}?alt=json`, HELLO)))).toBe(dateless(events))
+  })
+
+  test("is sent element by element, with white space as heartbeat", async () => {
+    play(() => sse([chunk({ content: "One" }), ": working\n\n", null]))
+    const { body } = await post(await newWorkspace(), array, HELLO)
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ""
+    while (!text.endsWith("\n\n")) text += (await reader?.read())?.value ?? ""
+    expect(JSON.parse(`${text}]`)).toMatchObject([{ candidates: [{ content: { parts: [{ text: "One" }] } }] }])
+    await reader?.cancel()
+  })
+
+  test("has the status and the error envelope of a call that fails before the stream", async () => {
+    play(() => Response.json({ error: { message: "Not this." } }, { status: 400 }))
+    const { error } = await expectJson<Failure>(400, post(await newWorkspace(), array, HELLO))
+    expect(error).toMatchObject({ code: 400, status: "INVALID_ARGUMENT", message: "Not this." })
+  })
+
+  test("ends with an error if a guardrail blocks the response, and hides redacted text", async () => {
+    const workspace = await newWorkspace()
+    const guardrail = async (action: string) => {
+      const rules = { name: "Rail", content_filters: [{ pattern: "SECRET", action, label: "S" }] }
+      const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rules))
+      const { key, hash } = await newKey(workspace)
+      await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+      return { ...workspace, key }
+    }
+    play(() => sse([chunk({ content: "It is SEC" }), chunk({ content: "RET." }), chunk({}, "stop"), DONE]))
+    const blocked = await arrayOf(await post(await guardrail("block"), array, HELLO))
+    expect(blocked.at(-1)?.error).toMatchObject({ code: 403, status: "PERMISSION_DENIED" })
+    const redacted = await arrayOf(await post(await guardrail("redact"), array, HELLO))
+    expect(
+      partsOf(redacted)
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("It is [S].")
+  })
+
+  test("has the same elements with plugins that read the response", async () => {
+    play(() => sse([chunk({ content: "Noon." }), chunk({}, "stop"), usageChunk(10, 5), DONE]))
+    const workspace = await newWorkspace()
+    const body = { ...HELLO, plugins: [{ id: "response-healing" }] }
+    const events = await eventsOf(await post(workspace, `${array}?alt=sse`, body))
+    expect(dateless(await arrayOf(await post(workspace, array, body)))).toBe(dateless(events))
+  })
+
+  test("is charged for the delivered content when the client disconnects", async () => {
+    const workspace = await newWorkspace()
+    play(() =>
+      sse([chunk({ content: "Hello there" }), ...Array.from({ length: 50 }, () => chunk({ content: "x" })), null]),
+    )
+    const response = await post(workspace, array, HELLO)
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    expect(await receiptOf(workspace, response)).toMatchObject({ cancelled: true, tokens_from: "estimate" })
   })
 })
 

@@ -64,7 +64,7 @@ async function runLoop(job: Job, callUpstream: CallUpstream, deps: Deps): Promis
     .then(() => channel.writable.close())
     .catch(() => undefined)
   deps.waitUntil(work)
-  return new Response(channel.readable, { headers: streamHeaders(id) })
+  return new Response(channel.readable, { headers: streamHeaders(id, encoder) })
 }
 
 /** Applies the guardrails to the annotations that plugins added. */

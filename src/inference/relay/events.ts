@@ -41,7 +41,7 @@ async function open(job: RelayJob): Promise<Opened> {
   const work = early ? relayAccepted(job, early, channel.writable) : relayAfterEarlyCommit(job, channel.writable)
   const result = new Response(channel.readable, {
     headers: {
-      ...streamHeaders(call.draft.id),
+      ...streamHeaders(call.draft.id, call.encoder),
       ...cacheHeaders(early?.attempts ?? []),
       ...timingHeaders(call.meta, early?.attempts ?? []),
     },

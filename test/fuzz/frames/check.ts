@@ -1,6 +1,7 @@
 import type { Format } from "../differential/conversation.ts"
 import { readDocument } from "../differential/answers.ts"
 import type { Answer } from "../send.ts"
+import { GEMINI_FORMATS, geminiChargeFaults, geminiFaults, type GeminiFormat, objectsOf } from "./gemini.ts"
 
 type Json = Record<string, unknown>
 type Receipt = { total_cost: number; tokens_prompt: number; tokens_completion: number }
@@ -8,8 +9,13 @@ type Receipt = { total_cost: number; tokens_prompt: number; tokens_completion: n
 /** Statuses of a call for a failing provider, per the contract. */
 const OF_PROVIDERS = new Set([502, 503, 504, 524, 529])
 
+/** The API format of a call. */
+export type CallFormat = Format | GeminiFormat
+
+const isGemini = (format: CallFormat): format is GeminiFormat => GEMINI_FORMATS.some((one) => one === format)
+
 /** `isNative`: the provider has the format of the call, so that the order of its events is kept. */
-type Expected = { format: Format; isNative: boolean; isStreamed: boolean }
+type Expected = { format: CallFormat; isNative: boolean; isStreamed: boolean }
 
 /** Faults of the response to a valid call, whatever the provider sent. */
 export function faultsOf({ format, isNative, isStreamed }: Expected, answer: Answer | undefined): string[] {
@@ -19,12 +25,13 @@ export function faultsOf({ format, isNative, isStreamed }: Expected, answer: Ans
   if (status >= 500 && !OF_PROVIDERS.has(status)) return [`status ${status}`]
   if (status !== 200) return envelopeFaults(format, status, text)
   const isStream = headers["content-type"]?.startsWith("text/event-stream") ?? false
-  if (isStream !== isStreamed) return [`content type ${headers["content-type"]}`]
+  if (isStream !== (isStreamed && format !== "gemini array")) return [`content type ${headers["content-type"]}`]
+  if (isGemini(format)) return geminiFaults(format, isStreamed, text)
   if (!isStreamed) return parse(text) === undefined ? ["a body that is not JSON"] : []
   return STREAM_FAULTS[format](text, isNative)
 }
 
-function envelopeFaults(format: Format, status: number, text: string): string[] {
+function envelopeFaults(format: CallFormat, status: number, text: string): string[] {
   const { type, error } = (parse(text) ?? {}) as { type?: unknown; error?: Json }
   if (typeof error?.["message"] !== "string" || error["message"] === "") return [`no error envelope with ${status}`]
   if (format === "messages")
@@ -112,8 +119,11 @@ const STREAM_FAULTS: Readonly<Record<Format, (text: string, isNative: boolean) =
   },
 }
 
+type Shape = { format: CallFormat; isStreamed: boolean }
+
 /** Faults of the charge of a call whose response has a usage. */
-export function chargeFaults(format: Format, isStreamed: boolean, text: string, receipt: Receipt): string[] {
+export function chargeFaults({ format, isStreamed }: Shape, text: string, receipt: Receipt): string[] {
+  if (isGemini(format)) return geminiChargeFaults(objectsOf(format, isStreamed, text), receipt)
   const document = isStreamed ? usageIn(format, framesIn(text).events) : (parse(text) as Json)
   if (document?.["usage"] == null) return isStreamed ? [] : ["no usage"]
   const { prompt, completion, cost, cached } = readDocument(format, document)

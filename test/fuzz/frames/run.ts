@@ -4,7 +4,8 @@ import { type Format, FORMATS } from "../differential/conversation.ts"
 import { RESOURCES } from "../differential/requests.ts"
 import { Random } from "../random.ts"
 import { send } from "../send.ts"
-import { chargeFaults, faultsOf } from "./check.ts"
+import { type CallFormat, chargeFaults, faultsOf } from "./check.ts"
+import { GEMINI_FORMATS } from "./gemini.ts"
 import { type GarbageUpstream, startGarbageUpstream } from "./upstream.ts"
 
 export type FramesReport = {
@@ -20,6 +21,7 @@ type Options = { seed: number; count: number; onProgress?: (calls: number) => vo
 const CONCURRENCY = 8
 /** More than all timers together, on a busy machine. */
 const STREAM_MS = 20_000
+const CALL_FORMATS: readonly CallFormat[] = [...FORMATS, ...GEMINI_FORMATS]
 const PROVIDERS: Readonly<Record<Format, string>> = { chat: "chatty", responses: "native", messages: "claudish" }
 
 const TIMEOUTS = {
@@ -91,7 +93,7 @@ class FramesRun {
   async one({ worker, index, seed }: Call): Promise<void> {
     const { gateway, upstream, agent, report } = this.#parts
     const random = new Random(seed)
-    const [format, ofProvider] = [random.pick(FORMATS), random.pick(FORMATS)]
+    const [format, ofProvider] = [random.pick(CALL_FORMATS), random.pick(FORMATS)]
     const provider = PROVIDERS[ofProvider]
     const isStreamed = random.chance(0.7)
     const model = `${provider}-model-${worker * 20 + (index % 20)}`
@@ -102,8 +104,8 @@ class FramesRun {
     const faults = faultsOf({ format, isStreamed, isNative: format === ofProvider }, answer)
     if (answer?.status === 200 && faults.length === 0) {
       const id = String(answer.headers["x-generation-id"])
-      const receipt = await gateway.get<Parameters<typeof chargeFaults>[3]>(this.#parts.key, `/generation?id=${id}`)
-      faults.push(...chargeFaults(format, isStreamed, answer.text, receipt))
+      const receipt = await gateway.get<Parameters<typeof chargeFaults>[2]>(this.#parts.key, `/generation?id=${id}`)
+      faults.push(...chargeFaults({ format, isStreamed }, answer.text, receipt))
     }
     for (const what of faults) {
       const kind = `${format} of ${provider}, ${isStreamed ? "streamed" : "whole"}: ${what}`
@@ -118,7 +120,18 @@ class FramesRun {
     }
   }
 
-  #request(format: Format, model: string, isStreamed: boolean) {
+  #request(format: CallFormat, model: string, isStreamed: boolean) {
+    if (format === "gemini" || format === "gemini array") {
+      const method = isStreamed ? "streamGenerateContent" : "generateContent"
+      const thinkingConfig = { includeThoughts: true }
+      const body = { contents: [{ parts: [{ text: "Hi" }] }], generationConfig: { thinkingConfig } }
+      return {
+        method: "POST",
+        path: `/api/v1beta/models/${model}:${method}${format === "gemini" && isStreamed ? "?alt=sse" : ""}`,
+        headers: { "x-goog-api-key": this.#parts.key, "content-type": "application/json" },
+        body: Buffer.from(JSON.stringify(body)),
+      }
+    }
     const input = format === "responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] }
     const body = { model, ...input, ...(format === "messages" && { max_tokens: 1_000 }), stream: isStreamed }
     return {

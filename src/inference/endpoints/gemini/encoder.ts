@@ -1,5 +1,6 @@
 import { Candidates } from "../../../formats/gemini/candidates.ts"
 import { toGeminiErrorFields } from "../../../formats/gemini/errors.ts"
+import { newFraming } from "../../../formats/gemini/framing.ts"
 import { toUsageMetadata } from "../../../formats/gemini/usage.ts"
 import { toSingleChunk } from "../../../formats/chat/as-chunk.ts"
 import { toErrorFields } from "../../../formats/chat/failure.ts"
@@ -7,18 +8,21 @@ import { GatewayError } from "../../../errors/errors.ts"
 import { toProviderError } from "../../../formats/chat/provider-error.ts"
 import { normalizeResult } from "../../../formats/chat/normalize.ts"
 import type { ResponseEncoder, ServingInfo } from "../../../formats/encoder.ts"
-import { toFrame } from "../../../formats/sse/frames.ts"
 import { type Charge, chargedUsage } from "../../../formats/usage.ts"
 import { isObject, type Json, listOf } from "../../../support/json.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { defaultsOf } from "../chat/encoder.ts"
 
-/** A blank line: some of Google's clients take a comment for a broken event. */
+/** A blank line: some of Google's clients take a comment for a broken event. Between the elements of an array as well. */
 const HEARTBEAT = new TextEncoder().encode("\n\n")
 
-/** Encodes the Gemini API from the chat format. `includesThoughts`: the client asked for the text of the reasoning. */
-export function geminiEncoder(call: CallContext, includesThoughts: boolean): ResponseEncoder {
+/** `includesThoughts`: the client asked for the text of the reasoning. `isSse`: not for a JSON array. */
+export type GeminiOptions = { includesThoughts: boolean; isSse: boolean }
+
+/** Encodes the Gemini API from the chat format. */
+export function geminiEncoder(call: CallContext, { includesThoughts, isSse }: GeminiOptions): ResponseEncoder {
   const candidates = new Candidates(includesThoughts)
+  const framing = newFraming(isSse)
   let serving: ServingInfo | undefined
   let reported: Json | undefined
   const namesNow = () => ({ modelVersion: defaultsOf(call).model, responseId: call.draft.id })
@@ -31,6 +35,7 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
   return {
     isStateless: false,
     rejectsComments: true,
+    contentType: framing.contentType,
 
     document(result, answering, charge) {
       const failure = toProviderError(result["error"])
@@ -51,19 +56,19 @@ export function geminiEncoder(call: CallContext, includesThoughts: boolean): Res
     chunk(chunk) {
       if (isObject(chunk["usage"])) reported = chunk["usage"]
       const advanced = candidates.advance(chunk)
-      return advanced.length === 0 ? [] : [toFrame({ candidates: advanced, ...names })]
+      return advanced.length === 0 ? [] : [framing.event({ candidates: advanced, ...names })]
     },
 
     heartbeat: () => [HEARTBEAT],
 
     failure(error, metadata, charge) {
       const usage = charge && charge.tokensFrom !== "none" ? usageIn(charge) : {}
-      const fields = { ...toErrorFields(error), ...toGeminiErrorFields(error.status) }
-      return [toFrame({ error: fields, ...metadata, ...usage })]
+      const fields = { ...toErrorFields(error), ...toGeminiErrorFields(error.status, error.headers) }
+      return [framing.last({ error: fields, ...metadata, ...usage })]
     },
 
     end(charge) {
-      return [toFrame({ candidates: candidates.finish(), ...usageIn(charge), ...names, ...metadataOf(serving) })]
+      return [framing.last({ candidates: candidates.finish(), ...usageIn(charge), ...names, ...metadataOf(serving) })]
     },
   }
 }
