@@ -12,6 +12,37 @@ function page(contentType: string, body: string | Uint8Array, isCut = false) {
   return readDocument({ url: BASE, status: 200, contentType, bytes, isCut })
 }
 
+describe("a page that is made to take long", () => {
+  const SIZE = 1_000_000
+  const filled = (piece: string) => piece.repeat(SIZE / piece.length)
+
+  test.each([
+    ["starts of links in its text", filled("[]("), filled("[](")],
+    ["links without text", filled("<a href=x></a>"), ""],
+    ["spaces in front of a word", `a<pre>${" ".repeat(SIZE - 20)}b</pre>`, `a\n\n${" ".repeat(SIZE - 20)}b`],
+    ["blank lines", `a<pre>${filled("\n \t").slice(20)}b</pre>`, "a\n\n   b"],
+  ])("is read at once: %s", async (_, html, text) => {
+    const read = await page("text/html", html)
+    expect(read.ok && read.text.trimStart()).toBe(text)
+  })
+
+  test("has a limit for the URLs of its links, which repeat a long URL of the page", async () => {
+    const url = `https://example.com/${"a".repeat(10_000)}/`
+    const { text } = await htmlToText(filled("<a href=x>y</a>"), url)
+    expect(text.length).toBeLessThan(1_200_000)
+    expect(text.match(/y/g)).toHaveLength(Math.floor(SIZE / "<a href=x>y</a>".length))
+  })
+
+  test("is rejected if its elements are nested too deep", async () => {
+    expect(await page("text/html", filled("<b>"))).toEqual({ ok: false, reason: "the page's HTML could not be read" })
+  })
+
+  test("has a limit for its title", async () => {
+    const { title } = await htmlToText(`<title>${filled("a")}</title>`, BASE)
+    expect(title).toHaveLength(1_000)
+  })
+})
+
 describe("htmlToText", () => {
   const read = async (html: string) => (await htmlToText(html, BASE)).text
 

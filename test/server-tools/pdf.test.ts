@@ -36,6 +36,28 @@ describe("a PDF over the work limit", () => {
       "has a stream of objects that unpacks to megabytes",
       async () => file(1, words(1), [await stream("1 0 ".repeat(4_000_000), "/Type/ObjStm/N 4000000/First 16000000")]),
     ],
+    [
+      "has an array without an end in a map of characters, for each of its entries",
+      async () => {
+        const map = await stream(`beginbfrange ${"<0><0>[".repeat(1_000_000)} endbfrange`)
+        const font = "<</Type/Font/Subtype/TrueType/BaseFont/Helvetica/ToUnicode 5 0 R>>"
+        return file(1, await stream(words(12_000)), [map], font)
+      },
+    ],
+    [
+      "has texts without an end in many objects",
+      async () => {
+        const kids = Array.from({ length: 15_000 }, (_, at) => `${at + 10} 0 R`).join(" ")
+        const texts = Array.from({ length: 15_000 }, (_, at) => `${at + 10} 0 obj(\n`).join("")
+        return latin1(
+          `1 0 obj<</Pages 2 0 R>>\n2 0 obj<</Kids[${kids}]>>\ntrailer<</Root 1 0 R>>\n${texts}${"a".repeat(4_000_000)}`,
+        )
+      },
+    ],
+    [
+      "unpacks base 85 to megabytes",
+      async () => file(1, `<</Filter/ASCII85Decode>>\nstream\n${"z".repeat(4_000_000)}~>\nendstream`),
+    ],
     ["has 100,000 nested arrays", async () => file(1, await stream(words(1)), [], `<</A${"[".repeat(100_000)}`)],
   ])("is rejected if it %s", async (_, make) => {
     expect(await readPdf(await make())).toEqual({ ok: false, reason: "too large" })
@@ -49,6 +71,21 @@ describe("a PDF over the work limit", () => {
     expect(await readPdf(file(1, packed, [map], font))).toMatchObject({ ok: true, text: "Hello" })
     const drawsItself = await form(`/A Do ${words(1)}`)
     expect(await readPdf(file(1, await stream("/A Do"), [drawsItself]))).toMatchObject({ ok: true, text: "Hello" })
+  })
+
+  test("is cut when its contents repeat a stream, also without any text", async () => {
+    const contents = (at: number) => "4 0 R ".repeat(500 + at)
+    const pages = Array.from({ length: 400 }, (_, at) => `<</Type/Page/Contents[${contents(at)}]/MediaBox[0 0 9 9]>>`)
+    const kids = pages.map((_, at) => `${at + 5} 0 R`).join(" ")
+    const objects = ["<</Pages 2 0 R>>", `<</Kids[${kids}]>>`, "null", await stream("S ".repeat(2_000)), ...pages]
+    const body = objects.map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`).join("")
+    expect((await rebuildPdf(latin1(`${body}trailer<</Root 1 0 R>>`), 500)).kept).toBeLessThan(10)
+  })
+
+  test("is searched once for its objects, however many streams follow one of them", async () => {
+    const streams = "stream\nendstream ".repeat(300_000)
+    const read = await readPdf(file(1, await stream(words(1)), [`<<>>\n${streams}`]))
+    expect(read).toMatchObject({ ok: true, text: "Hello" })
   })
 
   test("is reduced to its text for the reader", async () => {

@@ -24,6 +24,7 @@ export type Page = {
 export type FetchResult = { ok: true; page: Page } | { ok: false; reason: string; status?: number }
 
 const MAX_REDIRECTS = 5
+const MAX_URL_LENGTH = 16_384
 const REDIRECTS = [301, 302, 303, 307, 308]
 const HEADERS = {
   "user-agent": "edge-model-gateway",
@@ -79,6 +80,7 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
 
 async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
+  if (url.href.length > MAX_URL_LENGTH) return "its URL is too long"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not one that may be fetched"
   if (isAllowedHost(url, deps.settings.allowedHosts)) return undefined

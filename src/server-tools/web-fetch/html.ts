@@ -11,17 +11,25 @@ const LINES = "br, tr, dt, dd"
 const BREAK = "\u0001"
 /** Marks significant spaces, as in indented code. */
 const SPACE = "\u0002"
+/** Mark the start and the end of a link. */
+const LINK = "\u0003"
+const LINK_END = "\u0004"
+const MARKS = /[\u0001-\u0004]/g
+const MAX_TITLE = 1_000
+/** Characters of all URLs of links: each is resolved against that of the page, which is long on some pages. */
+const MAX_LINKS = 1_000_000
 
 /** Converts a page to text: its title, headings with #, lists with -, links as [text](url). */
 export async function htmlToText(html: string, baseUrl: string): Promise<{ title: string; text: string }> {
   let title = ""
-  const source = new Response(html.replaceAll(BREAK, "").replaceAll(SPACE, ""), {
+  const links = { left: MAX_LINKS }
+  const source = new Response(html.replaceAll(MARKS, ""), {
     headers: { "content-type": "text/html; charset=utf-8" },
   })
   const rewriter = new HTMLRewriter()
     .on("title", {
       text: (chunk) => {
-        if (title.length < 1_000) title += chunk.text
+        title += chunk.text.slice(0, MAX_TITLE - title.length)
       },
       element: (element) => void element.remove(),
     })
@@ -33,7 +41,7 @@ export async function htmlToText(html: string, baseUrl: string): Promise<{ title
     .on("pre", {
       text: (chunk) => void chunk.replace(asTyped(chunk.text), { html: true }),
     })
-    .on("a[href]", { element: (element) => link(element, baseUrl) })
+    .on("a[href]", { element: (element) => link(element, baseUrl, links) })
   for (const level of [1, 2, 3, 4, 5, 6]) {
     rewriter.on(`h${level}`, {
       element: (element) =>
@@ -49,11 +57,14 @@ export async function htmlToText(html: string, baseUrl: string): Promise<{ title
 }
 
 /** Attribute values are raw: they are decoded with the rest of the text. */
-function link(element: Element, baseUrl: string): void {
+function link(element: Element, baseUrl: string, links: { left: number }): void {
+  if (links.left <= 0) return
   const url = URL.parse(decodeHTMLStrict(element.getAttribute("href") ?? ""), baseUrl)
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return
   const isOfThisPage = url.hash !== "" && url.href.replace(url.hash, "") === baseUrl
-  if (!isOfThisPage) element.before("[").after(`](${url.href})`)
+  if (isOfThisPage) return
+  links.left -= url.href.length
+  if (links.left >= 0) element.before(`${LINK}[`).after(`](${url.href})${LINK_END}`)
 }
 
 function asTyped(text: string): string {
@@ -75,10 +86,15 @@ function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, " ").trim()
 }
 
+/** Ends at the next mark, so that the time is linear in any text. */
+const EMPTY_LINK = /\u0003\[\s*\]\([^\u0003\u0004]*\)\u0004/g
+
 function toLines(marked: string): string {
   const lines = marked.replace(/^\s*<!doctype[^>]*>/i, "").split(BREAK)
   return decode(lines.map(collapseWhitespace).join("\n").replaceAll(SPACE, " "))
-    .replace(/\[\s*\]\([^)\s]*\)/g, "")
+    .replace(EMPTY_LINK, "")
+    .replaceAll(MARKS, "")
     .replace(/\n(?:[ \t]*\n)+/g, "\n\n")
-    .replace(/^(?:[ \t]*\n)+|\s+$/g, "")
+    .replace(/^(?:[ \t]*\n)+/, "")
+    .trimEnd()
 }

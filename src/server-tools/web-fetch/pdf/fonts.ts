@@ -72,7 +72,7 @@ const HEX = "<[0-9A-Fa-f\\s]{0,64}>"
 const ENTRIES = {
   codespacerange: new RegExp(`(${HEX})\\s*(${HEX})`, "g"),
   bfchar: new RegExp(`(${HEX})\\s*(${HEX})`, "g"),
-  bfrange: new RegExp(`(${HEX})\\s*(${HEX})\\s*(${HEX}|\\[[^\\]]*\\])`, "g"),
+  bfrange: new RegExp(`(${HEX})\\s*(${HEX})\\s*(${HEX}|\\[[^\\][]*\\])`, "g"),
 } as const
 
 function cleanTable(text: string): string | undefined {

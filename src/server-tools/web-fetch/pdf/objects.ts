@@ -17,7 +17,7 @@ export class PdfObjects {
   readonly #places = new Map<number, TextPosition>()
   readonly #values = new Map<number, Value>()
   readonly #streams = new Map<number, string>()
-  readonly #counted = { values: 0 }
+  readonly #counted = { values: 0, characters: 0 }
   decodedBytes = 0
   root: Value | undefined
 
@@ -65,7 +65,7 @@ export class PdfObjects {
   async #find(): Promise<void> {
     const mark = /(\d{1,9})[\s\0]+\d{1,5}[\s\0]+obj\b|\bstream\r?\n/g
     const text = this.#text
-    const packed: number[] = []
+    const packed = new Set<number>()
     let last = -1
     for (let match = mark.exec(text); match; match = mark.exec(text)) {
       if (match[1] !== undefined) {
@@ -75,7 +75,9 @@ export class PdfObjects {
         continue
       }
       const head = this.#places.get(last)
-      if (head && text.slice(head.at, match.index).includes("/ObjStm")) packed.push(last)
+      if (head && text.slice(head.at, match.index).includes("/ObjStm")) packed.add(last)
+      // An object has one stream. Its text is not searched again for another one.
+      last = -1
       const end = text.indexOf("endstream", mark.lastIndex)
       if (end === -1) break
       mark.lastIndex = end
@@ -174,8 +176,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   "/Fl": inflate,
   "/ASCIIHexDecode": async (bytes) => fromHex(bytes),
   "/AHx": async (bytes) => fromHex(bytes),
-  "/ASCII85Decode": async (bytes) => from85(bytes),
-  "/A85": async (bytes) => from85(bytes),
+  "/ASCII85Decode": async (bytes, maxBytes) => from85(bytes, maxBytes),
+  "/A85": async (bytes, maxBytes) => from85(bytes, maxBytes),
 }
 
 /** Data before a fault is kept: many files are truncated. */
@@ -222,17 +224,20 @@ function fromHex(bytes: Uint8Array): Uint8Array {
   )
 }
 
-function from85(bytes: Uint8Array): Uint8Array {
-  const out: number[] = []
+/** One byte of it can stand for four. */
+function from85(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  const out = new Uint8Array(Math.min(bytes.length * 4, Math.max(0, maxBytes)))
+  let length = 0
   let group: number[] = []
   const flush = (size: number) => {
+    if (length + size > out.length) throw new PdfError("too large")
     const value = group.reduce((sum, one) => sum * 85 + one, 0)
-    for (let byte = 0; byte < size; byte++) out.push(Math.floor(value / 256 ** (3 - byte)) & 0xff)
+    for (let byte = 0; byte < size; byte++) out[length++] = Math.floor(value / 256 ** (3 - byte)) & 0xff
     group = []
   }
   for (const code of bytes) {
     if (code === 126) break
-    if (code === 122 && group.length === 0) out.push(0, 0, 0, 0)
+    if (code === 122 && group.length === 0) flush(4)
     else if (code >= 33 && code <= 117) {
       group.push(code - 33)
       if (group.length === 5) flush(4)
@@ -241,5 +246,5 @@ function from85(bytes: Uint8Array): Uint8Array {
   const size = group.length - 1
   while (size > 0 && group.length < 5) group.push(84)
   if (size > 0) flush(size)
-  return Uint8Array.from(out)
+  return out.slice(0, length)
 }

@@ -39,6 +39,9 @@ class Rebuilder {
   readonly #contents = new Map<string, { content: Content; ref: Ref }>()
   readonly #fonts = new Map<number, Ref | undefined>()
   readonly #forms = new Map<number, Form | undefined>()
+  /** Streams that are part of contents, and the bytes of those that are read again as a part of others. */
+  readonly #parts = new Set<number>()
+  #repeatedBytes = 0
 
   constructor(objects: PdfObjects, maxWork: number) {
     this.#objects = objects
@@ -82,7 +85,7 @@ class Rebuilder {
 
   get #overhead(): number {
     const { byteLength, decodedBytes } = this.#objects
-    return Math.ceil(byteLength / BYTES_PER_WORK + decodedBytes / DECODED_BYTES_PER_WORK)
+    return Math.ceil(byteLength / BYTES_PER_WORK + (decodedBytes + this.#repeatedBytes) / DECODED_BYTES_PER_WORK)
   }
 
   /** The pages in order, with their inherited attributes. */
@@ -143,6 +146,8 @@ class Rebuilder {
       const text = (await this.#objects.stream(ref)) ?? ""
       length += text.length
       if (length > MAX_CONTENT) throw new PdfError("too large")
+      if (ref instanceof Ref && this.#parts.has(ref.id)) this.#repeatedBytes += text.length
+      else if (ref instanceof Ref) this.#parts.add(ref.id)
       parts.push(text)
     }
     const content = readContent(parts.join("\n"))

@@ -21,6 +21,10 @@ export class PdfError extends Error {
 const MAX_DEPTH = 50
 /** Values in a complete file, counted as they are read. */
 const MAX_VALUES = 300_000
+/** Characters that are read as values. Those of a value without an end are read again for every value before it. */
+const MAX_CHARACTERS = 50_000_000
+
+type Counted = { values: number; characters: number }
 
 export const isWhite = (code: number) =>
   code === 32 || code === 10 || code === 13 || code === 9 || code === 12 || code === 0
@@ -40,10 +44,10 @@ export const isDelimiter = (code: number) =>
 /** Reads values from text in which each character is one byte. */
 export class Reader {
   readonly text: string
-  readonly #counted: { values: number }
+  readonly #counted: Counted
   at: number
 
-  constructor(text: string, at: number, counted: { values: number }) {
+  constructor(text: string, at: number, counted: Counted) {
     this.text = text
     this.at = at
     this.#counted = counted
@@ -96,14 +100,22 @@ export class Reader {
   #atom(): string {
     const start = this.at
     this.at = atomEnd(this.text, start)
+    this.#count(this.at - start)
     if (this.at <= start) throw new PdfError("broken")
     return this.text.slice(start, this.at)
   }
 
   /** White space and comments. */
   skip(): void {
-    this.at = skipWhite(this.text, this.at)
+    const start = this.at
+    this.at = skipWhite(this.text, start)
+    this.#count(this.at - start)
     if (this.at >= this.text.length) throw new PdfError("broken")
+  }
+
+  #count(characters: number): void {
+    this.#counted.characters += characters
+    if (this.#counted.characters > MAX_CHARACTERS) throw new PdfError("too large")
   }
 }
 
