@@ -352,6 +352,54 @@ describe("content filters of guardrails", () => {
     expect(receiver.got).toEqual([])
   })
 
+  test("reject text in a charset that they do not read", async () => {
+    const { workspace, as, hash, receiver } = await newSetup()
+    await guard(workspace, hash, block)
+    const body = inUtf16("a forbidden word")
+    const type = "text/plain; charset=utf-16le"
+    const error = await errorOf(403, as.callBytes("POST", "/passthrough/search/v1/jobs/1", body, type))
+    expect(error.metadata?.["reason"]).toBe("guardrail_unchecked")
+    expect(receiver.got).toEqual([])
+  })
+
+  test("read text of every type and charset in a response", async () => {
+    const utf16 = inUtf16("It is private-22")
+    const types: [type: string | undefined, body: string | Uint8Array<ArrayBuffer>, sent?: string][] = [
+      ["text/plain; charset=utf-16le", utf16, "text/plain; charset=utf-8"],
+      ["application/xml", "<a>private-22</a>"],
+      ["application/atom+xml", "<a>private-22</a>"],
+      ["application/x-ndjson", `{"a":"private-22"}\n`],
+      ["application/javascript", `f("private-22")`],
+      [undefined, "It is private-22", "text/plain;charset=UTF-8"],
+    ]
+    for (const [type, body, sent = type] of types) {
+      const setup = await newSetup(() => {
+        const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body
+        const disposition = 'attachment; filename="private-22.txt"'
+        return new Response(bytes, {
+          headers: { ...(type && { "content-type": type }), "content-disposition": disposition },
+        })
+      })
+      await guard(setup.workspace, setup.hash, redact)
+      const answer = await setup.as.get("/passthrough/search/free")
+      expect(answer.headers.get("content-type") ?? undefined).toBe(sent)
+      expect(answer.headers.get("content-disposition")).toBe('attachment; filename="[gone].txt"')
+      const text = new TextDecoder().decode(await answer.arrayBuffer())
+      expect(text).toContain("[gone]")
+      expect(text).not.toContain("private-22")
+    }
+  })
+
+  test("are not evaded by a response in an unknown charset", async () => {
+    const setup = await newSetup(
+      () => new Response("private-22", { headers: { "content-type": "text/plain; charset=none" } }),
+    )
+    await guard(setup.workspace, setup.hash, redact)
+    const { message } = await errorOf(502, setup.as.get("/passthrough/search/free"))
+    expect(message).toContain("in a charset that cannot be checked")
+    expect(await spentNano(setup)).toBe(0)
+  })
+
   test("redact the request and the response", async () => {
     const { workspace, as, hash, receiver } = await newSetup(() => Response.json({ found: ["private-22", 3] }))
     await guard(workspace, hash, redact)
@@ -362,6 +410,10 @@ describe("content filters of guardrails", () => {
     expect(String(received?.url)).not.toContain("private-1")
   })
 })
+
+function inUtf16(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Array.from(text).flatMap((char) => [char.charCodeAt(0), 0]))
+}
 
 async function guard(workspace: Workspace, hash: string, rules: Record<string, unknown>): Promise<void> {
   const body = { name: "Rules", ...rules }

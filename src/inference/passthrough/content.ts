@@ -10,6 +10,14 @@ import { isObject, objectsOf, parseJson } from "../../support/json.ts"
 
 const isJson = (type: string) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 const isText = (type: string) => /^text\//i.test(type)
+/** Other text of responses. Without a type, a client may read the body as any of them. */
+const isOtherText = (type: string) =>
+  /^(?:\s*$|application\/(?:[\w.-]+\+xml|(?:x-)?(?:xml|ndjson|jsonl|json-seq|javascript|yaml|www-form-urlencoded))\b)/i.test(
+    type,
+  )
+
+/** The charset of a type; UTF-8 if it names none. */
+const charsetOf = (type: string) => /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1]?.toLowerCase() ?? "utf-8"
 
 /** A request to a service. `headers`: those of the client that are forwarded. */
 export type ScreenedRequest = {
@@ -61,18 +69,35 @@ function mapSegment(segment: string, visit: (text: string) => string): string {
 }
 
 function readable(body: string, type: string): unknown {
-  if (isText(type)) return body
+  // In another charset, the service reads another text than the one that is checked.
+  if (isText(type) && IN_UTF8.has(charsetOf(type))) return body
   const value = isJson(type) ? parseJson(body) : undefined
   if (value !== undefined && !isTooDeep(value)) return value
-  const rule = "A guardrail of this key filters requests: send a body of JSON or text."
+  const rule = "A guardrail of this key filters requests: send a body of JSON or text in UTF-8."
   throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }
 
 const written = (value: unknown, type: string) => (isText(type) ? String(value) : JSON.stringify(value))
 
+const IN_UTF8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"])
+
 /** Whether guardrails read a response of this type. Other types pass unchanged. */
 export function isRead(type: string): boolean {
-  return isJson(type) || isText(type)
+  return isJson(type) || isText(type) || isOtherText(type)
+}
+
+/** The text of a response in the charset of its type; undefined if that is unknown. */
+export function decodeReceived(bytes: Uint8Array, type: string): string | undefined {
+  try {
+    return new TextDecoder(charsetOf(type)).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The type of a response that was decoded, which is sent in UTF-8. */
+export function typeInUtf8(type: string): string {
+  return IN_UTF8.has(charsetOf(type)) ? type : type.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^\s;]*)/i, "; charset=utf-8")
 }
 
 /** The response after the guardrails. Throws the error of a guardrail that blocks it. */

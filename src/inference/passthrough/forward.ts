@@ -2,12 +2,13 @@ import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
 import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"
+import { readAtMost } from "../../support/bytes.ts"
 import { readText } from "../../support/read-text.ts"
 import { type Redactor, redactorFor } from "../../outbound/redactor.ts"
 import { keyFinder } from "../../policy/authenticate.ts"
 import { createDeps, type IncomingCall, requestMetaOf } from "../context.ts"
 import { holdToolCall, type ToolCall } from "../mcp/tool-call.ts"
-import { isRead, screenReceived, screenSent, type ScreenedRequest } from "./content.ts"
+import { decodeReceived, isRead, screenReceived, screenSent, type ScreenedRequest, typeInUtf8 } from "./content.ts"
 import { clientHeaders, pathBelow, requestHeaders, responseHeaders, targetUrl } from "./forwarding.ts"
 import { findCallableService, requireRule, type Service, serviceModel } from "./service-call.ts"
 
@@ -124,10 +125,15 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
   const end = { ending: isFailed ? ("error" as const) : ("complete" as const), isCharged: !isFailed }
   const headers = responseHeaders(response.headers, call.id, hidden.text)
   const type = response.headers.get("content-type") ?? ""
+  if (screening?.readsOutput) filterFileName(headers, screening)
   if (screening?.readsOutput && isRead(type)) {
-    const text = await readText(response, MAX_READ_BYTES)
-    if (text === undefined)
-      throw new GatewayError("provider_failed", `${name} returned a response that is too large to check.`)
+    const bytes = response.body ? await readAtMost(response.body, MAX_READ_BYTES) : new Uint8Array()
+    const text = bytes && decodeReceived(bytes, type)
+    if (text === undefined) {
+      const reason = bytes ? "in a charset that cannot be checked" : "that is too large to check"
+      throw new GatewayError("provider_failed", `${name} returned a response ${reason}.`)
+    }
+    if (type !== "") headers.set("content-type", typeInUtf8(type))
     const passed = await screenReceived(hidden.text(text), type, screening).catch((thrown: unknown) => {
       call.end({ ending: "error", isCharged: true, error: asGatewayError(thrown), stages: screening.stages() })
       throw thrown
@@ -154,6 +160,15 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
     .finally(clear)
   incoming.executionCtx.waitUntil(work)
   return new Response(readable, { status, headers })
+}
+
+/** The name of a file is text of the service. */
+function filterFileName(headers: Headers, { providerMessage }: Screening): void {
+  const disposition = headers.get("content-disposition")
+  if (disposition === null) return
+  const passed = providerMessage(disposition)
+  if (passed === undefined) headers.delete("content-disposition")
+  else headers.set("content-disposition", passed)
 }
 
 function failureOf(thrown: unknown, { service, signal }: Exchange): GatewayError {
