@@ -93,16 +93,22 @@ function tooDeep(provider: Provider): Rejection {
 const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])
 const BRACE = 0x7b
 
+/** Some providers send white space until their document is ready; a body of nothing else is not read to its end. */
+const MAX_WHITESPACE_BYTES = 1024 * 1024
+
 /** Whether a body starts with `{`, which no event stream does. */
 async function startsAsDocument(body: PacedReader): Promise<boolean> {
-  for (;;) {
+  for (let size = 0; size < MAX_WHITESPACE_BYTES;) {
     const { done, value } = await body.read()
     if (done) return false
+    size += value.byteLength
     const first = value.find((byte) => !WHITESPACE.has(byte))
     if (first === undefined) continue
     body.unread(value)
     return first === BRACE
   }
+  body.cancel()
+  throw new Error("The provider sends only white space.")
 }
 
 async function readRest(body: PacedReader): Promise<string> {
@@ -112,7 +118,10 @@ async function readRest(body: PacedReader): Promise<string> {
     const { done, value } = await body.read()
     if (done) return new TextDecoder().decode(concat(chunks))
     size += value.byteLength
-    if (size > MAX_RESPONSE_BYTES) throw new Error("The provider response is too large.")
+    if (size > MAX_RESPONSE_BYTES) {
+      body.cancel()
+      throw new Error("The provider response is too large.")
+    }
     chunks.push(value)
   }
 }

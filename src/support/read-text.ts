@@ -4,8 +4,11 @@ import { readAtMost } from "./bytes.ts"
  * The text of a message, or undefined if it is larger. With a declared length, the bytes need not be counted in script.
  */
 export async function readText(message: Request | Response, maxBytes: number): Promise<string | undefined> {
-  const declared = message.headers.get("content-length")
-  if (declared !== null && Number(declared) <= maxBytes) return message.text()
+  const { headers } = message
+  const declared = headers.get("content-length")
+  // The length of a compressed body says nothing about its text.
+  const isPlain = !headers.has("content-encoding")
+  if (declared !== null && isPlain && Number(declared) <= maxBytes) return message.text()
   return message.body ? readChunked(message.body, maxBytes) : ""
 }
 

@@ -155,6 +155,14 @@ describe.each([
   })
 })
 
+test("a stream of nothing but white space is rejected before its timeout", async () => {
+  respondWith([...Array.from({ length: 20 }, () => " \n".repeat(50_000)), null])
+  const workspace = await newWorkspace()
+  const failed = await expectJson<{ error: { code: number } }>(502, send(workspace, newModel()))
+  expect(failed.error.code).toBe(502)
+  expect(await openHolds(workspace)).toEqual([])
+})
+
 describe("a frame that strict clients reject", () => {
   test.each([
     ["a bare error", `data: {"error":{"message":"overloaded","code":529}}\n\n`, 529],

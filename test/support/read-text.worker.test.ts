@@ -48,3 +48,17 @@ test("a body that breaks off is an error, not a shorter text", async () => {
   await writer.write(new Uint8Array(20_000))
   await Promise.all([expect(read).rejects.toThrow("lost"), writer.abort(new Error("lost"))])
 })
+
+test("a compressed body is counted, whatever length it declares", async () => {
+  const { readable, writable } = new CompressionStream("gzip")
+  const writer = writable.getWriter()
+  const write = async () => {
+    await writer.write(new Uint8Array(LIMIT * 2))
+    await writer.close()
+  }
+  void write().catch(() => undefined)
+  const plain = readable.pipeThrough(new DecompressionStream("gzip"))
+  // As the runtime returns a response that it decompresses.
+  const headers = { "content-encoding": "gzip", "content-length": "600" }
+  expect(await readText(new Response(plain, { headers, encodeBody: "manual" }), LIMIT)).toBeUndefined()
+})

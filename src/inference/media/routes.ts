@@ -7,6 +7,8 @@ import { acceptJson, acceptJsonOrForm, newRouter } from "../../http/router.ts"
 import { jsonBody, ok } from "../../http/schema.ts"
 import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
+import { isObject, parseJson } from "../../support/json.ts"
+import { readText } from "../../support/read-text.ts"
 import { screeningOf } from "../../guardrails/screening.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
@@ -178,7 +180,8 @@ export const media = newRouter()
   .openapi(videoJob, async (c) => {
     const { jobId } = c.req.valid("param")
     const { response, provider } = await fetchJob(c, jobId, "")
-    const result = await response.json<Record<string, unknown>>().catch(() => ({}))
+    const parsed = parseJson((await readText(response, MAX_JOB_BYTES).catch(() => undefined)) ?? "")
+    const result = isObject(parsed) ? parsed : {}
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
     const filter = screeningOf(callerOf(c.var.principal).guardrails, false)?.providerMessage
     return c.json(toJob(result, jobId, base, { provider, filter }) as VideoJob, 200)
@@ -188,6 +191,8 @@ export const media = newRouter()
     const type = response.headers.get("content-type") ?? "video/mp4"
     return new Response(response.body, { headers: { "content-type": type } })
   })
+
+const MAX_JOB_BYTES = 1024 * 1024
 
 async function fetchJob(
   c: Context<App>,
