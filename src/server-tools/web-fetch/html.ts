@@ -14,7 +14,7 @@ const SPACE = "\u0002"
 /** Mark the start and the end of a link. */
 const LINK = "\u0003"
 const LINK_END = "\u0004"
-const MARKS = /[\u0001-\u0004]/g
+const MARKS = new RegExp(`[${BREAK}${SPACE}${LINK}${LINK_END}]`, "g")
 const MAX_TITLE = 1_000
 /** Characters of all URLs of links: each is resolved against that of the page, which is long on some pages. */
 const MAX_LINKS = 1_000_000
@@ -87,7 +87,7 @@ function collapseWhitespace(text: string): string {
 }
 
 /** Ends at the next mark, so that the time is linear in any text. */
-const EMPTY_LINK = /\u0003\[\s*\]\([^\u0003\u0004]*\)\u0004/g
+const EMPTY_LINK = new RegExp(`${LINK}\\[\\s*\\]\\([^${LINK}${LINK_END}]*\\)${LINK_END}`, "g")
 
 function toLines(marked: string): string {
   const lines = marked.replace(/^\s*<!doctype[^>]*>/i, "").split(BREAK)
