@@ -4,6 +4,7 @@ import { Readable, Writable } from "node:stream"
 import { setTimeout as wait } from "node:timers/promises"
 import { type AnyMessage, ndJsonStream } from "@agentclientprotocol/sdk"
 import { isObject } from "../support/json.ts"
+import { limitLines } from "./limit-lines.ts"
 
 /** A command that uses ACP on its standard streams, and its environment. */
 export type Command = {
@@ -125,7 +126,8 @@ function run({ argv, cwd, env, uid, package: name }: Command, { onMessage, onExi
   // A separate process group, so that the agent's child processes are killed with it.
   const as = uid === undefined ? {} : { uid, gid: uid }
   const child = spawn(file, args, { cwd, env, detached: true, stdio: STDIO, ...as })
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
+  const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>
+  const stream = ndJsonStream(Writable.toWeb(child.stdin), output.pipeThrough(limitLines()))
   const writer = stream.writable.getWriter()
   const waiting = new Map<unknown, Waiting>()
   let [isReady, isStopped, isGone, last] = [false, false, false, 0]

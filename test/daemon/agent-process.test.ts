@@ -1,12 +1,15 @@
 import { tmpdir } from "node:os"
+import { Readable } from "node:stream"
 import { expect, onTestFinished, test } from "vitest"
 import { startAgent } from "../../src/daemon/agent-process.ts"
+import { limitLines } from "../../src/daemon/limit-lines.ts"
 
 /** An agent that answers each request with the fields that its parameters have. */
 const AGENT = `
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n")
   require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line)
+    if (params.endless) return setInterval(() => process.stdout.write("x".repeat(1_048_576)), 1)
     send({ id, ...(method === "initialize" ? { result: { protocolVersion: 1 } } : params) })
   })
 `
@@ -44,3 +47,22 @@ test.each([
     expect(exits).toEqual([])
   },
 )
+
+test("an agent that prints a line without an end is killed, and its request fails", async () => {
+  const { ask, exits } = await agent()
+  await expect(ask({ endless: true })).rejects.toMatchObject({ error: { code: -32_603 } })
+  await expect.poll(() => exits).toEqual([null])
+})
+
+test("lines of 32 MB pass unchanged, and a longer one ends the output", async () => {
+  const megabyte = Buffer.alloc(1_048_576, "x")
+  const sizeOf = async (chunks: readonly Buffer[]) => {
+    let size = 0
+    const output = Readable.toWeb(Readable.from(chunks)) as ReadableStream<Uint8Array>
+    for await (const chunk of output.pipeThrough(limitLines())) size += chunk.byteLength
+    return size
+  }
+  const line = [...Array.from({ length: 32 }, () => megabyte), Buffer.from("\n")]
+  expect(await sizeOf([...line, ...line])).toBe(2 * 32 * 1_048_576 + 2)
+  await expect(sizeOf([...line.slice(0, -1), Buffer.from("x")])).rejects.toThrow("a line of more than 33554432 bytes")
+})
