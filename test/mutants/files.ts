@@ -22,10 +22,10 @@ export const fileMutants: readonly Mutant[] = [
   {
     name: "files are read after the guardrails",
     file: "src/inference/pipeline.ts",
-    from: `  const withDefaults = await applyPreset(withFiles, deps) // 1. preset and workspace defaults
-  const screened = await screenInput(withDefaults) //       2. input guardrails: block or redact`,
-    to: `  const withDefaults = await applyPreset(call, deps)
-  const screened = await inlineStoredFiles(await screenInput(withDefaults), deps)`,
+    from: `  const resolved = await resolveOnce(call, withFiles, deps) // 1. aliases, preset and workspace defaults
+  const screened = await screenInput(resolved) //           2. input guardrails: block or redact`,
+    to: `  const resolved = await resolveOnce(call, call, deps)
+  const screened = await inlineStoredFiles(await screenInput(resolved), deps)`,
     test: TEST,
   },
 ]
