@@ -16,9 +16,21 @@ export async function findKnownJoinTokens(db: D1Database, pairs: readonly string
   return new Set(results.map(({ id, hash }) => `${id} ${hash}`))
 }
 
-/** Those of the hashes that belong to tokens of directories. */
-export function findKnownDirectories(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
-  return listHashes(db, `SELECT token_hash AS hash FROM scim_directories WHERE token_hash ${IN_LIST}`, hashes)
+/** Those of the hashes that belong to tokens of directories, or to former ones that are still valid. */
+export async function findKnownDirectories(
+  db: D1Database,
+  hashes: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  const { results } = await db
+    .prepare(
+      `SELECT token_hash AS hash FROM scim_directories WHERE token_hash IN (SELECT value FROM json_each(?1))
+       UNION SELECT previous_token_hash FROM scim_directories
+       WHERE previous_token_hash IN (SELECT value FROM json_each(?1)) AND previous_token_expires_at > ?2`,
+    )
+    .bind(JSON.stringify(hashes), now)
+    .all<{ hash: string }>()
+  return new Set(results.map(({ hash }) => hash))
 }
 
 /** Those of the hashes that belong to tokens of unused links. */

@@ -1,2 +1,2 @@
 /** The newest file of `d1-migrations`, which this release needs. A test compares it with that folder. */
-export const LATEST_MIGRATION = "0055_file_purposes.sql"
+export const LATEST_MIGRATION = "0056_directory_tokens.sql"

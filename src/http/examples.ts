@@ -130,6 +130,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   queryCurrentKeyAnalytics: QUERY,
   removeWorkspaceMembers: { user_ids: [UUID] },
   rerank: { model: "sim/rerank", query: "rivers", documents: ["The Danube", "The Alps"], top_n: 1 },
+  rotateScimDirectoryToken: { keep_previous_seconds: 3600 },
   rotateSecrets: {},
   setInternWebhook: { url: "https://hooks.example.com/interns" },
   setProviderBudget: { limit_usd: 100, include_byok: false },
@@ -168,6 +169,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   updateOrganization: { interns_programme: true },
   updateOrganizationMember: { role: "org:admin" },
   updatePreset: { description: "Short, factual answers" },
+  updateScimDirectory: { name: "Corporate directory" },
   updateScimGroupMapping: { role: "admin" },
   updateWorkspace: { description: "Everything that the research team calls" },
 }

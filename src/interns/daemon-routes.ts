@@ -6,7 +6,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, ok } from "../http/schema.ts"
 import { rejectInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
 import { mayControl, notYours } from "./authority.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import { throwIfRejected, IDENTITY_HEADER } from "./hosts/rpc.ts"
 import { joinTokenIntern } from "./join-token.ts"
 import { openIntern, identityOf } from "./open-intern.ts"
@@ -41,7 +41,7 @@ const join = createRoute({
   description:
     "The previous one stops working at once. For the key that created the intern, keys of the same user and management keys. 409 `daemon_attached` while a daemon " +
     "is attached, unless the body has `replace`.",
-  middleware: [...guards, rejectInternKey, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [...guards, rejectInternKey, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: { content: json(JoinTokenRequest), required: false } },
   responses: { 201: ok(JoinToken, "The token, shown once."), ...failures(...common, "invalid_request") },
 })

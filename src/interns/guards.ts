@@ -40,17 +40,6 @@ export function addErrorReasons(invalid: Reason): MiddlewareHandler<App> {
   }
 }
 
-/** Treats an empty body as no body, whatever its headers are. Must run before the body is read. */
-export const ignoreEmptyBody: MiddlewareHandler<App> = async function ignoreEmptyBody(c, next) {
-  const { body, headers } = c.req.raw
-  if (body === null || headers.get("content-length") === "0") {
-    const bare = new Headers(headers)
-    bare.delete("content-type")
-    c.req.raw = new Request(c.req.url, { method: c.req.method, headers: bare, signal: c.req.raw.signal })
-  }
-  return next()
-}
-
 /** Lifecycle operations of an intern return within ten seconds, with a timeout error if necessary. */
 export const lifecycleTimeout: MiddlewareHandler<App> = async function withinLifecycleTime(c, next) {
   const ms = timeoutOf(c.env)

@@ -14,7 +14,7 @@ import { forbidInternKeys } from "./authority.ts"
 import { createIntern, nameConflict, renewInternKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
 import { storeInitialContent } from "./initial-content.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { KeyTerms } from "./key-store.ts"
 import { requireTermsRight, requireToolsRight, TERM_FIELDS, toColumns, toTerms } from "./key-terms.ts"
 import { type InternStatus } from "./kinds.ts"
@@ -85,7 +85,7 @@ const update = createRoute({
   tags,
   summary: "Update an intern",
   description: "A new model or new instructions take effect at the next provision, a budget at once.",
-  middleware: [...guards, ignoreEmptyBody, body] as const,
+  middleware: [...guards, body] as const,
   request: { params: internParams, body: optionalBody(InternChange) },
   responses: { 200: ok(Intern), ...failures(...written) },
 })
@@ -97,7 +97,7 @@ const remove = createRoute({
   tags,
   summary: "Delete an intern",
   description: "Also deletes its disk, its vault and its key.",
-  middleware: [...guards, ignoreEmptyBody, body] as const,
+  middleware: [...guards, body] as const,
   request: { params: internParams, body: optionalBody(InternDeletion) },
   responses: { 202: ok(z.object({ deleting: z.literal(true) })), ...failures(...written) },
 })
@@ -109,7 +109,7 @@ const provision = createRoute({
   tags,
   summary: "Provision an intern",
   description: "Starts the intern: for the first time, after suspension, or with a changed configuration.",
-  middleware: [...guards, ignoreEmptyBody, body] as const,
+  middleware: [...guards, body] as const,
   request: { params: internParams, body: optionalBody(NoFields) },
   responses: { 202: ok(z.object({ provisioning: z.literal(true) })), ...failures(...written) },
 })
@@ -121,7 +121,7 @@ const suspend = createRoute({
   tags,
   summary: "Suspend an intern",
   description: "Cancels its runs. Its disk and its configuration stay.",
-  middleware: [...guards, ignoreEmptyBody, body] as const,
+  middleware: [...guards, body] as const,
   request: { params: internParams, body: optionalBody(NoFields) },
   responses: { 200: ok(z.object({ suspended: z.literal(true) })), ...failures(...written) },
 })

@@ -4,7 +4,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, jsonBody, ok } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { auditIntern, CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { identityOf, openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
 import { internParams } from "./routes.ts"
@@ -72,7 +72,7 @@ const run = createRoute({
   tags,
   summary: "Run a schedule now",
   description: `${CONTROL_RIGHTS} If it did not start, \`last_error\` has the reason.`,
-  middleware: [...controlGuards, ignoreEmptyBody, body] as const,
+  middleware: [...controlGuards, body] as const,
   request: { params: scheduleParams, body: { content: json(NoFields), required: false } },
   responses: {
     202: ok(InternSchedule),

@@ -6,7 +6,7 @@ import { requireWorkingKey } from "./access.ts"
 import { InternSteered } from "./chat-schemas.ts"
 import { CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import { readSessionCursor, toSessionCursor } from "./cursor.ts"
-import { ignoreEmptyBody, MAX_INTERN_BODY_BYTES } from "./guards.ts"
+import { MAX_INTERN_BODY_BYTES } from "./guards.ts"
 import { throwIfRejected } from "./hosts/rpc.ts"
 import { openIntern } from "./open-intern.ts"
 import { internError } from "./reasons.ts"
@@ -84,7 +84,7 @@ const cancel = createRoute({
   tags,
   summary: "Cancel the turn of a session",
   description: CONTROL_RIGHTS,
-  middleware: [...controlGuards, ignoreEmptyBody, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [...controlGuards, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: sessionParams, body: { content: json(NoFields), required: false } },
   responses: {
     202: ok(z.object({ cancelling: z.literal(true) })),

@@ -3,17 +3,31 @@ import { scimDirectories } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
-import type { DirectoryRow } from "./directory.ts"
+import type { DirectoryId, DirectoryRow, PullColumns } from "./directory.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const columns = columnNames(scimDirectories)
 const COLUMNS = columns.join(", ")
 
-/** The directory with this token. Takes no organization: the token identifies it. */
-export async function findDirectory(db: D1Database, tokenHash: string): Promise<DirectoryRow | undefined> {
+/** The directory with this token or former token. Takes no organization: the token identifies it. */
+export async function findByToken(db: D1Database, tokenHash: string, now: number): Promise<DirectoryRow | undefined> {
   const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE token_hash = ?`)
-    .bind(tokenHash)
+    .prepare(
+      `SELECT ${COLUMNS} FROM scim_directories
+       WHERE token_hash = ?1 OR (previous_token_hash = ?1 AND previous_token_expires_at > ?2)`,
+    )
+    .bind(tokenHash, now)
+    .first<DirectoryRow>()
+  return row ?? undefined
+}
+
+export async function findDirectory(
+  db: D1Database,
+  { organizationId, id }: DirectoryId,
+): Promise<DirectoryRow | undefined> {
+  const row = await db
+    .prepare(`SELECT ${COLUMNS} FROM scim_directories WHERE organization_id = ? AND id = ?`)
+    .bind(organizationId, id)
     .first<DirectoryRow>()
   return row ?? undefined
 }
@@ -50,6 +64,55 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
       .bind(...columns.map((column) => row[column])),
     auditStatement(db, entry),
   ])
+}
+
+/** What a request changes of a directory; the rest stays. */
+export type DirectoryChange = { name?: string } & Partial<PullColumns>
+
+/** False if the directory is deleted. */
+export async function updateDirectory(
+  db: D1Database,
+  { organizationId, id }: DirectoryId,
+  change: DirectoryChange,
+  entry: AuditEntry,
+): Promise<boolean> {
+  const { name, pull_url: url, pull_workspace_id: workspaceId, pull_sealed: sealed } = change
+  const values = [name, url, workspaceId, sealed, change.pull_version, change.pull_label]
+  const [updated] = await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_directories SET name = coalesce(?3, name), pull_url = coalesce(?4, pull_url),
+           pull_workspace_id = coalesce(?5, pull_workspace_id), pull_sealed = coalesce(?6, pull_sealed),
+           pull_version = coalesce(?7, pull_version), pull_label = coalesce(?8, pull_label)
+         WHERE organization_id = ?1 AND id = ?2`,
+      )
+      .bind(organizationId, id, ...values.map((value) => value ?? null)),
+    auditIfChanged(db, entry),
+  ])
+  return (updated?.meta.changes ?? 0) > 0
+}
+
+/**
+ * Replaces the token of a directory; the former one is valid until `previousUntil`. False if another request replaced it
+ * since `former` was read.
+ */
+export async function replaceToken(
+  db: D1Database,
+  former: DirectoryRow,
+  { hash, previousUntil }: { hash: string; previousUntil: number | null },
+  entry: AuditEntry,
+): Promise<boolean> {
+  const previous = previousUntil === null ? null : former.token_hash
+  const [updated] = await db.batch([
+    db
+      .prepare(
+        `UPDATE scim_directories SET token_hash = ?, previous_token_hash = ?, previous_token_expires_at = ?
+         WHERE organization_id = ? AND id = ? AND token_hash = ?`,
+      )
+      .bind(hash, previous, previousUntil, former.organization_id, former.id, former.token_hash),
+    auditIfChanged(db, entry),
+  ])
+  return (updated?.meta.changes ?? 0) > 0
 }
 
 /**

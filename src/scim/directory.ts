@@ -9,18 +9,21 @@ import type { scimDirectories } from "./table.ts"
 
 /**
  * `pull_*`: URL of a pulled directory, null for one that pushes; and its token, sealed with its own version under a
- * workspace's key.
+ * workspace's key. `previous_token_*`: a former token for pushes, valid until the time in milliseconds.
  */
 export type DirectoryRow = StoredOf<typeof scimDirectories>
 
-/** A pulled directory. */
-export type PullRow = DirectoryRow & {
+/** What a directory is pulled with. */
+export type PullColumns = {
   pull_url: string
   pull_workspace_id: string
   pull_sealed: string
   pull_version: string
   pull_label: string
 }
+
+/** A pulled directory. */
+export type PullRow = DirectoryRow & PullColumns
 
 type AadFields = Pick<PullRow, "id" | "pull_workspace_id" | "pull_version">
 
@@ -47,23 +50,29 @@ const PREFIX = "scim-gw-v1-"
 /** 256 bits. */
 const SECRET_BYTES = 32
 
+/** A token for pushes, of which only the hash is stored. */
+export function newToken(): { token: string; hash: string } {
+  const token = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+  return { token, hash: sha256Hex(token) }
+}
+
 /** A directory with its token, which is shown only here. */
 export function newDirectory(organizationId: string, name: string, now: number): { token: string; row: DirectoryRow } {
-  const token = PREFIX + toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
-  const id = newId()
-  return {
-    token,
-    row: { id, organization_id: organizationId, name, token_hash: sha256Hex(token), created_at: now, ...NO_PULL },
-  }
+  const { token, hash } = newToken()
+  const ids = { id: newId(), organization_id: organizationId }
+  const noPrevious = { previous_token_hash: null, previous_token_expires_at: null }
+  return { token, row: { ...ids, name, token_hash: hash, created_at: now, ...NO_PULL, ...noPrevious } }
 }
 
 /** `url`: of the request; the directory is served at the same host. */
-export function toDirectory(row: DirectoryRow, url: string): z.infer<typeof Directory> {
+export function toDirectory(row: DirectoryRow, url: string, now: number): z.infer<typeof Directory> {
+  const previous = row.previous_token_expires_at
   return {
     id: row.id,
     name: row.name,
     base_url: row.pull_url === null ? new URL(url).origin + SERVICE_PATH : null,
     pull: row.pull_url === null ? null : { url: row.pull_url, label: row.pull_label ?? "" },
+    previous_token_expires_at: previous !== null && previous > now ? toTimestamp(previous) : null,
     created_at: toTimestamp(row.created_at),
   }
 }

@@ -53,15 +53,18 @@ const pathOf = (kind: "users" | "groups") => (kind === "groups" ? "Groups" : "Us
 export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<void> {
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
-  const cursor = job.pull_cursor === null ? START : (JSON.parse(job.pull_cursor) as Cursor)
+  const cursor = cursorOf(job, directory)
   const requestPath = await pending(env, directory, now)
   const { next, waitMs } = isListed(cursor)
     ? await readNext(env.DB, job, cursor, requestPath)
     : await requestById(env.DB, { job, directory, cursor, requestPath })
   if ("reason" in next) throw new PullFailure(`The directory ${directory.name} was not pulled: ${next.reason}.`)
-  if ("cursor" in next) return moveCursor(env.DB, job, next.cursor, waitMs === undefined ? undefined : now + waitMs)
+  const version = directory.pull_version
+  if ("cursor" in next) {
+    return moveCursor(env.DB, job, { ...next.cursor, version }, waitMs === undefined ? undefined : now + waitMs)
+  }
   const following = nextPart(cursor)
-  if (following) return moveCursor(env.DB, job, following)
+  if (following) return moveCursor(env.DB, job, { ...following, version })
   const entry = newEntry(
     {
       organizationId: directory.organization_id,
@@ -79,6 +82,12 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
     rejectDuplicate(directory),
   )
   for (const hash of disabled) invalidateKey(hash)
+}
+
+/** The start if the URL or the token changed: what was read with the former ones is deleted and read again. */
+function cursorOf({ pull_cursor: stored }: SyncJobRow, { pull_version: version }: PullRow): Cursor {
+  const cursor = stored === null ? START : (JSON.parse(stored) as Cursor)
+  return cursor.version === undefined || cursor.version === version ? cursor : START
 }
 
 type RequestPath = (path: string) => Promise<ReadResult<Record<string, unknown>>>

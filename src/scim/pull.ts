@@ -32,6 +32,8 @@ export type Cursor = Part & {
   /** Restarts of a list, and consecutive failures of the service. */
   restarts: number
   failures: number
+  /** `pull_version` of the directory that was read. Cursors of the previous release have none. */
+  version?: string
 }
 
 const PAGE = 100

@@ -7,7 +7,7 @@ import { changesOf, newEntry } from "../audit/entry.ts"
 import { toMask } from "../byok/credential.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
+import { failures, json, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
@@ -15,9 +15,24 @@ import { masterKeysOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { findDefaultWorkspace } from "../workspaces/store.ts"
-import { tokenAad, type DirectoryRow, newDirectory, toDirectory } from "./directory.ts"
-import { deleteDirectory, insertDirectory, listDirectories } from "./directory-store.ts"
-import { CreatedDirectory, Directories, DirectoryPath, NewDirectory } from "./schemas.ts"
+import { tokenAad, type DirectoryRow, newDirectory, newToken, type PullColumns, toDirectory } from "./directory.ts"
+import {
+  deleteDirectory,
+  findDirectory,
+  insertDirectory,
+  listDirectories,
+  replaceToken,
+  updateDirectory,
+} from "./directory-store.ts"
+import {
+  CreatedDirectory,
+  Directories,
+  Directory,
+  DirectoryChange,
+  DirectoryPath,
+  NewDirectory,
+  TokenRotation,
+} from "./schemas.ts"
 
 const MAX_BODY_BYTES = 65_536
 const shared = { tags: ["SCIM"], middleware: requireManagement }
@@ -50,6 +65,38 @@ const create = createRoute({
   },
 })
 
+const update = createRoute({
+  tags: ["SCIM"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "patch",
+  path: "/scim/directories/{id}",
+  operationId: "updateScimDirectory",
+  summary: "Update a SCIM directory",
+  description: "Its name, or the URL and token that it is pulled with. A pull in progress starts again.",
+  request: { params: DirectoryPath, body: jsonBody(DirectoryChange) },
+  responses: {
+    200: ok(z.object({ data: Directory }), "The directory as it is now."),
+    ...FAILURES,
+    ...failures("conflict"),
+  },
+})
+
+const rotate = createRoute({
+  tags: ["SCIM"],
+  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  method: "post",
+  path: "/scim/directories/{id}/token",
+  operationId: "rotateScimDirectoryToken",
+  summary: "Replace the token of a SCIM directory",
+  description: "The new token is returned in this response only. The former one is valid for `keep_previous_seconds`.",
+  request: { params: DirectoryPath, body: { content: json(TokenRotation), required: false } },
+  responses: {
+    200: ok(z.object({ data: CreatedDirectory }), "The directory, with its new token."),
+    ...FAILURES,
+    ...failures("conflict"),
+  },
+})
+
 const remove = createRoute({
   ...shared,
   method: "delete",
@@ -65,7 +112,8 @@ const remove = createRoute({
 export const scimDirectories = newRouter()
   .openapi(list, async (c) => {
     const { rows, total } = await listDirectories(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
-    return c.json({ data: rows.map((row) => toDirectory(row, c.req.url)), total_count: total }, 200)
+    const now = Date.now()
+    return c.json({ data: rows.map((row) => toDirectory(row, c.req.url, now)), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
     const input = c.req.valid("json")
@@ -75,7 +123,46 @@ export const scimDirectories = newRouter()
     const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
     await insertDirectory(c.env.DB, row, entryOf(c, { action: "scim_directory.create", ...event }))
     // A pulled directory takes no pushes, so its token is never shown.
-    return c.json({ data: { ...toDirectory(row, c.req.url), token: input.pull ? null : token } }, 201)
+    const data = toDirectory(row, c.req.url, row.created_at)
+    return c.json({ data: { ...data, token: input.pull ? null : token } }, 201)
+  })
+  .openapi(update, async (c) => {
+    const { name, pull } = c.req.valid("json")
+    const row = await requireDirectory(c, c.req.valid("param").id)
+    if (pull && row.pull_url === null) {
+      throw new GatewayError("invalid_request", "pull: this directory pushes. Connect a directory that is pulled.")
+    }
+    const url = pull?.url ?? row.pull_url ?? ""
+    const change = { ...(name !== undefined && { name }), ...(pull && (await toPull(c, row, { ...pull, url }))) }
+    const result = { name, ...(pull && { pull: { url } }) }
+    const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
+    const entry = entryOf(c, { action: "scim_directory.update", ...event })
+    if (!(await updateDirectory(c.env.DB, idOf(row), change, entry))) throw absent()
+    return c.json({ data: toDirectory({ ...row, ...change }, c.req.url, Date.now()) }, 200)
+  })
+  .openapi(rotate, async (c) => {
+    // Without a body, the validator does not run.
+    const { keep_previous_seconds: seconds = 0 } = c.req.valid("json")
+    const row = await requireDirectory(c, c.req.valid("param").id)
+    if (row.pull_url !== null) {
+      throw new GatewayError(
+        "invalid_request",
+        "This directory is pulled and has no token for pushes. Change the token it is pulled with: PATCH /scim/directories/{id}.",
+      )
+    }
+    const now = Date.now()
+    const { token, hash } = newToken()
+    const previousUntil = seconds === 0 ? null : now + seconds * 1000
+    const changed = changesOf({ keep_previous_seconds: seconds }, ["keep_previous_seconds"])
+    const entry = entryOf(c, { action: "scim_directory.rotate_token", resourceId: row.id, workspaceId: null, changed })
+    if (!(await replaceToken(c.env.DB, row, { hash, previousUntil }, entry))) {
+      throw new GatewayError(
+        "conflict",
+        "Another request replaced the token at the same time, or deleted the directory.",
+      )
+    }
+    const rotated = { ...row, previous_token_expires_at: previousUntil }
+    return c.json({ data: { ...toDirectory(rotated, c.req.url, now), token } }, 200)
   })
   .openapi(remove, async (c) => {
     const { id } = c.req.valid("param")
@@ -83,17 +170,26 @@ export const scimDirectories = newRouter()
     if (
       !(await deleteDirectory(c.env.DB, { organizationId: c.var.principal.organizationId, id, now: Date.now(), entry }))
     ) {
-      throw new GatewayError("not_found", "There is no directory with this id.")
+      throw absent()
     }
     return c.json({ deleted: true as const }, 200)
   })
+
+const absent = () => new GatewayError("not_found", "There is no directory with this id.")
+const idOf = ({ organization_id: organizationId, id }: DirectoryRow) => ({ organizationId, id })
+
+async function requireDirectory(c: Context<App>, id: string): Promise<DirectoryRow> {
+  const row = await findDirectory(c.env.DB, { organizationId: c.var.principal.organizationId, id })
+  if (row === undefined) throw absent()
+  return row
+}
 
 /** The pull columns of a directory; the token is sealed under the key of the default workspace. */
 async function toPull(
   c: Context<App>,
   { id, organization_id: organizationId }: DirectoryRow,
   { url, token }: { url: string; token: string },
-): Promise<Partial<DirectoryRow>> {
+): Promise<PullColumns> {
   requireOutboundUrl("pull.url", url, hostsIn(c.env, "PRIVATE_HOSTS"))
   const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()

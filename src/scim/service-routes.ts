@@ -9,7 +9,7 @@ import { sha256Hex } from "../support/encoding.ts"
 import { BulkRequest, MAX_BULK_BYTES, toBulkError } from "./bulk.ts"
 import { runBulk } from "./bulk-run.ts"
 import { type DirectoryRow, SERVICE_PATH } from "./directory.ts"
-import { findDirectory } from "./directory-store.ts"
+import { findByToken } from "./directory-store.ts"
 import { resourceTypes, schemas, serviceProviderConfig } from "./discovery.ts"
 import { invalid, ScimError, toScimFailure } from "./errors.ts"
 import { groups } from "./group-verbs.ts"
@@ -48,10 +48,11 @@ const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authent
   const ip = c.req.header("cf-connecting-ip")
   const hash = sha256Hex(token ?? "")
   const requested = { kind: "directory", key: hash }
-  await throttleUnknownKeys(ip, requested, (hashes) => findKnownDirectories(c.env.DB, hashes), Date.now())
-  const directory: DirectoryRow | undefined = token === undefined ? undefined : await findDirectory(c.env.DB, hash)
+  const now = Date.now()
+  await throttleUnknownKeys(ip, requested, (hashes) => findKnownDirectories(c.env.DB, hashes, now), now)
+  const directory: DirectoryRow | undefined = token === undefined ? undefined : await findByToken(c.env.DB, hash, now)
   if (!directory) {
-    if (token !== undefined) await countUnknownKey(c.env.RATE, ip, Date.now())
+    if (token !== undefined) await countUnknownKey(c.env.RATE, ip, now)
     throw new ScimError(401, "Send the directory's token: Authorization: Bearer <TOKEN>.")
   }
   c.set("directory", directory)

@@ -11,6 +11,8 @@ export const scimDirectories = sqliteTable("scim_directories", {
   pullSealed: text("pull_sealed"),
   pullVersion: text("pull_version"),
   pullLabel: text("pull_label"),
+  previousTokenHash: text("previous_token_hash"),
+  previousTokenExpiresAt: integer("previous_token_expires_at"),
 })
 
 export const scimUsers = sqliteTable(

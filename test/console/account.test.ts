@@ -265,6 +265,14 @@ test("a directory is connected, its group is mapped, and a sync job runs to its 
   await page.getByRole("button", { name: "Sync now" }).click()
   await page.getByRole("region", { name: "Sync" }).getByText("succeeded").waitFor()
   await page.getByText("1 groups synced").waitFor()
+  await page.getByRole("button", { name: "Replace token…" }).click()
+  await page.getByLabel("The former token").selectOption("Reject it at once")
+  await page.getByRole("button", { name: "Replace", exact: true }).click()
+  await page.getByText("Okta has a new token.").waitFor()
+  const replaced = await page.getByRole("region", { name: "Bearer token" }).textContent()
+  const statusOf = async (bearer: string | null) =>
+    (await fetch(`${base}/Groups`, { headers: { authorization: `Bearer ${bearer}` } })).status
+  expect([await statusOf(token), await statusOf(replaced)]).toEqual([401, 200])
   expect(faults).toEqual([])
 })
 

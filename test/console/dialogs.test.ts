@@ -47,6 +47,7 @@ const OPENERS: [path: string, button: string | RegExp][] = [
   ["/settings", "New destination"],
   ["/settings?tab=alerts", "New channel"],
   ["/settings?tab=directories", "Connect a directory"],
+  ["/settings?tab=directories", "Replace token…"],
 ]
 /** On a phone, these are hidden or in another place. */
 const WIDE_ONLY = new Set<string | RegExp>(["Columns", "Default", "Management key"])

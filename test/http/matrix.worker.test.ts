@@ -217,6 +217,7 @@ describe("a record of another organization", () => {
     "PATCH /byok/{id}": () => ({ name: "Taken" }),
     "PATCH /observability/destinations/{id}": () => ({ name: "Taken" }),
     "PATCH /alerts/channels/{id}": () => ({ name: "Taken" }),
+    "PATCH /scim/directories/{id}": () => ({ name: "Taken" }),
     "PATCH /scim/group-mappings/{id}": () => ({ role: "admin" }),
     "POST /interns/{internId}/chat/completions": () => ({ stream: true, messages: [{ role: "user", content: "Hi" }] }),
     "PUT /vault/interns/{internId}/secrets/{name}": () => SECRET,

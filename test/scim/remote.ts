@@ -1,7 +1,7 @@
 import { vi } from "vitest"
 
 type Resource = { id: string; [name: string]: unknown }
-type Remote = { users: Resource[]; groups: Resource[]; fault: Fault; asked: string[] }
+type Remote = { users: Resource[]; groups: Resource[]; fault: Fault; asked: string[]; token: string }
 /** Response to send instead of the true one. `path`: with its query. */
 type Fault = (path: string, remote: Remote) => Response | undefined
 
@@ -19,7 +19,7 @@ export function mockRemotes(): void {
     if (!remote) return network(request)
     const path = `/${rest.join("/")}`
     remote.asked.push(`${request.method} ${path}${search}`)
-    if (request.headers.get("authorization") !== `Bearer ${TOKEN}`) return new Response("who?", { status: 401 })
+    if (request.headers.get("authorization") !== `Bearer ${remote.token}`) return new Response("who?", { status: 401 })
     return remote.fault(path + search, remote) ?? answer(remote, path, new URLSearchParams(search))
   })
 }
@@ -47,7 +47,7 @@ export const list = (resources: object[], total: number, startIndex = 1) =>
 /** A directory of the test with two resources a page, at an address that the suite's configuration allows. */
 export function newRemote(users: Resource[] = [], groups: Resource[] = []): Remote & { url: string } {
   const id = crypto.randomUUID()
-  const remote: Remote = { users, groups, fault: () => undefined, asked: [] }
+  const remote: Remote = { users, groups, fault: () => undefined, asked: [], token: TOKEN }
   remotes.set(id, remote)
   return Object.assign(remote, { url: `http://127.0.0.1:9/${id}` })
 }

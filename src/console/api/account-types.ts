@@ -27,6 +27,7 @@ export type Directory = {
   name: string
   base_url: string | null
   pull: { url: string; label: string } | null
+  previous_token_expires_at: string | null
   created_at: string
 }
 export type CreatedDirectory = Directory & { token: string | null }

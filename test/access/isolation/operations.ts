@@ -292,6 +292,7 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /exports": ({ workspace }) => ({
     body: { from: "2026-01-01T00:00:00Z", format: "csv", workspace_id: workspace },
   }),
+  "PATCH /scim/directories/{id}": () => ({ body: { name: "Written" } }),
   "POST /scim/group-mappings": ({ group, workspace }) => ({
     body: { scim_group_id: group, workspace_id: workspace },
   }),

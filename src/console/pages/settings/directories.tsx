@@ -14,6 +14,7 @@ import { Select } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
+import { ChangeToken } from "./directory-token.tsx"
 import { NewDirectory } from "./new-directory.tsx"
 
 type Group = z.infer<typeof ScimGroup>
@@ -24,8 +25,14 @@ type Job = z.infer<typeof ScimSyncJob>
 export function Directories() {
   const list = useAll<Directory>("/scim/directories")
   const [created, setMade] = useState<CreatedDirectory>()
+  const [isNew, setNew] = useState(true)
   const [isMaking, setMaking] = useState(false)
   const [deleted, setDeleted] = useState<Directory>()
+  const [changed, setChanged] = useState<Directory>()
+  const show = (isOfNew: boolean) => (directory: CreatedDirectory) => {
+    setNew(isOfNew)
+    setMade(directory)
+  }
   const remove = async ({ id, name }: Directory) => {
     await attempt(() => api(`/scim/directories/${id}`, { method: "DELETE" }), `${name} is removed`)
     invalidate("/scim")
@@ -40,10 +47,20 @@ export function Directories() {
       </div>
       {created && (
         <div class="notice good stack tight">
-          <strong>{created.name} is connected.</strong>
+          <strong>
+            {created.name} {isNew ? "is connected." : "has a new token."}
+          </strong>
           {created.token !== null && (
             <>
-              <span>Enter these in the directory. The token is shown only now.</span>
+              <span>
+                Enter these in the directory. The token is shown only now.
+                {created.previous_token_expires_at !== null && (
+                  <>
+                    {" "}
+                    The former token is valid until <Time at={created.previous_token_expires_at} />.
+                  </>
+                )}
+              </span>
               <Code label="SCIM base URL" text={created.base_url ?? ""} />
               <Code label="Bearer token" text={created.token} />
             </>
@@ -66,9 +83,14 @@ export function Directories() {
                       {directory.pull ? `read from ${directory.pull.url}` : `pushes to ${directory.base_url ?? ""}`}
                     </span>
                   </span>
-                  <Button size="small" kind="danger" onClick={() => setDeleted(directory)}>
-                    Remove…
-                  </Button>
+                  <span class="row">
+                    <Button size="small" onClick={() => setChanged(directory)}>
+                      {directory.pull ? "Change token…" : "Replace token…"}
+                    </Button>
+                    <Button size="small" kind="danger" onClick={() => setDeleted(directory)}>
+                      Remove…
+                    </Button>
+                  </span>
                 </section>
               ))}
               <Sync />
@@ -77,7 +99,8 @@ export function Directories() {
           )
         }
       </Loaded>
-      {isMaking && <NewDirectory onMade={setMade} onClose={() => setMaking(false)} />}
+      {isMaking && <NewDirectory onMade={show(true)} onClose={() => setMaking(false)} />}
+      {changed && <ChangeToken directory={changed} onReplaced={show(false)} onClose={() => setChanged(undefined)} />}
       {deleted && (
         <ConfirmDialog
           title={`Remove ${deleted.name}?`}
