@@ -10,6 +10,8 @@ export type AgentSetup = {
   package?: string
   env: Record<string, string>
   files: Record<string, string>
+  /** Written once, into a new home: the agent may change them. */
+  firstFiles?: Record<string, string>
   /** ACP session mode to set if the agent's default mode does not request permissions. */
   sessionMode?: string
   /** Permission requests for commands have no input: their title is the exact command. */
@@ -64,6 +66,19 @@ export function mcpServersOf({ mcpHttp }: Pick<Agent, "mcpHttp">, config: Daemon
   }))
 }
 
+/**
+ * opencode installs the package for plugins from the npm registry into its configuration folder, unless it is in the
+ * lock file of that folder. Interns need no plugins.
+ */
+function withoutPluginPackage(home: string): Record<string, string> {
+  const folder = path.join(home, ".config/opencode")
+  const lock = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } }
+  return {
+    [path.join(folder, "package-lock.json")]: JSON.stringify(lock),
+    [path.join(folder, "node_modules/.keep")]: "",
+  }
+}
+
 function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
   const file = path.join(home, "opencode.json")
   const model = modelOf(config)
@@ -92,6 +107,7 @@ function opencode(config: DaemonConfig, { home }: Where): AgentSetup {
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     },
     files: { [file]: JSON.stringify(settings, null, 2) },
+    firstFiles: withoutPluginPackage(home),
   }
 }
 

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { lchown, mkdir, rename, rm } from "node:fs/promises"
+import { chown, mkdir, rename, rm } from "node:fs/promises"
 import path from "node:path"
 import { promisify } from "node:util"
-import { replaceFile } from "./files.ts"
+import { createFolderBelow, replaceFile, writeBelow } from "./files.ts"
 
 /** Folders of an intern's agent: `work` is its project, `home` has its settings and sessions. */
 export type Folder = { dir: string; work: string; home: string }
@@ -14,16 +14,22 @@ export function folderIn(dir: string): Folder {
 
 type GivenSecret = { name: string; hosts: readonly string[]; placeholder: string }
 
-/** Creates missing folders and keeps existing files. */
+/** Creates missing folders, writes the files, and keeps all others. `owner`: the user of the agent if it is another. */
 export async function prepare(
   { dir, work, home }: Folder,
   files: Record<string, string>,
   owner: number | undefined,
 ): Promise<void> {
-  const folders = [dir, work, home, path.join(home, "tmp"), ...Object.keys(files).map((file) => path.dirname(file))]
-  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (owner !== undefined) for (const folder of folders) await lchown(folder, owner, owner)
-  for (const [file, text] of Object.entries(files)) await replaceFile(file, text, owner)
+  const folders = [work, home, path.join(home, "tmp"), ...Object.keys(files).map((file) => path.dirname(file))]
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  if (owner === undefined) {
+    for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const [file, text] of Object.entries(files)) await replaceFile(file, text)
+    return
+  }
+  await chown(dir, owner, owner)
+  for (const folder of folders) await createFolderBelow(dir, folder, owner)
+  for (const [file, text] of Object.entries(files)) await writeBelow(dir, file, text, owner)
 }
 
 /** AGENTS.md: the intern's instructions and the placeholders of its secrets. */

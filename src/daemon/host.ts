@@ -69,7 +69,7 @@ export class Host {
     // An agent that starts at once also needs its secrets.
     await this.#refreshed
     this.#applied = settingsOf(this.config)
-    const { argv, env, files, package: name } = setupOf(agent, this.config, folder)
+    const { argv, env, files, firstFiles, package: name } = setupOf(agent, this.config, folder)
     const out = proxyEnvironment(folder, {
       proxy: this.#proxy.url,
       authority: this.#authority,
@@ -79,7 +79,8 @@ export class Host {
     const set = [env, out.env, secretFileEnv(folder)]
     this.#reserved = new Set(Object.keys(environmentOf(process.env, folder, [], ...set)))
     await storeInitialFiles(folder, { url: this.config.files_url, joinToken, owner: uid, log })
-    await prepare(folder, { ...files, ...out.files, ...this.#agentsFiles() }, uid)
+    const first = existsSync(folder.home) ? {} : firstFiles
+    await prepare(folder, { ...first, ...files, ...out.files, ...this.#agentsFiles() }, uid)
     const environment = environmentOf(process.env, folder, this.#secrets, ...set)
     const command = { argv, cwd: folder.work, env: environment, uid, ...(name !== undefined && { package: name }) }
     const started = await startAgent(command, handlers)
@@ -112,7 +113,10 @@ export class Host {
     } catch (thrown) {
       log(thrown instanceof Error ? thrown.message : String(thrown))
     }
-    if (existsSync(folder.work)) await prepare(folder, this.#agentsFiles(), agentUid)
+    if (existsSync(folder.work)) {
+      const logFailure = (thrown: unknown) => log(`the agent's files were not updated: ${String(thrown)}`)
+      await prepare(folder, this.#agentsFiles(), agentUid).catch(logFailure)
+    }
     return target
   }
 

@@ -24,6 +24,13 @@ describe("the setup of a known agent", () => {
     })
   })
 
+  test("opencode finds the package for plugins in its lock file, so that it installs nothing from the registry", () => {
+    const { firstFiles } = setupOf(["opencode"], AGENT_CONFIG, WHERE)
+    const lock = JSON.parse(firstFiles?.["/intern/home/.config/opencode/package-lock.json"] ?? "")
+    expect(Object.keys(lock.packages[""].dependencies)).toEqual(["@opencode-ai/plugin"])
+    expect(firstFiles).toHaveProperty(["/intern/home/.config/opencode/node_modules/.keep"])
+  })
+
   test("codex asks before it acts and uses models through the gateway only", () => {
     const { env, files, sessionMode } = setupOf(["codex"], AGENT_CONFIG, WHERE)
     expect(env).toEqual({ INTERN_KEY: "sk-intern-own", CODEX_HOME: "/intern/home/.codex" })

@@ -75,8 +75,8 @@ async function announced(agent: string, commands: string): Promise<string[]> {
     secrets_url: "",
     egress_url: "",
   }
-  const { argv, env, files } = setupOf([agent], config, place)
-  await prepare(place, files, undefined)
+  const { argv, env, files, firstFiles } = setupOf([agent], config, place)
+  await prepare(place, { ...firstFiles, ...files }, undefined)
   const scoped = { ...process.env, PATH: `${commands}:${process.env["PATH"]}` }
   const command = { argv, cwd: place.work, env: environmentOf(scoped, place, [], env), uid: undefined }
   const started = await startAgent(command, { onMessage: () => {}, onExit: () => {} })
