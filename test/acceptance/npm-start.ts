@@ -52,9 +52,14 @@ export function byNode(args: readonly string[], more: NodeJS.ProcessEnv = {}): C
   return spawn(process.execPath, ["src/dev/start.ts", ...args], options)
 }
 
-/** The environment without the provider keys of the person who runs the tests. */
+/**
+ * The environment without the provider keys of the person who runs the tests, and without their additional certificates:
+ * Miniflare copies its configuration for each, which takes a second if it is the bundle of a system.
+ */
 export function withoutProviders(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_(?:API_KEY|BASE_URL)$/.test(name)))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/_(?:API_KEY|BASE_URL)$|^NODE_EXTRA_CA_CERTS$/.test(name)),
+  )
 }
 
 /** The command after it keeps the shell from replacing itself with the process. */

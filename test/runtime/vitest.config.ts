@@ -7,6 +7,8 @@ const root = path.join(import.meta.dirname, "../..")
 const { properties, timeoutMs } = depthFrom(process.env)
 
 useMemoryDisk()
+// Miniflare copies its configuration for each additional certificate: a second a start for the bundle of a system.
+delete process.env["NODE_EXTRA_CA_CERTS"]
 
 /** The deployed gateway in workerd, without a proxy between client and runtime. */
 export default defineConfig({
