@@ -6,7 +6,7 @@ import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { address } from "./address.ts"
 import type { PatternDetector } from "./detector.ts"
 import { ENCODING_HINTS } from "./injection-encodings.ts"
-import { PHRASE_PATTERNS } from "./injection-patterns.ts"
+import { phrasePatterns } from "./injection-patterns.ts"
 import { VERB_FRAGMENTS } from "./injection-typos.ts"
 import { personName } from "./people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
@@ -23,9 +23,9 @@ const personPrefilter = (): Prefilter => (namePrefilter ??= new Prefilter([perso
 function detectorPrefilter(): Prefilter {
   instance ??= new Prefilter(
     PATTERN_DETECTORS.map(({ triggers }) => triggers ?? {}),
-    PHRASE_PATTERNS.flatMap(({ prefixes }) => prefixes ?? []),
+    phrasePatterns().flatMap(({ prefixes }) => prefixes ?? []),
     [
-      ...PHRASE_PATTERNS.flatMap(({ groups }) => groups.flat()),
+      ...phrasePatterns().flatMap(({ groups }) => groups.flat()),
       ...PATTERN_DETECTORS.flatMap(({ reduced }) => reduced?.literal ?? []),
       ...Object.values(ENCODING_HINTS).flat(),
     ],

@@ -139,10 +139,15 @@ const STOPWORDS = new Set(
   "the as to is of me ai no all do are any now this like and you new so has have for in on my that".split(" "),
 )
 
-export const PHRASE_PATTERNS: readonly PhrasePattern[] = [...PHRASES, ...ENGLISH_PHRASES, ...MULTILINGUAL_PHRASES].map(
-  (source) => {
-    const { prefixes, groups } = requiredLiterals(source)
-    const selective = groups.filter((group) => !group.some((one) => STOPWORDS.has(one) || one.length < 2))
-    return { search: new RegExp(source, "gi"), sticky: new RegExp(source, "iy"), prefixes, groups: selective }
-  },
-)
+let patterns: readonly PhrasePattern[] | undefined
+
+/** Built at the first scan: a quarter of what the start of an isolate computes. */
+export function phrasePatterns(): readonly PhrasePattern[] {
+  return (patterns ??= [...PHRASES, ...ENGLISH_PHRASES, ...MULTILINGUAL_PHRASES].map(toPattern))
+}
+
+function toPattern(source: string): PhrasePattern {
+  const { prefixes, groups } = requiredLiterals(source)
+  const selective = groups.filter((group) => !group.some((one) => STOPWORDS.has(one) || one.length < 2))
+  return { search: new RegExp(source, "gi"), sticky: new RegExp(source, "iy"), prefixes, groups: selective }
+}

@@ -5,7 +5,7 @@ import type { MatchRange } from "./detector.ts"
 import { LEET_DIGITS } from "./injection-characters.ts"
 import { type DecodedText, decodeObfuscated } from "./injection-decoding.ts"
 import { DECODED_BONUS, scoreInjections } from "./injection-model.ts"
-import { type PhrasePattern, PHRASE_PATTERNS } from "./injection-patterns.ts"
+import { type PhrasePattern, phrasePatterns } from "./injection-patterns.ts"
 import { findMisspelled, findMisspelledAt, possibleVerbStart } from "./injection-typos.ts"
 import { elementAt } from "../../support/arrays.ts"
 import { literalIndex, rescanText, prefilterText } from "./detector-prefilter.ts"
@@ -134,7 +134,7 @@ function matchPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudg
       startsByPhrase.get(phrase)?.push(literalHits.starts[at] ?? 0)
   }
   for (const [at, phraseStarts] of startsByPhrase) {
-    const phrase = elementAt(PHRASE_PATTERNS, at)
+    const phrase = elementAt(phrasePatterns(), at)
     if (phrase.prefixes && literalHits)
       matchAtStarts(phrase, text, { startsByPhrase: sorted(phraseStarts), budget, parts })
     else {
@@ -177,18 +177,18 @@ let phraseIndex: PhraseIndex | undefined
 
 function buildPhraseIndex(): PhraseIndex {
   const phrasesByPrefix: number[][] = []
-  for (const [phrase, { prefixes }] of PHRASE_PATTERNS.entries()) {
+  for (const [phrase, { prefixes }] of phrasePatterns().entries()) {
     for (const index of new Set(prefixes?.map(literalIndex))) (phrasesByPrefix[index] ??= []).push(phrase)
   }
   const groupsByLiteral: number[][] = []
   const phraseOfGroup: number[] = []
-  for (const [phrase, { groups }] of PHRASE_PATTERNS.entries()) {
+  for (const [phrase, { groups }] of phrasePatterns().entries()) {
     for (const group of groups) {
       const number = phraseOfGroup.push(phrase) - 1
       for (const literal of new Set(group.map(literalIndex))) (groupsByLiteral[literal] ??= []).push(number)
     }
   }
-  const counts = Uint8Array.from(PHRASE_PATTERNS, ({ groups }) => groups.length)
+  const counts = Uint8Array.from(phrasePatterns(), ({ groups }) => groups.length)
   return { groupsByLiteral, phraseOfGroup, counts, phrasesByPrefix }
 }
 

@@ -2,6 +2,7 @@ import { decodeBase64 } from "../../support/encoding.ts"
 import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/program.ts"
 import type { Literal } from "../prefilter/aho-corasick.ts"
+import type { Triggers } from "../prefilter/prefilter.ts"
 import { mostSelectiveGroup, requiredLiterals } from "../prefilter/required-literals.ts"
 import { INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
 import { kindOf, NAME_VALUE_PATTERNS, NAME_VALUE_SOURCES, SECRET_NAMES } from "./secret-names.ts"
@@ -11,8 +12,6 @@ const KEY_PREFIXES = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
 const prefixLiterals = (source: string) => requiredLiterals(source).prefixes ?? []
 /** Short prefixes occur inside words: `sk-` in `task-`. */
 const isShortPrefix = (opening: string) => prefixLiterals(opening).some((literal) => literal.length < 4)
-const SHORT_PREFIXES = KEY_PREFIXES.filter(isShortPrefix)
-const LONG_PREFIXES = KEY_PREFIXES.filter((opening) => !isShortPrefix(opening))
 const anyOf = (sources: readonly string[]) => `(?:${sources.join("|")})`
 /** A key may follow `\n` in escaped text. */
 const KEY_START = "(?:\\b|_|\\\\[nrt])"
@@ -48,6 +47,27 @@ const CANDIDATES = [`${KEY_START}${anyOf(KEY_PREFIXES)}${KEY_CHARACTERS}`, ...UN
 const literalsOf = (source: string): Literal[] =>
   (mostSelectiveGroup(requiredLiterals(source).groups) ?? []).map((text) => ({ text }))
 
+let triggers: Triggers | undefined
+
+/** Not computed at the start of an isolate, which may scan nothing. */
+function triggersOf(): Triggers {
+  const shortPrefixes = KEY_PREFIXES.filter(isShortPrefix)
+  const longPrefixes = KEY_PREFIXES.filter((opening) => !isShortPrefix(opening))
+  return {
+    literals: [
+      ...shortPrefixes.flatMap((opening) =>
+        prefixLiterals(opening).map((text): Literal => ({
+          text,
+          wordStart: true,
+          ...(startsWithCapital(opening) && { isCapitalized: true }),
+        })),
+      ),
+      ...longPrefixes.flatMap(prefixLiterals).map((text): Literal => ({ text })),
+      ...[...UNPREFIXED, PEM].flatMap(literalsOf),
+    ],
+  }
+}
+
 const FORMATS = new RegExp(
   [
     ...KEY_FORMATS.map(([opening, rest]) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${opening}${rest}`),
@@ -71,18 +91,8 @@ export const secrets: PatternDetector = {
   label: "[SECRET]",
   program: lazyProgram([...CANDIDATES, PEM].join("|")),
   limit: 262_144,
-  triggers: {
-    literals: [
-      ...SHORT_PREFIXES.flatMap((opening) =>
-        prefixLiterals(opening).map((text): Literal => ({
-          text,
-          wordStart: true,
-          ...(startsWithCapital(opening) && { isCapitalized: true }),
-        })),
-      ),
-      ...LONG_PREFIXES.flatMap(prefixLiterals).map((text): Literal => ({ text })),
-      ...[...UNPREFIXED, PEM].flatMap(literalsOf),
-    ],
+  get triggers() {
+    return (triggers ??= triggersOf())
   },
   reduced: {
     literal: "private key",
