@@ -9,6 +9,7 @@ const MADE = {
   "/mcp-servers": { slug: "documents", name: "Documents", url: "http://127.0.0.1:9/mcp" },
   "/organization/members": { email: "ada@example.com", first_name: "Ada" },
   "/interns": { name: "scout", model: "sim/echo" },
+  "/scim/directories": { name: "Okta" },
   "/byok": { provider: "embedded", key: "sk-provider-0123456789", name: "Team key" },
 }
 

@@ -57,7 +57,7 @@ export function Directories() {
                 {created.previous_token_expires_at !== null && (
                   <>
                     {" "}
-                    The former token is valid until <Time at={created.previous_token_expires_at} />.
+                    The former token expires <Time at={created.previous_token_expires_at} />.
                   </>
                 )}
               </span>
@@ -81,6 +81,11 @@ export function Directories() {
                     <strong>{directory.name}</strong>{" "}
                     <span class="quiet">
                       {directory.pull ? `read from ${directory.pull.url}` : `pushes to ${directory.base_url ?? ""}`}
+                      {directory.previous_token_expires_at !== null && (
+                        <>
+                          ; the former token expires <Time at={directory.previous_token_expires_at} />
+                        </>
+                      )}
                     </span>
                   </span>
                   <span class="row">
