@@ -57,7 +57,8 @@ async function writeFile(
   const file = newRow({ organizationId, workspaceId }, about)
   lines.setFileId(kind, file.id)
   const actor = { organizationId, keyHash: row.keyHash, ...row.origin.actor, ip: null, userAgent: null, at: Date.now() }
-  return (await storeFile(env, { actor, row: file, content, mimeType: () => mimeType })).id
+  const fields = async () => ({ expiresAfterS: row.origin.outputExpiresAfterS ?? null })
+  return (await storeFile(env, { actor, row: file, content, mimeType: () => mimeType, fields })).id
 }
 
 /** If the workspace is deleted or its organization has no space for the files, the results are kept for a day. */

@@ -1,2 +1,2 @@
 /** The newest file of `d1-migrations`, which this release needs. A test compares it with that folder. */
-export const LATEST_MIGRATION = "0056_directory_tokens.sql"
+export const LATEST_MIGRATION = "0057_file_expiry.sql"

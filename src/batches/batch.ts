@@ -56,6 +56,8 @@ export type BatchOrigin = {
   headers: Readonly<Record<string, string>>
   /** Slug of the provider in whose batches the requests run; absent if each is an ordinary call. */
   provider?: string
+  /** Expiry of the output and error files, in seconds after their creation. */
+  outputExpiresAfterS?: number
   actor: { label: string; creatorUserId: string | null; requestId: string }
 }
 

@@ -19,7 +19,14 @@ import type { BatchRow } from "./table.ts"
 
 /** What the routes of both batch APIs do. */
 
-const AUDITED_FIELDS = ["input_file_id", "endpoint", "completion_window", "metadata", "provider"]
+const AUDITED_FIELDS = [
+  "input_file_id",
+  "endpoint",
+  "completion_window",
+  "metadata",
+  "provider",
+  "output_expires_after",
+]
 
 export const newBatchId = () => `batch_${newId()}`
 
@@ -30,6 +37,8 @@ type BatchInput = {
   /** Number of requests, if it is known before the input is read. */
   total?: number
   metadata?: Readonly<Record<string, string>> | null | undefined
+  /** Expiry of the output and error files, in seconds after their creation. */
+  outputExpiresAfterS?: number | undefined
   /** Slug of the provider in whose batches the requests run. */
   provider?: string | null | undefined
 }
@@ -40,7 +49,7 @@ type BatchInput = {
  */
 export async function createBatch(c: Context<App>, input: BatchInput): Promise<BatchRow> {
   const { organizationId, workspaceId, internId, keyHash } = c.var.principal
-  const { id, endpoint, inputFileId, metadata, provider, total } = input
+  const { id, endpoint, inputFileId, metadata, outputExpiresAfterS, provider, total } = input
   if (provider != null) requireBatches(c.env, callerOf(c.var.principal), provider)
   const now = Date.now()
   const row: BatchRow = {
@@ -55,7 +64,11 @@ export async function createBatch(c: Context<App>, input: BatchInput): Promise<B
     outputFileId: null,
     errorFileId: null,
     metadata: metadata ?? null,
-    origin: { ...originOf(c), ...(provider != null && { provider }) },
+    origin: {
+      ...originOf(c),
+      ...(provider != null && { provider }),
+      ...(outputExpiresAfterS !== undefined && { outputExpiresAfterS }),
+    },
     errors: [],
     progress: total === undefined ? {} : { total },
     reached: {},
@@ -63,7 +76,8 @@ export async function createBatch(c: Context<App>, input: BatchInput): Promise<B
     updatedAt: now,
     expiresAt: now + COMPLETION_WINDOW_MS,
   }
-  const values = { input_file_id: inputFileId, endpoint, completion_window: COMPLETION_WINDOW, metadata, provider }
+  const window = { endpoint, completion_window: COMPLETION_WINDOW, output_expires_after: outputExpiresAfterS }
+  const values = { input_file_id: inputFileId, ...window, metadata, provider }
   const changed = changesOf(values, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "batch.create", resourceId: id, workspaceId, changed })
   if (!(await insertBatch(c.env.DB, row, entry))) {

@@ -88,8 +88,9 @@ export const batches = newRouter()
     const scope = { organizationId, workspaceId, internId }
     const file = await findFile(c.env.DB, { ...scope, mayExport: kind === "management" }, input.input_file_id)
     if (!file) throw new GatewayError("not_found", "input_file_id: There is no file with this id in this workspace.")
-    const { endpoint, metadata, provider } = input
-    const row = await createBatch(c, { id: newBatchId(), endpoint, inputFileId: file.id, metadata, provider })
+    const { endpoint, metadata, provider, output_expires_after: expiry } = input
+    const about = { endpoint, inputFileId: file.id, metadata, provider, outputExpiresAfterS: expiry?.seconds }
+    const row = await createBatch(c, { id: newBatchId(), ...about })
     return c.json(toBatchRecord(row), 200)
   })
   .openapi(list, async (c) => {

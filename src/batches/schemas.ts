@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { BATCH_ENDPOINTS, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
+import { EXPIRY_RULE, MAX_EXPIRY_S, MIN_EXPIRY_S } from "../files/upload-fields.ts"
 
 const second = z.int().nullable()
 
@@ -70,6 +71,15 @@ const Metadata = z
   )
   .refine((pairs) => Object.keys(pairs).length <= MAX_PAIRS, `must have at most ${MAX_PAIRS} pairs`)
 
+const OutputExpiry = z.strictObject({
+  anchor: z.literal("created_at", { error: "accepts created_at" }).meta({ description: "The creation of the file." }),
+  seconds: z
+    .int(EXPIRY_RULE)
+    .min(MIN_EXPIRY_S, EXPIRY_RULE)
+    .max(MAX_EXPIRY_S, EXPIRY_RULE)
+    .meta({ description: "Seconds after it, from 3600 to 2592000." }),
+})
+
 export const NewBatch = z
   .strictObject({
     input_file_id: z
@@ -81,6 +91,9 @@ export const NewBatch = z
     endpoint: oneOf(BATCH_ENDPOINTS),
     completion_window: z.literal(COMPLETION_WINDOW, { error: `accepts ${COMPLETION_WINDOW}` }),
     metadata: Metadata.nullish(),
+    output_expires_after: OutputExpiry.nullish().meta({
+      description: "Deletes the output and error files this long after they were written.",
+    }),
     provider: z.string().min(1).max(128, "must be at most 128 characters").nullish().meta({
       description:
         "Slug of a provider with batches: the requests run in its batches, at its batch price and when it has capacity. If omitted, each is an ordinary call.",

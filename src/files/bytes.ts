@@ -1,4 +1,3 @@
-import { DAY_MS } from "../support/time.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
 import { concat } from "../support/bytes.ts"
@@ -56,7 +55,7 @@ const BATCHES = 20
 /** Removes stale files: first the bytes, then the row, so that no bytes remain without a row. */
 export async function clearFiles(env: Env, now: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
-    const stale = await listStaleFiles(env.DB, now - DAY_MS, BATCH)
+    const stale = await listStaleFiles(env.DB, now, BATCH)
     if (stale.length === 0) return
     await env.FILES.delete(stale.map(objectKey))
     const ids = stale.map(({ id }) => id)

@@ -34,6 +34,7 @@ export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {
     size_bytes: row.sizeBytes,
     downloadable: isDownloadable(row),
     created_at: toTimestamp(row.createdAt),
+    ...(row.expiresAt !== null && { expires_at: toTimestamp(row.expiresAt) }),
   }
 }
 

@@ -1,14 +1,17 @@
 import { GatewayError } from "../errors/errors.ts"
 import { concat } from "../support/bytes.ts"
 
-/** One file of a `multipart/form-data` body as a stream. `purpose`: the field of this name, once the file is read. */
-export type FilePart = { filename: string; content: AsyncIterable<Uint8Array>; purpose: () => Promise<string | null> }
+/** One file of a `multipart/form-data` body as a stream. `fields`: the other fields by name, once the file is read. */
+export type FilePart = {
+  filename: string
+  content: AsyncIterable<Uint8Array>
+  fields: () => Promise<ReadonlyMap<string, string>>
+}
 
 const MAX_HEAD_BYTES = 16_384
 const MAX_FIELD_BYTES = 1_024
-/** Fields after the file that are read. */
+/** Fields before and after the file that are read. */
 const MAX_FIELDS = 16
-const PURPOSE = /^[\w-]{1,64}$/
 const CR = 13
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -19,23 +22,25 @@ export function boundaryOf(contentType: string): string | undefined {
   return quoted ?? plain
 }
 
-/** The part named `file`; undefined if the body has none. Parts before it are skipped. */
+/** The part named `file`; undefined if the body has none. Other files before it are skipped. */
 export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: string): Promise<FilePart | undefined> {
   const source = new Source(body)
   // Every boundary but the first follows a line end; an added one makes the first equal.
   source.unread(encoder.encode("\r\n"))
   const delimiter = encoder.encode(`\r\n--${boundary}`)
-  let before: string | null = null
+  const fields = new Map<string, string>()
   for await (const _ of source.until(delimiter));
   for (;;) {
     const head = await readHead(source)
     if (!head) return undefined
     const { name, filename } = head
     if (name === "file" && filename !== undefined) {
-      const purpose = async () => before ?? (await readPurpose(source, delimiter))
-      return { filename, content: source.until(delimiter, true), purpose }
+      const all = () => readFields(source, delimiter, fields)
+      return { filename, content: source.until(delimiter, true), fields: all }
     }
-    if (name === "purpose") before = toPurpose(await source.take(delimiter, MAX_FIELD_BYTES))
+    const isField = name !== undefined && filename === undefined && fields.size < MAX_FIELDS
+    const text = isField ? await source.take(delimiter, MAX_FIELD_BYTES) : undefined
+    if (isField && text !== undefined) fields.set(name, text)
     else for await (const _ of source.until(delimiter));
   }
 }
@@ -44,25 +49,28 @@ type PartHead = { name: string | undefined; filename: string | undefined }
 
 /** The headers of the part after a delimiter; undefined at the end of the form. */
 async function readHead(source: Source): Promise<PartHead | undefined> {
-  const head = source.isEnded ? undefined : await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
-  if (head === undefined || head.startsWith("--")) return undefined
+  // The closing boundary has no headers.
+  if (source.isEnded || (await source.startsWith("--"))) return undefined
+  const head = await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
+  if (head === undefined) return undefined
   const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
   const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
   return { name, filename: filenameIn(disposition) }
 }
 
-/** Some clients send the field after the file. */
-async function readPurpose(source: Source, delimiter: Uint8Array): Promise<string | null> {
+/** Adds the fields after the file, where some clients send all of them. */
+async function readFields(
+  source: Source,
+  delimiter: Uint8Array,
+  fields: Map<string, string>,
+): Promise<ReadonlyMap<string, string>> {
   for (let read = 0; read < MAX_FIELDS; read++) {
     const head = await readHead(source)
     const text = head && (await source.take(delimiter, MAX_FIELD_BYTES))
-    if (text === undefined || head?.name === "purpose") return toPurpose(text)
+    if (text === undefined) break
+    if (head?.name !== undefined && head.filename === undefined && !fields.has(head.name)) fields.set(head.name, text)
   }
-  return null
-}
-
-function toPurpose(text: string | undefined): string | null {
-  return text !== undefined && PURPOSE.test(text) ? text : null
+  return fields
 }
 
 const FILENAME = /[;\s]filename(?:="((?:[^"\\]|\\.)*)"|=([^\s;"]+))/i
@@ -102,6 +110,11 @@ class Source {
     return true
   }
 
+  async startsWith(text: string): Promise<boolean> {
+    while (this.#rest.byteLength < text.length && (await this.#more()));
+    return decoder.decode(this.#rest.subarray(0, text.length)) === text
+  }
+
   /** All bytes up to the delimiter, which is skipped. */
   async *until(delimiter: Uint8Array, mustEnd = false): AsyncGenerator<Uint8Array> {
     for (;;) {
@@ -127,8 +140,6 @@ class Source {
   async take(delimiter: Uint8Array, maxBytes: number): Promise<string | undefined> {
     for (;;) {
       const at = indexOf(this.#rest, delimiter)
-      // The closing boundary has no headers.
-      if (at < 0 && startsWith(this.#rest, "--")) return "--"
       if (at >= 0) {
         const text = decoder.decode(this.#rest.subarray(0, at))
         this.#rest = this.#rest.subarray(at + delimiter.byteLength)
@@ -137,10 +148,6 @@ class Source {
       if (this.#rest.byteLength > maxBytes || !(await this.#more())) return undefined
     }
   }
-}
-
-function startsWith(bytes: Uint8Array, text: string): boolean {
-  return decoder.decode(bytes.subarray(0, text.length)) === text
 }
 
 /** Delimiters begin with CR, which the native indexOf finds. */

@@ -44,7 +44,7 @@ export function toPage(
   return { _shape: "openai", object: "list", data, first_id, last_id, has_more }
 }
 
-function toOpenAiFile({ id, filename, sizeBytes, purpose, batchId, createdAt }: FileRow): OpenAiFile {
+function toOpenAiFile({ id, filename, sizeBytes, purpose, batchId, createdAt, expiresAt }: FileRow): OpenAiFile {
   return {
     _shape: "openai",
     id,
@@ -54,5 +54,6 @@ function toOpenAiFile({ id, filename, sizeBytes, purpose, batchId, createdAt }: 
     purpose: purpose ?? (batchId === null ? "user_data" : "batch_output"),
     status: "processed",
     created_at: Math.floor(createdAt / 1_000),
+    ...(expiresAt !== null && { expires_at: Math.floor(expiresAt / 1_000) }),
   }
 }

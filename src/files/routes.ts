@@ -24,6 +24,7 @@ import {
 import { findFile, listFiles } from "./store.ts"
 import { deleteStored, openStored } from "./stored-file.ts"
 import { inspect } from "./upload.ts"
+import { readUploadFields } from "./upload-fields.ts"
 import {
   requestProvider,
   readJson,
@@ -46,7 +47,8 @@ const upload = createRoute({
   tags,
   summary: "Upload a file",
   description:
-    "A form with a part `file` of at most 100 MB. With a part `purpose`, the record has the format of OpenAI's API.",
+    "A form with a part `file` of at most 100 MB. With a part `purpose`, the record has the format of OpenAI's API. " +
+    "`expires_after[anchor]` (`created_at`) and `expires_after[seconds]` (3600 to 2592000) delete it after that time.",
   request: { query: ProviderFilesQuery },
   responses: {
     200: ok(z.union([FileRecord, ProviderFileResponse])),
@@ -130,8 +132,8 @@ export const files = newRouter()
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLarge), filename)
     const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
-    const { purpose } = part
-    const stored = await storeFile(c.env, { actor: actorOf(c), row, content, mimeType, purpose })
+    const fields = async () => readUploadFields(await part.fields())
+    const stored = await storeFile(c.env, { actor: actorOf(c), row, content, mimeType, fields })
     return c.json(toFile(stored, c.req.raw.headers), 200)
   })
   .openapi(list, async (c) => {

@@ -11,6 +11,7 @@ export const FileRecord = z
     size_bytes: z.int(),
     downloadable: z.boolean().meta({ description: "Whether the gateway made it: uploads cannot be downloaded." }),
     created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().optional().meta({ description: "When it is deleted by itself, if it is." }),
   })
   .meta({ id: "File" })
 

@@ -7,6 +7,7 @@ import { writeBytes } from "./bytes.ts"
 import { objectKey, quotaBytes } from "./file.ts"
 import { abandonFile, completeFile, insertFile, usedBytes } from "./store.ts"
 import type { FileRow, NewFileRow } from "./table.ts"
+import type { UploadFields } from "./upload-fields.ts"
 
 type WorkspaceScope = { organizationId: string; workspaceId: string }
 
@@ -18,29 +19,32 @@ export function newRow(
   return { id: `file_${newId()}`, ...scope, ...description, sizeBytes: 0, isReady: false, createdAt: Date.now() }
 }
 
-/** `mimeType` and `purpose` are known after the content. */
+/** `mimeType` and `fields` are known after the content. */
 type NewFile = {
   actor: Actor
   row: NewFileRow
   content: AsyncIterable<Uint8Array>
   mimeType: () => string
-  purpose?: () => Promise<string | null>
+  fields?: () => Promise<UploadFields>
 }
 
 /** Stores a file. The row is written before the bytes, so that no bytes are ever without a row. */
 export async function storeFile(
   env: Env,
-  { actor, row, content, mimeType, purpose = async () => null }: NewFile,
+  { actor, row, content, mimeType, fields = async () => ({}) }: NewFile,
 ): Promise<FileRow> {
   const { DB: db, FILES: bucket } = env
   const quota = quotaBytes(env)
   if ((await usedBytes(db, row.organizationId)) >= quota) throw overQuota(quota)
   if (!(await insertFile(db, row))) throw workspaceNotFound()
-  const sizeBytes = await writeBytes(bucket, objectKey(row), content).catch(async (thrown: unknown) => {
+  const abandon = async (thrown: unknown) => {
     await abandonFile(db, row, Date.now())
     throw thrown
-  })
-  const complete = { ...row, sizeBytes, mimeType: mimeType(), purpose: await purpose() }
+  }
+  const sizeBytes = await writeBytes(bucket, objectKey(row), content).catch(abandon)
+  const { purpose = null, expiresAfterS } = await fields().catch(abandon)
+  const expiresAt = expiresAfterS == null ? null : row.createdAt + expiresAfterS * 1000
+  const complete = { ...row, sizeBytes, mimeType: mimeType(), purpose, expiresAt }
   const values = {
     filename: complete.filename,
     size_bytes: sizeBytes,

@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm"
+import { and, desc, eq, gt, isNotNull, isNull, lt, lte, ne, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { openDb, selectRow } from "../support/db.ts"
 import { parseStored } from "../support/json.ts"
+import { DAY_MS } from "../support/time.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
 /** `internId`: for a key that sees only files of its intern; null for every other key. */
@@ -16,8 +17,11 @@ const inWorkspace = ({ organizationId, workspaceId, mayExport, internId }: FileS
     mayExport ? undefined : ne(files.source, "export"),
     internId === null ? undefined : eq(files.internId, internId),
     isNull(files.deletedAt),
+    isUnexpired(),
     eq(files.isReady, true),
   )
+
+const isUnexpired = () => or(isNull(files.expiresAt), gt(files.expiresAt, Date.now()))
 
 const isFile = ({ organizationId, id }: Pick<FileRow, "organizationId" | "id">) =>
   and(eq(files.organizationId, organizationId), eq(files.id, id))
@@ -34,7 +38,8 @@ export async function insertFile(db: D1Database, row: NewFileRow): Promise<boole
 
 const usedBy = (organizationId: string) =>
   sql<number>`(SELECT coalesce(sum(size_bytes), 0) FROM files
-    WHERE organization_id = ${organizationId} AND deleted_at IS NULL)`
+    WHERE organization_id = ${organizationId} AND deleted_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${Date.now()}))`
 
 /** Marks the file as complete. Undefined if its bytes exceed the quota of the organization. */
 export async function completeFile(
@@ -44,11 +49,11 @@ export async function completeFile(
   entry: AuditEntry,
 ): Promise<FileRow | undefined> {
   const db = openDb(binding)
-  const { organizationId, sizeBytes, mimeType, purpose } = row
+  const { organizationId, sizeBytes, mimeType, purpose, expiresAt } = row
   const [completed] = await db.batch([
     db
       .update(files)
-      .set({ isReady: true, sizeBytes, mimeType, purpose })
+      .set({ isReady: true, sizeBytes, mimeType, purpose, expiresAt })
       .where(
         and(
           isFile(row),
@@ -136,14 +141,17 @@ export async function deleteFile(
   return deleted[0]
 }
 
-/** Files of all organizations that are deleted, were abandoned before `before`, or belong to a deleted workspace. */
-export async function listStaleFiles(db: D1Database, before: number, limit: number): Promise<FileRow[]> {
-  const isAbandoned = and(eq(files.isReady, false), lt(files.createdAt, before))
+/**
+ * Files of all organizations that are deleted or expired, were abandoned a day before `now`, or belong to a deleted
+ * workspace.
+ */
+export async function listStaleFiles(db: D1Database, now: number, limit: number): Promise<FileRow[]> {
+  const isAbandoned = and(eq(files.isReady, false), lt(files.createdAt, now - DAY_MS))
   const isOfDeletedWorkspace = sql`${files.workspaceId} IN (SELECT id FROM workspaces WHERE deleted_at IS NOT NULL)`
   return openDb(db)
     .select()
     .from(files)
-    .where(or(isNotNull(files.deletedAt), isAbandoned, isOfDeletedWorkspace))
+    .where(or(isNotNull(files.deletedAt), lte(files.expiresAt, now), isAbandoned, isOfDeletedWorkspace))
     .limit(limit)
 }
 

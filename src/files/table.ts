@@ -14,10 +14,11 @@ export const files = sqliteTable("files", {
   internId: text("intern_id"),
   batchId: text("batch_id"),
   purpose: text("purpose"),
+  expiresAt: integer("expires_at"),
 })
 /**
  * `internId`: the intern that made it, or whose key uploaded it. `batchId`: the batch that wrote it. `purpose`: of
- * OpenAI's API, if the upload has one.
+ * OpenAI's API, if the upload has one. `expiresAt`: when it is deleted by itself, in milliseconds.
  */
 export type FileRow = typeof files.$inferSelect
 export type NewFileRow = typeof files.$inferInsert

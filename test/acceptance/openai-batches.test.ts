@@ -26,9 +26,16 @@ function jsonl(ids: readonly string[], model = "sim/echo"): string {
 test("openai: a batch is uploaded, created, polled, read and listed", async () => {
   const client = openai(organization.apiKey)
   const ids = ["a", "b", "c"]
-  const file = await client.files.create({ file: await toFile(Buffer.from(jsonl(ids)), "in.jsonl"), purpose: "batch" })
+  const anchor = "created_at" as const
+  const file = await client.files.create({
+    file: await toFile(Buffer.from(jsonl(ids)), "in.jsonl"),
+    purpose: "batch",
+    expires_after: { anchor, seconds: 7_200 },
+  })
+  expect(file.expires_at).toBe(file.created_at + 7_200)
+  const expiry = { output_expires_after: { anchor, seconds: 3_600 } }
   const input = { input_file_id: file.id, endpoint, completion_window: "24h", metadata: { team: "search" } } as const
-  const created = await client.batches.create(input)
+  const created = await client.batches.create({ ...input, ...expiry })
   expect(created).toMatchObject({ object: "batch", status: "validating", endpoint, metadata: { team: "search" } })
   const batch = await eventually(async () => {
     const found = await client.batches.retrieve(created.id)
@@ -36,6 +43,8 @@ test("openai: a batch is uploaded, created, polled, read and listed", async () =
     return found
   })
   expect(batch.request_counts).toEqual({ total: 3, completed: 3, failed: 0 })
+  const output = await client.files.retrieve(batch.output_file_id ?? "")
+  expect(output.expires_at).toBe(output.created_at + 3_600)
   const content = await (await client.files.content(batch.output_file_id ?? "")).text()
   const lines = content.trimEnd().split("\n")
   expect(lines.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id)).toEqual(ids)

@@ -62,6 +62,22 @@ describe("a batch", () => {
     expect(audit.data).toMatchObject([{ action: "batch.create" }])
   })
 
+  test("gives both of its files the expiry that it was created with", async () => {
+    const workspace = await newWorkspace()
+    const lines = [request("good", "Hello"), request("bad", "Hello", { model: "nobody/nothing" })]
+    const expiry = (seconds: number, anchor = "created_at") => ({ output_expires_after: { anchor, seconds } })
+    const batch = await waitForStatus(workspace.as, await createBatch(workspace.as, lines, expiry(3_600)), "completed")
+    for (const id of [batch.output_file_id, batch.error_file_id]) {
+      type Record = { created_at: string; expires_at: string }
+      const file = await expectJson<Record>(200, workspace.as.get(`/files/${id}`))
+      expect(Date.parse(file.expires_at)).toBe(Date.parse(file.created_at) + 3_600_000)
+    }
+    for (const wrong of [expiry(3_599), expiry(2_592_001), expiry(3_600, "completed_at")]) {
+      const input = { input_file_id: batch.input_file_id, endpoint: ENDPOINT, completion_window: "24h", ...wrong }
+      await expectJson(400, workspace.as.post("/batches", input))
+    }
+  })
+
   test("writes failed requests to the error file, with the response that a client would get", async () => {
     const workspace = await newWorkspace()
     const lines = [request("good", "Hello"), request("bad", "Hello", { model: "nobody/nothing" })]
