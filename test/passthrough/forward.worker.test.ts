@@ -400,6 +400,32 @@ describe("content filters of guardrails", () => {
     expect(await spentNano(setup)).toBe(0)
   })
 
+  test("do not change what a request costs, however its response ends", async () => {
+    const bodies: [name: string, body: () => BodyInit | null][] = [
+      ["complete", () => "fine"],
+      ["cut", () => cutAfter("fi")],
+      ["cut before its first byte", () => cutAfter("")],
+      ["too large to check", () => new Uint8Array(4 * 1024 * 1024 + 1)],
+      ["blocked", () => "a forbidden word"],
+    ]
+    const spent: Record<string, Record<string, number[]>> = {}
+    for (const [name, body] of bodies) {
+      for (const [kind, rules] of [["unread", undefined] as const, ["read", block] as const]) {
+        for (const status of [200, 500]) {
+          const headers = { "content-type": "text/plain" }
+          const setup = await newSetup(() => new Response(body(), { status, headers }))
+          if (rules) await guard(setup.workspace, setup.hash, rules)
+          const answer = await setup.as.get("/passthrough/search/v1/search")
+          await answer.text().catch(() => undefined)
+          const costs = ((spent[name] ??= {})[kind] ??= [])
+          costs.push((await spentNano(setup)) / NANO)
+          expect(await openHolds(setup.workspace)).toEqual([])
+        }
+      }
+    }
+    for (const [name] of bodies) expect(spent[name], name).toEqual({ unread: [0.005, 0], read: [0.005, 0] })
+  })
+
   test("redact the request and the response", async () => {
     const { workspace, as, hash, receiver } = await newSetup(() => Response.json({ found: ["private-22", 3] }))
     await guard(workspace, hash, redact)
@@ -410,6 +436,16 @@ describe("content filters of guardrails", () => {
     expect(String(received?.url)).not.toContain("private-1")
   })
 })
+
+/** A body whose connection is lost after this text. */
+function cutAfter(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull(controller) {
+      if (text !== "") controller.enqueue(new TextEncoder().encode(text))
+      controller.error(new Error("lost"))
+    },
+  })
+}
 
 function inUtf16(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Array.from(text).flatMap((char) => [char.charCodeAt(0), 0]))

@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from "../../errors/errors.ts"
+import { GatewayError } from "../../errors/errors.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
 import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"
@@ -57,12 +57,8 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   } catch (thrown) {
     deadline.clear()
     const error = failureOf(thrown, exchange)
-    const hasDisconnected = deadline.signal.aborted && deadline.signal.reason !== TIME_IS_OVER
-    call.end({
-      ending: hasDisconnected ? "cancelled" : "error",
-      isCharged: hasDisconnected,
-      ...(!hasDisconnected && { error }),
-    })
+    const ending = endingOf(exchange)
+    call.end({ ending, isCharged: ending === "cancelled", ...(ending === "error" && { error }) })
     throw error
   }
 }
@@ -127,17 +123,14 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
   const type = response.headers.get("content-type") ?? ""
   if (screening?.readsOutput) filterFileName(headers, screening)
   if (screening?.readsOutput && isRead(type)) {
-    const bytes = response.body ? await readAtMost(response.body, MAX_READ_BYTES) : new Uint8Array()
-    const text = bytes && decodeReceived(bytes, type)
-    if (text === undefined) {
-      const reason = bytes ? "in a charset that cannot be checked" : "that is too large to check"
-      throw new GatewayError("provider_failed", `${name} returned a response ${reason}.`)
-    }
-    if (type !== "") headers.set("content-type", typeInUtf8(type))
-    const passed = await screenReceived(hidden.text(text), type, screening).catch((thrown: unknown) => {
-      call.end({ ending: "error", isCharged: true, error: asGatewayError(thrown), stages: screening.stages() })
-      throw thrown
+    // The service has done its work: like an unread response, this one is charged also if it ends early.
+    const passed = await readScreened(response, exchange, screening).catch((thrown: unknown) => {
+      const error = failureOf(thrown, exchange)
+      const ending = endingOf(exchange)
+      call.end({ ...end, ending, ...(ending === "error" && { error }), stages: screening.stages() })
+      throw error
     })
+    if (type !== "") headers.set("content-type", typeInUtf8(type))
     clear()
     call.end({ ...end, ...(failure && { error: failure }), output: passed, stages: screening.stages() })
     return new Response(passed, { status, headers })
@@ -162,6 +155,16 @@ async function relay(response: Response, exchange: Exchange, clear: () => void):
   return new Response(readable, { status, headers })
 }
 
+/** The complete text of a response after the guardrails. */
+async function readScreened(response: Response, { hidden, service }: Exchange, screening: Screening): Promise<string> {
+  const type = response.headers.get("content-type") ?? ""
+  const bytes = response.body ? await readAtMost(response.body, MAX_READ_BYTES) : new Uint8Array()
+  const text = bytes && decodeReceived(bytes, type)
+  if (text !== undefined) return screenReceived(hidden.text(text), type, screening)
+  const reason = bytes ? "in a charset that cannot be checked" : "that is too large to check"
+  throw new GatewayError("provider_failed", `${service.row.name} returned a response ${reason}.`)
+}
+
 /** The name of a file is text of the service. */
 function filterFileName(headers: Headers, { providerMessage }: Screening): void {
   const disposition = headers.get("content-disposition")
@@ -169,6 +172,11 @@ function filterFileName(headers: Headers, { providerMessage }: Screening): void 
   const passed = providerMessage(disposition)
   if (passed === undefined) headers.delete("content-disposition")
   else headers.set("content-disposition", passed)
+}
+
+/** `cancelled` if the client disconnected. */
+function endingOf({ signal }: Exchange): "cancelled" | "error" {
+  return signal.aborted && signal.reason !== TIME_IS_OVER ? "cancelled" : "error"
 }
 
 function failureOf(thrown: unknown, { service, signal }: Exchange): GatewayError {
