@@ -105,7 +105,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
         (role) => (role === NAMES ? noRules : answers),
       ),
     providerMessage,
-    stages: () => toStages(guardrails, rules, new Map([...foundInMessages, ...found])),
+    stages: () => toStages(guardrails, rules, { texts: found, messages: foundInMessages }),
   }
 }
 
@@ -184,25 +184,40 @@ const ADVICE: Readonly<Record<Side, string>> = {
   response: "The model generated the response, so it is charged as usual.",
 }
 
-function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: Findings): PipelineStage[] {
+/** `messages`: findings in messages of providers. */
+type FoundIn = { texts: Findings; messages: Findings }
+
+function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: FoundIn): PipelineStage[] {
   return list.flatMap(({ id, name, scope }, position) => {
     const ownRules = rules.filter(({ owners }) => owners.includes(position))
     if (ownRules.length === 0) return []
-    const matched = ownRules.filter((rule) => found.has(rule))
+    const actionOf = ({ actions }: OwnedRule) => actions.get(position) ?? "flag"
+    const inTexts = ownRules.filter((rule) => found.texts.has(rule))
+    const inMessages = ownRules.filter((rule) => found.messages.has(rule) && !found.texts.has(rule))
+    const matched = [...inTexts, ...inMessages]
     const patterns = patternsOf(matched)
-    const action = STRENGTH.find((one) => matched.some(({ actions }) => actions.get(position) === one)) ?? "none"
+    const textAction = strongest(inTexts.map(actionOf))
+    // A blocked message of a provider is replaced, but does not block the call.
+    const messageAction = strongest(inMessages.map(actionOf).map((one) => (one === "block" ? "redact" : one)))
+    const action = strongest([textAction, messageAction])
     const scores = matched.flatMap((rule) => {
-      const score = found.get(rule) ?? 0
+      const score = Math.max(found.texts.get(rule) ?? 0, found.messages.get(rule) ?? 0)
       return score > 0 ? [[rule.detector.name, Math.round(score * 1_000) / 1_000] as const] : []
     })
     const engines = [...new Set(ownRules.map(({ detector }) => detector.engine))]
+    const summary = [
+      ...(inTexts.length > 0 ? [`${DONE[textAction]}: ${patternsOf(inTexts).join(", ")}`] : []),
+      ...(inMessages.length > 0
+        ? [`${DONE[messageAction]} in a message of the provider: ${patternsOf(inMessages).join(", ")}`]
+        : []),
+    ]
     return [
       {
         type: "guardrail" as const,
         name,
         guardrail_id: id,
         guardrail_scope: scope,
-        summary: patterns.length > 0 ? `${DONE[action]}: ${patterns.join(", ")}` : "nothing was found",
+        summary: summary.length > 0 ? summary.join("; ") : "nothing was found",
         data: {
           action,
           detected: patterns.length > 0,
@@ -213,6 +228,10 @@ function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found
       },
     ]
   })
+}
+
+function strongest(actions: readonly (Action | "none")[]): Action | "none" {
+  return STRENGTH.find((one) => actions.includes(one)) ?? "none"
 }
 
 export const DONE = { block: "blocked", redact: "redacted", flag: "flagged", none: "" } as const

@@ -160,8 +160,25 @@ describe("an error of a provider", () => {
     expect(text).toContain('"content":"ell"')
     expect(text).not.toContain("guardrail_blocked")
     expect(text).not.toContain(SECRET)
-    // The finding is reported.
+    // The finding is reported, and not as that of a blocked call.
     expect(text).toContain('"patterns":["Zebra"]')
+    expect(text).toContain("redacted in a message of the provider: Zebra")
+    const call = workspace.manage.get(`/calls/${response.headers.get("x-generation-id")}`)
+    const { data } = await expectJson<{ data: { guardrails: Json[] } }>(200, call)
+    expect(data.guardrails).toMatchObject([{ name: "Rail", action: "redact", patterns: ["Zebra"] }])
+  })
+
+  test("and the response are both blocked, and reported as blocked", async () => {
+    const workspace = await guarded("block")
+    const model = newTwinModel()
+    const calls = play(() =>
+      calls.length === 1 ? Response.json({ error: { message: SECRET } }, { status: 503 }) : sse(good(SECRET)),
+    )
+    const text = await (await post(workspace, "v1/chat/completions", { model, messages: MESSAGES })).text()
+    expect(calls).toHaveLength(2)
+    expect(text).toContain("guardrail_blocked")
+    expect(text).toContain('"summary":"blocked: Zebra"')
+    expect(text).toContain('"action":"block"')
   })
 
   test.each(PLAIN)("of a model for other output is redacted: %s", async (output, path, body) => {
