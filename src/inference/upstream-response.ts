@@ -161,12 +161,15 @@ export async function readRejection(
 }
 
 const MAX_ERROR_BYTES = 65536
+/** The status decides what happens next, so a body that does not end must not delay it. */
+const MAX_ERROR_BODY_MS = 5_000
 
-/** The start of an error body. Cancels the rest, which frees the connection. */
+/** The start of an error body: what arrives in time. Cancels the rest, which frees the connection. */
 async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (!body) return ""
   const bytes = body.getReader()
   const decoder = new TextDecoder()
+  const timer = setTimeout(() => void bytes.cancel().catch(() => undefined), MAX_ERROR_BODY_MS)
   let text = ""
   try {
     while (text.length < MAX_ERROR_BYTES) {
@@ -177,6 +180,7 @@ async function readStart(body: ReadableStream<Uint8Array> | null): Promise<strin
   } catch {
     return text
   } finally {
+    clearTimeout(timer)
     bytes.cancel().catch(() => undefined)
   }
   return text
