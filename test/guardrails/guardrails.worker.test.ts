@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { invalidateOrganization } from "../../src/access/key-cache.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 
@@ -254,9 +255,9 @@ describe("assignments", () => {
     expect(entries[0]?.changes).toEqual(remove)
   })
 
-  test("of a member end when the member leaves", async () => {
+  test("of a member stay when the member leaves, since their keys keep working", async () => {
     const workspace = await newWorkspace()
-    const { id } = await create(workspace)
+    const { id } = await create(workspace, { content_filter_builtins: [{ slug: "email", action: "block" }] })
     const person = { user_id: "ada", email: "ada@example.com" }
     await expectJson(201, workspace.manage.post("/organization/members", person))
     const path = `/guardrails/${id}/assignments/members`
@@ -268,8 +269,14 @@ describe("assignments", () => {
     }
     expect(await expectJson(200, workspace.manage.post(`${path}/remove`, ids))).toEqual({ unassigned_count: 1 })
     await expectJson(200, workspace.manage.post(path, ids))
+    const { as } = await newKey(workspace, { creator_user_id: "ada" })
+    await expectJson(403, as.chat("sim/echo", "Write to ada@example.com"))
     await expectJson(200, workspace.manage.delete("/organization/members/ada"))
-    expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: [], total_count: 0 })
+    expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: [one], total_count: 1 })
+    invalidateOrganization(workspace.organizationId)
+    await expectJson(403, as.chat("sim/echo", "Write to ada@example.com"))
+    await expectJson(404, workspace.manage.post(path, ids))
+    expect(await expectJson(200, workspace.manage.post(`${path}/remove`, ids))).toEqual({ unassigned_count: 1 })
   })
 
   test("of unknown members and of keys of others or of other workspaces are rejected", async () => {

@@ -168,6 +168,22 @@ describe("users", () => {
     expect((await push("GET", `/Users/${user.id}`)).status).toBe(how === "deleted" ? 404 : 200)
   })
 
+  test("keep their guardrails while they are inactive", async () => {
+    const { workspace, push } = await newDirectory()
+    const { id: userId } = await addUser(push, "grace")
+    const made = workspace.manage.post("/guardrails", { name: "Rail", allowed_models: ["sim/json"] })
+    const { id } = (await expectJson<{ data: { id: string } }>(201, made)).data
+    const path = `/guardrails/${id}/assignments/members`
+    await expectJson(200, workspace.manage.post(path, { member_user_ids: [userId] }))
+    const { as, hash } = await newKey(workspace, { creator_user_id: userId })
+    for (const active of [false, true]) {
+      await expectJson(200, push("PATCH", `/Users/${userId}`, patch({ op: "replace", path: "active", value: active })))
+    }
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, { disabled: false }))
+    await expectJson(403, as.chat("sim/echo", "Hello"))
+    expect(await expectJson(200, workspace.manage.get(path))).toMatchObject({ data: [{ user_id: userId }] })
+  })
+
   test("take over the member with their email address, except an owner", async () => {
     const { workspace, push } = await newDirectory()
     const body = { user_id: "u-1", email: "known@example.com", role: "org:admin" }
