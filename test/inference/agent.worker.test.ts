@@ -238,6 +238,33 @@ describe("the tool loop", () => {
   })
 })
 
+describe("a stream that fails in a later round", () => {
+  const first = () => sse([chunk({ tool_calls: [call("datetime")] }), chunk({}, "tool_calls"), usageChunk(10, 5), DONE])
+  const FAILURES: [name: string, second: () => Response][] = [
+    ["before its content", () => Response.json({ error: { message: "no" } }, { status: 500 })],
+    ["after a part of its content", () => sse([chunk({ content: "A part of it" })])],
+  ]
+  const FORMATS: [path: string, body: Json, usageOf: (event: Json) => unknown][] = [
+    ["/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, ({ error, usage }) => error && usage],
+    ["/responses", { input: "Hi" }, ({ response }) => (response as Json | undefined)?.["usage"]],
+  ]
+
+  test.each(FAILURES.flatMap(([name, second]) => FORMATS.map((format) => [name, format[0], second, format] as const)))(
+    "%s reports the charge of all rounds: %s",
+    async (_name, path, second, [, body, usageOf]) => {
+      const workspace = await newWorkspace()
+      respondWith([first, second])
+      const { chunks } = await readStream(
+        workspace.as.post(path, { model: "played/m1", stream: true, ...DATETIME, ...body }),
+      )
+      const { spentNano } = await workspace.ledger.balance()
+      expect(spentNano).toBeGreaterThan(0)
+      const usage = usageOf({ ...chunks.at(-1) }) as { cost: number }
+      expect(Math.round(usage.cost * 1e9)).toBe(spentNano)
+    },
+  )
+})
+
 describe("on /responses", () => {
   test("a tool run is a separate output item, and the output can be sent back as input", async () => {
     const { as } = await newWorkspace()

@@ -1,5 +1,8 @@
 import { expect, test, vi } from "vitest"
 import { toolCharger } from "../../src/inference/agent/charge-tool-run.ts"
+import { runCalls } from "../../src/inference/agent/run-tools.ts"
+import { GatewayError } from "../../src/errors/errors.ts"
+import { newTally, type RequestedTool, type ToolDeps } from "../../src/server-tools/tool.ts"
 import type { Deps, RequestMeta } from "../../src/inference/deps.ts"
 import { keyScope } from "../../src/ledger/limits.ts"
 import type { Caller } from "../../src/policy/call-policy.ts"
@@ -21,4 +24,23 @@ test("a tool run over the limit is not executed, and the error does not mention 
   const refused = charge({ name: "web_search", provider: "Exa", priceNano: 5_000_000 }, run)
   await expect(refused).rejects.toThrow(/Raise the limit\.$/)
   expect(run).not.toHaveBeenCalled()
+})
+
+test.each([
+  ["key_limit", "payment_required"],
+  ["workspace_budget", "forbidden"],
+  ["guardrail_budget", "forbidden"],
+] as const)("a tool run over a limit is a failed tool for the model, which continues: %s", async (reason, code) => {
+  const run = vi.fn<RequestedTool["run"]>()
+  const tool = { kind: "web_search", definition: { name: "web_search" }, run } as Partial<RequestedTool>
+  const call = { id: "c1", type: "function" as const, function: { name: "web_search", arguments: "{}" } }
+  const [result] = await runCalls([call], {
+    tools: [tool as RequestedTool],
+    deps: { settings: {} } as ToolDeps,
+    tally: newTally(),
+    chargeToolRun: () => Promise.reject(new GatewayError(code, "Nothing is left.", { metadata: { reason } })),
+  })
+  expect(run).not.toHaveBeenCalled()
+  expect(result?.outcome).toMatchObject({ isError: true, costNano: 0 })
+  expect(result?.outcome.content).toContain("costs more than the remaining budget")
 })

@@ -65,7 +65,7 @@ export class Agent {
   readonly #found: PipelineStage[] = []
   #isLast = false
   #contentLength = 0
-  usage: Json | undefined
+  #usage: Json | undefined
   /** Routing metadata of the last round that reported any. */
   metadata: Json | undefined
   detailOffset = 0
@@ -117,9 +117,13 @@ export class Agent {
     }
   }
 
+  addUsage(usage: Json | undefined): void {
+    this.#usage = addUsage(this.#usage, usage)
+  }
+
   /** The server tool calls of a round that the gateway must run. */
   pending(round: Round): ToolCall[] {
-    this.usage = addUsage(this.usage, round.usage)
+    this.addUsage(round.usage)
     const names = this.#names
     const calls = this.#isLast ? [] : callsOf(round.message).filter((call) => names.includes(call.function.name))
     this.#requested += calls.length
@@ -142,22 +146,24 @@ export class Agent {
       tally: this.#tally,
       chargeToolRun: toolCharger(job.prepared.chat, { ...job, meta: this.#roundOf(job.meta) }, deps),
     })
+    // Before the guardrails, which may end the request: the runs are charged.
+    this.#count(finished)
     const runs: Run[] = []
     for (const run of finished) runs.push(await this.#screened(run))
+    for (const { outcome } of runs) this.annotations.push(...toAnnotations(outcome.citations))
     this.#toolRuns = runs.flatMap(({ free }) => (free ? [free] : []))
     const continues = all.length === calls.length
     this.detailOffset = nextIndex(round.message["reasoning_details"], 0) + this.detailOffset
     const scope = { round: this.#steps, isPending: !continues, contentLength: this.#lengthWith(round) }
     const details = runs.map((run) => toDetail(run, { ...scope, index: this.detailOffset++ }, job.emitsToolItems))
-    this.#count(runs)
     this.#steps += 1
     this.#isLast = isOver(
       {
         steps: this.#steps,
         finishReason: round.finishReason,
         called: all.map((call) => call.function.name),
-        costNano: costNanoOf(this.usage) + this.#toolCostNano,
-        tokens: tokensOf(this.usage),
+        costNano: costNanoOf(this.#usage) + this.#toolCostNano,
+        tokens: tokensOf(this.#usage),
       },
       job.prepared.chat.stop_server_tools_when,
       job.maxSteps ?? MAX_STEPS,
@@ -189,15 +195,14 @@ export class Agent {
       this.#executed += outcome.isError ? 0 : 1
       this.#searches += outcome.searches
       this.#toolCostNano += outcome.costNano
-      this.annotations.push(...toAnnotations(outcome.citations))
     }
   }
 
   /** Usage and cost of all rounds and tools, as reported to the client. */
   get total(): { usage: Json | undefined; costNano: number } {
-    const costNano = costNanoOf(this.usage) + this.#toolCostNano
-    if (!this.usage) return { usage: undefined, costNano }
-    const usage: Json = { ...this.usage, cost: costNano / 1e9 }
+    const costNano = costNanoOf(this.#usage) + this.#toolCostNano
+    if (!this.#usage) return { usage: undefined, costNano }
+    const usage: Json = { ...this.#usage, cost: costNano / 1e9 }
     if (this.#requested > 0) {
       usage["server_tool_use_details"] = {
         tool_calls_requested: this.#requested,

@@ -72,7 +72,7 @@ function toGeneration(
   }
 }
 
-/** Whether a tool run was rejected for its cost. The model then receives a tool error. */
-export function isPaymentRequired(thrown: unknown): thrown is GatewayError {
-  return thrown instanceof GatewayError && thrown.code === "payment_required"
+/** Whether a limit or a budget rejected a tool run. The model then receives a tool error. */
+export function isOverLimit(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && (thrown.code === "payment_required" || thrown.code === "forbidden")
 }

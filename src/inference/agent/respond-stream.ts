@@ -1,3 +1,4 @@
+import type { GatewayError } from "../../errors/errors.ts"
 import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import { valueOrTimeout } from "../../support/time.ts"
@@ -44,6 +45,13 @@ export class StreamResponder {
     }
   }
 
+  /** Ends the stream with an error and the usage of all rounds and tools, which were charged. */
+  fail(error: GatewayError, metadata: Json): void {
+    const { usage } = this.#agent.total
+    if (usage) this.#write({ choices: [], usage })
+    this.#out.write(this.#encoder.failure(error, metadata, usage && chargeOf(this.#agent)))
+  }
+
   get #holdsContent(): boolean {
     const { heals, chat } = this.#agent.job.prepared
     return heals && isJson(chat)
@@ -58,6 +66,7 @@ export class StreamResponder {
       },
       onSilence: () => this.#out.write(this.#encoder.heartbeat()),
       onMetadata: (metadata) => (agent.metadata = metadata),
+      onFailure: (usage) => agent.addUsage(usage),
       holdsContent: this.#holdsContent,
       detailOffset: agent.detailOffset,
       callFilter: agent.callFilter,

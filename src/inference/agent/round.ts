@@ -42,6 +42,8 @@ export type Listener = {
   onChunk: (chunk: Json) => void
   onSilence: () => void
   onMetadata: (result: Json) => void
+  /** The usage of the delivered part of a failed round; undefined if nothing was delivered. */
+  onFailure: (usage: Json | undefined) => void
   /** Buffers the content, because response healing needs all of it. */
   holdsContent: boolean
   detailOffset: number
@@ -55,7 +57,10 @@ export async function readStreamedRound(response: Response, listener: Listener):
   const choices = new Map<number, PartialChoice>()
   for await (const data of dataIn(response, listener)) {
     const chunk = parseStored<Json>(data)
-    if (isObject(chunk["error"])) throw toGatewayError(chunk["error"])
+    if (isObject(chunk["error"])) {
+      listener.onFailure(isObject(chunk["usage"]) ? chunk["usage"] : undefined)
+      throw toGatewayError(chunk["error"])
+    }
     takeMetadata(chunk, listener.onMetadata)
     if (isObject(chunk["usage"])) round.usage = chunk["usage"]
     if (Object.keys(round.head).length === 0) round.head = headOf(chunk)

@@ -51,13 +51,14 @@ async function runLoop(job: Job, callUpstream: CallUpstream, deps: Deps): Promis
 
   const channel = new IdentityTransformStream()
   const out = new FrameWriter(channel.writable, () => disconnect.abort())
-  const work = new StreamResponder(agent, encoder, out, signal)
+  const responder = new StreamResponder(agent, encoder, out, signal)
+  const work = responder
     .respond(first)
     .catch((thrown: unknown) => {
       const error = asGatewayError(thrown)
       if (error.code === "internal")
         logError("agent stream failed", { requestId: meta.requestId, generation: id }, thrown)
-      if (!signal.aborted) out.write(encoder.failure(error, outer.metadata([])))
+      if (!signal.aborted) responder.fail(error, outer.metadata([]))
     })
     .then(() => close?.())
     .then(() => out.release())

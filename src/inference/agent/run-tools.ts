@@ -5,7 +5,7 @@ import { fieldsOf } from "../../formats/responses/call-fields.ts"
 import { SERVER_TOOL_DETAIL } from "../../formats/server-tool-detail.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
 import type { ToolCall } from "./tool-calls.ts"
-import { isPaymentRequired, type ChargeToolRun } from "./charge-tool-run.ts"
+import { isOverLimit, type ChargeToolRun } from "./charge-tool-run.ts"
 
 /** `free`: set if the run had no price, so that no generation records it. */
 export type Run = { call: ToolCall; tool: RequestedTool; outcome: ToolOutcome; free?: ToolRun }
@@ -51,7 +51,7 @@ async function payFor(
       run,
     )
   } catch (thrown) {
-    if (!isPaymentRequired(thrown)) throw thrown
+    if (!isOverLimit(thrown)) throw thrown
     return failure(`${tool.definition.name} costs more than the remaining budget. Continue without it.`, {
       action: { type: "search", query: "", sources: [] },
     })
