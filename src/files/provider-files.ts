@@ -4,11 +4,13 @@ import { usableCredentials } from "../byok/usable-credentials.ts"
 import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
-import { isObject, type Json, objectsOf } from "../support/json.ts"
+import { isArray, isObject, type Json, objectsOf } from "../support/json.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
+import { type Screening, screeningOf } from "../guardrails/screening.ts"
+import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
-import { toRejection } from "../providers/refusal.ts"
+import { type MessageFilter, toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
 import type * as z from "zod"
 import type { FilesQuery, ProviderFileResponse } from "./schemas.ts"
@@ -21,12 +23,17 @@ const MAX_ERROR_BYTES = 65_536
 /** Headers that Anthropic's file API requires. */
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
+/** `screening`: content filters of the guardrails of the key. */
+export type FileStorage = { provider: Provider; screening: Screening | undefined }
+
 /** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
-export async function fileProviderFor(slug: FileProvider, principal: Principal, env: Env): Promise<Provider> {
+export async function fileStorageFor(slug: FileProvider, principal: Principal, env: Env): Promise<FileStorage> {
   if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
   }
-  const keys = usableCredentials(callerOf(principal)).filter(({ provider }) => provider === slug)
+  const caller = callerOf(principal)
+  const { guardrails } = caller
+  const keys = usableCredentials(caller).filter(({ provider }) => provider === slug)
   const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
   const provider = reachableProviders(env).get(slug)
   if (!key || !provider) {
@@ -35,23 +42,27 @@ export async function fileProviderFor(slug: FileProvider, principal: Principal, 
       `provider: this workspace has no credential for ${slug} that this key may use. Add one at POST /byok.`,
     )
   }
+  requireStorageAllowed(guardrails, provider)
+  // Flags of files would be reported nowhere.
+  const isFiltered = guardrails?.contentRules().some(({ action }) => action !== "flag")
   const apiKey = await openByokCredential(key, env)
   if (apiKey === undefined) {
     throw new GatewayError("unavailable", `The workspace's credential for ${slug} could not be decrypted.`)
   }
-  return { ...provider, apiKey }
+  return { provider: { ...provider, apiKey }, screening: isFiltered ? screeningOf(guardrails, false) : undefined }
 }
 
 export type ProviderFileRequest = {
   method: string
   path: string
-  body?: ReadableStream<Uint8Array> | null
+  /** A stream needs its `contentType`. */
+  body?: ReadableStream<Uint8Array> | FormData | null
   contentType?: string
 }
 
 /** Sends a request to the vendor. Throws its rejection with a message that contains no key. */
 export async function requestProvider(
-  provider: Provider,
+  { provider, screening }: FileStorage,
   sent: ProviderFileRequest,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -66,14 +77,14 @@ export async function requestProvider(
   const response = await fetch(`${provider.baseUrl}${path}`, init).catch(() => undefined)
   if (!response) throw new GatewayError("provider_failed", `${provider.name} could not be reached.`)
   if (response.ok) return response
-  throw await refusalOf(provider, response)
+  throw await refusalOf(provider, response, screening?.providerMessage)
 }
 
-async function refusalOf(provider: Provider, response: Response): Promise<GatewayError> {
+async function refusalOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
   const { status, headers } = response
   const body = new TextDecoder().decode(bytes ?? new Uint8Array())
-  const refusal = toRejection(provider, { status, headers, body }, { now: Date.now() })
+  const refusal = toRejection(provider, { status, headers, body }, { now: Date.now(), filter })
   if (!refusal.blamesKey) {
     return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
   }
@@ -81,15 +92,23 @@ async function refusalOf(provider: Provider, response: Response): Promise<Gatewa
   return new GatewayError("forbidden", rule, { metadata: { provider_code: String(status) } })
 }
 
-export async function readJson(provider: Provider, response: Response): Promise<Json> {
+/** A JSON response with the names of its files after the content filters. */
+export async function readJson({ provider, screening }: FileStorage, response: Response): Promise<Json> {
   const bytes = response.body && (await readAtMost(response.body, MAX_RESPONSE_BYTES))
   try {
     const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
-    if (isObject(result)) return result
+    if (isObject(result)) return screening?.readsOutput ? withNames(result, screening) : result
   } catch {
     // Reported below.
   }
   throw new GatewayError("provider_failed", `${provider.name} returned a body that is not JSON.`)
+}
+
+/** The name of a file is text of its author. One that a filter blocks is empty. */
+function withNames(result: Json, { providerMessage }: Screening): Json {
+  const named = (file: Json) =>
+    typeof file["filename"] === "string" ? { ...file, filename: providerMessage(file["filename"]) ?? "" } : file
+  return { ...named(result), ...(isArray(result["data"]) && { data: objectsOf(result["data"]).map(named) }) }
 }
 
 /** The cursor of a page under the vendor's parameter name. */
@@ -153,6 +172,15 @@ export function toProviderDeleted(vendor: FileProvider, id: string): ProviderFil
   return vendor === "openai"
     ? { _shape: vendor, id, object: "file", deleted: true }
     : { _shape: vendor, id, type: "file_deleted" }
+}
+
+/** The form of a client after the content filters, with the field that OpenAI requires unless the client sent it. */
+export function withPurpose(vendor: FileProvider, form: FormData): FormData {
+  if (vendor === "anthropic" || form.has("purpose")) return form
+  const sent = new FormData()
+  sent.append("purpose", "user_data")
+  for (const [name, value] of form) sent.append(name, value)
+  return sent
 }
 
 /** The client's form unchanged, after the field that OpenAI requires before the file. */

@@ -33,8 +33,10 @@ import {
   toProviderForm,
   toProviderPage,
   toProviderQuery,
-  fileProviderFor,
+  fileStorageFor,
+  withPurpose,
 } from "./provider-files.ts"
+import { screenDownload, screenUpload } from "./provider-screening.ts"
 
 const tags = ["Files"]
 const COMMON = ["unauthenticated", "forbidden", "not_found", "rate_limited", "internal"] as const
@@ -115,15 +117,14 @@ export const files = newRouter()
     }
     if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
     if (vendor) {
-      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
-      const form = toProviderForm(vendor, body, boundary)
-      const sent = {
-        method: "POST",
-        path: "/files",
-        body: form,
-        contentType: `multipart/form-data; boundary=${boundary}`,
-      }
-      const result = await readJson(provider, await requestProvider(provider, sent, c.req.raw.signal))
+      const storage = await fileStorageFor(vendor, c.var.principal, c.env)
+      const { screening } = storage
+      const contentType = `multipart/form-data; boundary=${boundary}`
+      const form = screening
+        ? { body: withPurpose(vendor, await screenUpload(body, contentType, screening)) }
+        : { body: toProviderForm(vendor, body, boundary), contentType }
+      const sent = { method: "POST", path: "/files", ...form }
+      const result = await readJson(storage, await requestProvider(storage, sent, c.req.raw.signal))
       return c.json(toProviderFile(vendor, result), 200)
     }
     const scope = await scopeOf(c, requested)
@@ -140,9 +141,9 @@ export const files = newRouter()
     const query = c.req.valid("query")
     const { provider: vendor, limit } = query
     if (vendor) {
-      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
+      const storage = await fileStorageFor(vendor, c.var.principal, c.env)
       const sent = { method: "GET", path: `/files?${toProviderQuery(vendor, query)}` }
-      const result = await readJson(provider, await requestProvider(provider, sent, c.req.raw.signal))
+      const result = await readJson(storage, await requestProvider(storage, sent, c.req.raw.signal))
       return c.json(toProviderPage(vendor, result), 200)
     }
     if (query.before_id !== undefined) {
@@ -158,9 +159,9 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
-      const response = await requestProvider(provider, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
-      return c.json(toProviderFile(vendor, await readJson(provider, response)), 200)
+      const storage = await fileStorageFor(vendor, c.var.principal, c.env)
+      const response = await requestProvider(storage, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
+      return c.json(toProviderFile(vendor, await readJson(storage, response)), 200)
     }
     const row = await findFile(c.env.DB, await scopeOf(c, requested), id)
     if (!row) throw noSuchFile()
@@ -170,8 +171,8 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
-      const response = await requestProvider(provider, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
+      const storage = await fileStorageFor(vendor, c.var.principal, c.env)
+      const response = await requestProvider(storage, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
       await response.body?.cancel()
       return c.json(toProviderDeleted(vendor, id), 200)
     }
@@ -185,13 +186,11 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const provider = await fileProviderFor(vendor, c.var.principal, c.env)
-      const response = await requestProvider(
-        provider,
-        { method: "GET", path: `/files/${id}/content` },
-        c.req.raw.signal,
-      )
-      return new Response(response.body, { headers: BYTES })
+      const storage = await fileStorageFor(vendor, c.var.principal, c.env)
+      const sent = { method: "GET", path: `/files/${id}/content` }
+      const { body } = await requestProvider(storage, sent, c.req.raw.signal)
+      const { screening } = storage
+      return new Response(screening?.readsOutput ? await screenDownload(body, screening) : body, { headers: BYTES })
     }
     const row = await findFile(c.env.DB, await scopeOf(c, requested), id)
     if (!row) throw noSuchFile()

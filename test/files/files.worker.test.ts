@@ -309,6 +309,114 @@ describe("the file storage of a provider", () => {
     expect(asked).toEqual([])
   })
 
+  describe("under a guardrail", () => {
+    const SECRET = "ZEBRA-4711"
+    const guarded = async (rules: Record<string, unknown>) => {
+      const workspace = await withKey("openai")
+      const made = workspace.manage.post("/guardrails", { name: "Rail", ...rules })
+      const { data } = await expectJson<{ data: { id: string } }>(201, made)
+      const { key, as, hash } = await newKey(workspace)
+      await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+      return { key, as }
+    }
+    const filtering = (action: "block" | "redact" | "flag") =>
+      guarded({ content_filters: [{ pattern: "ZEBRA-\\d+", action, label: "Zebra" }] })
+    const upload = (key: string, form: FormData) => send(key, form, "?provider=openai")
+    const file = { id: "f1", object: "file", filename: `${SECRET}.txt`, bytes: 3, purpose: "batch", created_at: 9 }
+    const utf16 = new Uint8Array([0x5a, 0, 0x45, 0])
+
+    test("has the text and the names of files redacted, and the purpose of the client", async () => {
+      const { key } = await filtering("redact")
+      const asked = mockVendor(() => Response.json(file))
+      const form = formOf(`It is ${SECRET}.`, `${SECRET}.txt`)
+      form.append("purpose", "batch")
+      const uploaded = await expectJson(200, upload(key, form))
+      expect(JSON.stringify(uploaded)).not.toContain(SECRET)
+      expect(asked).toHaveLength(1)
+      expect(asked[0]?.body).toContain("It is [Zebra].")
+      expect(asked[0]?.body).toContain('filename="[Zebra].txt"')
+      expect(asked[0]?.body).not.toContain(SECRET)
+      expect(asked[0]?.body.match(/name="purpose"\r\n\r\n\w+/g)).toEqual(['name="purpose"\r\n\r\nbatch'])
+      await expectJson(200, upload(key, formOf("fine")))
+      expect(asked[1]?.body).toMatch(/name="purpose"\r\n\r\nuser_data\r\n[^]*fine/)
+    })
+
+    test.each([
+      ["text that is blocked", formOf(`It is ${SECRET}.`), 403],
+      ["a name that is blocked", formOf("fine", `${SECRET}.txt`), 403],
+      ["text that is not UTF-8", formOf(utf16), 403],
+      ["more than is read", formOf("a".repeat(10 * 1024 * 1024)), 413],
+    ])("gets no file with %s", async (_name, form, status) => {
+      const { key } = await filtering("block")
+      const asked = mockVendor(() => Response.json(file))
+      await expectJson(status, upload(key, form))
+      expect(asked).toEqual([])
+    })
+
+    test("gets every file if filters only flag", async () => {
+      const { key } = await filtering("flag")
+      const asked = mockVendor(() => Response.json(file))
+      await expectJson(200, upload(key, formOf(utf16, `${SECRET}.txt`)))
+      expect(asked[0]?.body).toContain(`filename="${SECRET}.txt"`)
+    })
+
+    test("gets binary files, which filters do not scan", async () => {
+      const { key } = await filtering("block")
+      const asked = mockVendor(() => Response.json({ ...file, filename: "a.pdf" }))
+      await expectJson(200, upload(key, formOf("%PDF-1.7 fine", "a.pdf")))
+      expect(asked).toHaveLength(1)
+    })
+
+    test.each([
+      ["a list", "/files?provider=openai", () => Response.json({ data: [file], has_more: false }), 200],
+      ["a record", "/files/f1?provider=openai", () => Response.json(file), 200],
+      ["content", "/files/f1/content?provider=openai", () => new Response(`It is ${SECRET}`), 200],
+      [
+        "an error message",
+        "/files/f1?provider=openai",
+        () => Response.json({ error: { message: `No ${SECRET}` } }, { status: 404 }),
+        404,
+      ],
+    ])("returns %s redacted", async (_name, path, answer, status) => {
+      const { as } = await filtering("redact")
+      mockVendor(answer)
+      const response = await as.get(path)
+      const text = await response.text()
+      expect(response.status, text).toBe(status)
+      expect(text).toContain("[Zebra]")
+      expect(text).not.toContain(SECRET)
+    })
+
+    test("returns no content that a filter blocks or cannot read", async () => {
+      const { as } = await filtering("block")
+      for (const body of [`It is ${SECRET}`, utf16]) {
+        mockVendor(() => new Response(body))
+        await expectJson(403, as.get("/files/f1/content?provider=openai"))
+      }
+    })
+
+    test.each([
+      ["allowed_providers", { allowed_providers: ["anthropic"] }],
+      ["ignored_providers", { ignored_providers: ["openai"] }],
+      ["enforce_zdr_openai", { enforce_zdr_openai: true }],
+      ["allowed_data_regions", { allowed_data_regions: ["europe"] }],
+    ])("is not used against %s", async (field, rules) => {
+      const { as, key } = await guarded(rules)
+      const asked = mockVendor(() => Response.json(file))
+      for (const answer of [as.get("/files?provider=openai"), upload(key, formOf("fine"))]) {
+        const { error } = await expectJson<{ error: { metadata: unknown } }>(403, answer)
+        expect(error.metadata).toEqual({ reason: "guardrail", patterns: [field] })
+      }
+      expect(asked).toEqual([])
+    })
+
+    test("is used despite rules about models, which files have none of", async () => {
+      const { key } = await guarded({ allowed_models: ["sim/echo"], enforce_zdr_anthropic: true })
+      mockVendor(() => Response.json(file))
+      await expectJson(200, upload(key, formOf("fine")))
+    })
+  })
+
   test.each([
     [401, 403],
     [404, 404],

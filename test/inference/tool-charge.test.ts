@@ -32,7 +32,8 @@ test.each([
   ["guardrail_budget", "forbidden"],
 ] as const)("a tool run over a limit is a failed tool for the model, which continues: %s", async (reason, code) => {
   const run = vi.fn<RequestedTool["run"]>()
-  const tool = { kind: "web_search", definition: { name: "web_search" }, run } as Partial<RequestedTool>
+  const definition = { name: "web_search", description: "", parameters: {} }
+  const tool: Partial<RequestedTool> = { kind: "web_search", definition, run }
   const call = { id: "c1", type: "function" as const, function: { name: "web_search", arguments: "{}" } }
   const [result] = await runCalls([call], {
     tools: [tool as RequestedTool],
