@@ -46,7 +46,7 @@ export type InferenceRequest = {
   /** Tools that a provider charges besides tokens; absent if the format has none. */
   paidTools?: () => readonly PaidTool[]
   upstream: UpstreamPlan
-  /** The messages, for content logging and destinations; absent if the request is not a conversation. */
+  /** The messages or the prompt, for content logging and destinations; absent if the request has no text. */
   messages?: readonly unknown[]
   /** Parameters and tools, for destinations. Called only if the workspace has one. */
   exported?: () => ExportedRequest

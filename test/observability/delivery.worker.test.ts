@@ -125,12 +125,38 @@ describe("a call", () => {
     expect(span?.at["gen_ai.output.messages"]).toContain("Keep this")
   })
 
-  test("without content still has a span: embeddings, and a call that all providers rejected", async () => {
+  test.each([
+    ["embeddings", "/embeddings", { model: "sim/embed", input: ["Keep ZEBRA-1", "and this"] }, ["and this"]],
+    [
+      "rerank",
+      "/rerank",
+      { model: "sim/rerank", query: "Keep ZEBRA-1", documents: ["doc a", { text: "doc b" }] },
+      ["doc b"],
+    ],
+    ["image", "/images", { model: "sim/image", prompt: "Keep ZEBRA-1" }, []],
+    ["speech", "/audio/speech", { model: "sim/speech", input: "Keep ZEBRA-1", instructions: "Softly" }, ["Softly"]],
+    ["video", "/videos", { model: "sim/video", prompt: "Keep ZEBRA-1" }, []],
+  ])("of another kind reaches it with its prompt after the guardrails: %s", async (_name, path, body, texts) => {
+    const workspace = await newWorkspace()
+    const rule = { name: "Rail", content_filters: [{ pattern: "ZEBRA-\\d+", action: "redact", label: "Zebra" }] }
+    const { data } = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", rule))
+    const { as, hash } = await newKey(workspace)
+    await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
+    const { got, url } = newReceiver()
+    await listen(workspace, url)
+    await call(as.post(path, body))
+    const [span] = await receivedSpans(got, 1)
+    for (const text of ["Keep [Zebra]", ...texts]) expect(span?.at["gen_ai.input.messages"]).toContain(text)
+    expect(JSON.stringify(span)).not.toContain("ZEBRA-1")
+    expect(span?.at["gen_ai.output.messages"]).toBeUndefined()
+  })
+
+  test("without content still has a span: token ids, and a call that all providers rejected", async () => {
     const workspace = await newWorkspace()
     const { got, url } = newReceiver()
     await listen(workspace, url)
     const ids = [
-      await call(workspace.as.post("/embeddings", { model: "sim/embed", input: "Hello" })),
+      await call(workspace.as.post("/embeddings", { model: "sim/embed", input: [1, 2, 3] })),
       await call(workspace.as.chat("sim/status-500", "Hello")),
     ]
     const spans = await receivedSpans(got, 2)

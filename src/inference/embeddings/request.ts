@@ -3,6 +3,7 @@ import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
+import { promptMessages } from "../prompt-messages.ts"
 import { costFields } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
@@ -14,6 +15,7 @@ const embeddingsReader = plainReader(
 
 /** An embeddings request normalized for the pipeline: all prompt, no completion. */
 export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number): InferenceRequest {
+  const messages = promptMessages(textsIn(request.input))
   return {
     apiType: "embeddings",
     output: "embeddings",
@@ -23,6 +25,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     signatures: [],
     user: request.user ?? request.safety_identifier ?? null,
     trace: request.trace ?? null,
+    ...(messages && { messages }),
     providerStorage: () => undefined,
     bounds: {
       promptBound: bodyBytes,
@@ -45,6 +48,16 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     },
     encoderFor: embeddingsEncoder,
   }
+}
+
+/** The texts of the input. Token ids and images have none. */
+function textsIn(input: EmbeddingsRequest["input"]): string[] {
+  if (typeof input === "string") return [input]
+  return (input as readonly unknown[]).flatMap((one) => {
+    if (typeof one === "string") return [one]
+    const parts = isObject(one) ? objectsOf(one["content"]) : []
+    return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : []))
+  })
 }
 
 function embeddingsEncoder(call: CallContext): ResponseEncoder {

@@ -50,6 +50,8 @@ export type MediaRequest = {
   /** Maximum number of tokens per generated item, if the model has no limit. */
   completionBound?: number
   pieces?: BillableUnits
+  /** The prompt for destinations. */
+  messages: readonly unknown[] | undefined
   buildUpstreamRequest: (outgoing: UpstreamFields, provider: Provider) => UpstreamRequest
   /** Adds fields that clients require and providers omit. */
   complete?: (response: Json, charge: Charge) => Json
@@ -66,6 +68,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     signatures: [],
     user: request.user ?? request.safety_identifier ?? null,
     trace: request.trace ?? null,
+    ...(kind.messages && { messages: kind.messages }),
     providerStorage: () => providerStorageIn(request),
     bounds: {
       promptBound: kind.promptBound,

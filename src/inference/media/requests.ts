@@ -8,6 +8,7 @@ import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import type { Target } from "../../routing/target.ts"
 import type { ResponseReader } from "../../formats/readers/reader.ts"
+import { promptMessages } from "../prompt-messages.ts"
 import { maxTokensIn } from "../../support/tokens.ts"
 import { forwardedFields, plainRequest, tokensIn } from "./media-request.ts"
 import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
@@ -36,6 +37,7 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
       maxTokensIn(texts.join("")) +
       media * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(query + texts.join("")),
+    messages: promptMessages([query, ...texts]),
     buildUpstreamRequest: (outgoing) => ({
       reader: rerankReader,
       path: "/rerank",
@@ -102,6 +104,7 @@ function toImageRequest(
     output: "image",
     promptBound: maxTokensIn(prompt) + SPECIAL_TOKENS + inputImages * TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
+    messages: promptMessages([prompt]),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: inputImages, pictures: n ?? 1 },
     buildUpstreamRequest: (outgoing) => toUpstream({ ...forwardedFields(request, outgoing), ...(n != null && { n }) }),
@@ -141,6 +144,7 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
     output: "speech",
     promptBound: length,
     promptEstimate: length,
+    messages: promptMessages([input], instructions),
     buildUpstreamRequest: (outgoing) => ({
       reader: plainReader(() => false),
       path: "/audio/speech",
@@ -186,6 +190,7 @@ export function transcriptionRequest(
     output: "transcription",
     promptBound: maxTokensIn(prompt) + TOKENS_PER_MEDIA_PART,
     promptEstimate: tokensIn(prompt),
+    messages: promptMessages([prompt]),
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: 0, seconds: Math.ceil(file.bytes.byteLength / MIN_BYTES_PER_SECOND) },
     buildUpstreamRequest: (outgoing): UpstreamRequest => {
@@ -237,6 +242,7 @@ export function videoRequest(
     output: "video",
     promptBound: maxTokensIn(request.prompt ?? ""),
     promptEstimate: tokensIn(request.prompt ?? ""),
+    messages: promptMessages([request.prompt ?? ""]),
     pieces: { images: 0, pictures: 1, seconds: seconds ?? ASSUMED_VIDEO_SECONDS },
     buildUpstreamRequest: (outgoing, { quirks }) => {
       const { duration: _, seconds: __, ...body } = forwardedFields(request, outgoing)

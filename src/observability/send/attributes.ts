@@ -1,6 +1,6 @@
 import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
 import { errorTypeOf, operationOf, outputTypeOf, toProviderName } from "./conventions.ts"
-import { toDefinitions, toInputMessages, toOutputMessage } from "./messages.ts"
+import { toDefinitions, toInputMessages, toOutputMessage, toResponseText } from "./messages.ts"
 
 export type Attributes = Record<string, unknown>
 
@@ -68,9 +68,12 @@ function modelAttributes({ generation }: CallEvent): Attributes {
 function contentAttributes({ generation, content }: CallEvent): Attributes {
   if (!content) return {}
   const definitions = toDefinitions(content)
+  const { ending, finishReason } = generation
+  // Images, audio and embeddings: their output is no text.
+  const isWithoutText = ending === "complete" && finishReason === null && toResponseText(content) === ""
   return {
     "gen_ai.input.messages": JSON.stringify(toInputMessages(content)),
-    "gen_ai.output.messages": JSON.stringify([toOutputMessage(content, generation.finishReason)]),
+    ...(!isWithoutText && { "gen_ai.output.messages": JSON.stringify([toOutputMessage(content, finishReason)]) }),
     ...(definitions.length > 0 && { "gen_ai.tool.definitions": JSON.stringify(definitions) }),
   }
 }
