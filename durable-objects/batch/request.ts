@@ -53,7 +53,8 @@ async function send(
   const context: ExecutionContext = Object.create(executionCtx, { waitUntil: { value: waitUntil } })
   if (deferral) defer(context, deferral)
   awaitSettlement(context)
-  const response = await callWithKey({ keyHash: row.keyHash, request, env, executionCtx: context })
+  const key = { hash: row.keyHash, hasRun: deferral !== undefined && "response" in deferral }
+  const response = await callWithKey({ key, request, env, executionCtx: context })
   const bytes = response.body ? await readAtMost(response.body, MAX_RESPONSE_BYTES) : new Uint8Array()
   // Waits for the settlement, so that every stored result is charged and recorded.
   await Promise.allSettled(background)

@@ -22,7 +22,8 @@ import { type CallPolicy, NO_RUN, setPolicy } from "./call-policy.ts"
 /**
  * The principal of a valid key by its hash, with the policy of its calls. A key is invalid if an ancestor on whose
  * limits it spends is revoked. The only lookup without an organization, which it determines. `includesRevoked`: also
- * returns a key that is disabled or has a revoked ancestor, to describe it.
+ * returns a key that is disabled or has a revoked ancestor, to describe it. `includesDeleted`: also a deleted key, to
+ * charge a call that ran with it.
  */
 export async function loadAccess(
   db: D1Database,
@@ -32,7 +33,7 @@ export async function loadAccess(
   return (await readAccess(db, hash, options))?.principal
 }
 
-type AccessOptions = { includesRevoked?: boolean }
+type AccessOptions = { includesRevoked?: boolean; includesDeleted?: boolean }
 
 /** A principal and the policy revision that it was read at. */
 export type Access = { principal: Principal; revision: number }
@@ -41,7 +42,7 @@ export type Access = { principal: Principal; revision: number }
 export async function readAccess(
   db: D1Database,
   hash: string,
-  { includesRevoked = false }: AccessOptions = {},
+  { includesRevoked = false, includesDeleted = false }: AccessOptions = {},
 ): Promise<Access | undefined> {
   const [keys, ancestors, budgets, guardrails, byok, filters] = await db.batch<Record<string, unknown>>([
     db
@@ -50,9 +51,9 @@ export async function readAccess(
            (SELECT interns_programme FROM organizations WHERE id = k.organization_id) AS interns_programme,
            (SELECT vault_writes FROM organizations WHERE id = k.organization_id) AS vault_writes,
            ${NEWEST_REVISION} AS revision
-         FROM api_keys k WHERE k.hash = ?1 AND (k.disabled = 0 OR ?2) AND k.deleted_at IS NULL`,
+         FROM api_keys k WHERE k.hash = ?1 AND (k.disabled = 0 OR ?2) AND (k.deleted_at IS NULL OR ?3)`,
       )
-      .bind(hash, includesRevoked ? 1 : 0),
+      .bind(hash, includesRevoked ? 1 : 0, includesDeleted ? 1 : 0),
     ancestorsStatement(db, hash),
     keyBudgetsStatement(db, hash),
     keyGuardrailsStatement(db, hash),

@@ -2,6 +2,8 @@ import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { hashKey } from "../../src/access/key.ts"
+import { invalidateKey } from "../../src/access/key-cache.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
@@ -48,9 +50,15 @@ const CHANGES: Readonly<Record<string, Change>> = {
     expectJson(200, manage.put("/provider-budgets/batching/daily", { limit_usd: 0.000_001 })),
   "the workspace's budget is exhausted": ({ manage }) =>
     expectJson(200, manage.put("/workspaces/default/budgets/daily", { limit_usd: 0.000_001 })),
+  "the key is disabled": ({ manage, key }) => manage.patch(`/keys/${hashKey(key)}`, { disabled: true }),
+  "the key is deleted": ({ manage, key }) => manage.delete(`/keys/${hashKey(key)}`),
+  "the key has expired": async ({ key }) => {
+    await env.DB.prepare("UPDATE api_keys SET expires_at = 1 WHERE hash = ?").bind(hashKey(key)).run()
+    invalidateKey(hashKey(key))
+  },
   "a rate limit is set": ({ manage }) =>
     expectJson(200, manage.patch("/workspaces/default", { requests_per_minute: 1, tokens_per_minute: 1 })),
-  "the input file is deleted": ({ as }, { input_file_id: id }) => expectJson(200, as.delete(`/files/${id}`)),
+  "the input file is deleted": ({ manage }, { input_file_id: id }) => expectJson(200, manage.delete(`/files/${id}`)),
 }
 
 /** A batch of one request for each model name, whose results arrive after the changes. */
@@ -72,14 +80,14 @@ async function batchWith(workspace: Workspace, names: readonly string[], changes
     "completed",
     names.map((_, at) => completion(String(at + 1), `Answer ${at}`)),
   )
-  return endsAfter(workspace.as, created, ["wake"])
+  return endsAfter(workspace.manage, created, ["wake"])
 }
 
 const NAMES = ["batching/b1", "team/fast", "@preset/swift"]
 
 async function expectAllResults(workspace: Workspace, batch: Batch): Promise<void> {
   expect(batch.request_counts).toEqual({ total: NAMES.length, completed: NAMES.length, failed: 0 })
-  const output = await readLines(workspace.as, batch.output_file_id)
+  const output = await readLines(workspace.manage, batch.output_file_id)
   expect(output.map(({ response }) => response?.body["model"])).toEqual(NAMES.map(() => "batching/b1"))
   expect(await workspace.ledger.balance()).toMatchObject({ spentNano: NAMES.length * NANO, heldNano: 0 })
 }
