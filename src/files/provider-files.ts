@@ -1,5 +1,6 @@
 import { callerOf } from "../policy/call-policy.ts"
 import type { Principal } from "../access/principal.ts"
+import { findByokCredentials } from "../byok/store.ts"
 import { usableCredentials } from "../byok/usable-credentials.ts"
 import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -12,6 +13,7 @@ import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { type MessageFilter, toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
+import { workspaceOf } from "../workspaces/requested.ts"
 import type * as z from "zod"
 import type { FilesQuery, ProviderFileResponse } from "./schemas.ts"
 
@@ -26,14 +28,24 @@ const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta":
 /** `screening`: content filters of the guardrails of the key. */
 export type FileStorage = { provider: Provider; screening: Screening | undefined }
 
+/** `requested`: the id of a workspace of which a management key uses the credential. */
+type StorageOf = { principal: Principal; requested: string | undefined }
+
 /** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
-export async function fileStorageFor(slug: FileProvider, principal: Principal, env: Env): Promise<FileStorage> {
+export async function fileStorageFor(
+  slug: FileProvider,
+  { principal, requested }: StorageOf,
+  env: Env,
+): Promise<FileStorage> {
   if (principal.internId !== null) {
     throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
   }
   const caller = callerOf(principal)
-  const { guardrails } = caller
-  const keys = usableCredentials(caller).filter(({ provider }) => provider === slug)
+  const { guardrails, organizationId } = caller
+  const workspaceId = await workspaceOf(env.DB, principal, requested)
+  const isOwn = workspaceId === caller.workspaceId
+  const byok = isOwn ? caller.byok : await findByokCredentials(env.DB, { organizationId, workspaceId })
+  const keys = usableCredentials({ ...caller, byok }).filter(({ provider }) => provider === slug)
   const [key] = keys.toSorted((a, b) => Number(a.isFallback) - Number(b.isFallback))
   const provider = reachableProviders(env).get(slug)
   if (!key || !provider) {

@@ -301,6 +301,25 @@ describe("the file storage of a provider", () => {
     expect(asked[0]).toMatchObject({ url: "https://api.anthropic.com/v1/files?limit=100", key: KEY })
   })
 
+  test("is that of the workspace in workspace_id, which only management keys may name", async () => {
+    const workspace = await withKey("openai")
+    type Team = { data: { id: string } }
+    const { data } = await expectJson<Team>(201, workspace.manage.post("/workspaces", { name: "Team", slug: "team" }))
+    const query = `?provider=openai&workspace_id=${data.id}`
+    const asked = mockVendor(() => Response.json({ id: "f1", data: [] }))
+    for (const path of [`/files${query}`, `/files/f1${query}`, `/files/f1/content${query}`]) {
+      await expectJson(403, workspace.manage.get(path))
+      await expectJson(404, workspace.as.get(path))
+    }
+    await expectJson(403, workspace.manage.delete(`/files/f1${query}`))
+    await expectJson(403, send(workspace.managementKey, formOf("words"), query))
+    expect(asked).toEqual([])
+    const theirs = { provider: "openai", key: "team-vendor-key-0123456789", workspace_id: data.id }
+    await expectJson(201, workspace.manage.post("/byok", theirs))
+    await expectJson(200, workspace.manage.delete(`/files/f1${query}`))
+    expect(asked.map(({ key }) => key)).toEqual(["Bearer team-vendor-key-0123456789"])
+  })
+
   test("needs a credential of the workspace", async () => {
     const workspace = await newWorkspace()
     const asked = mockVendor(() => Response.json({}))
