@@ -45,6 +45,30 @@ export async function readFilePart(body: ReadableStream<Uint8Array>, boundary: s
   }
 }
 
+/** The form with a text field at its end, unless the client sent one of this name. Throws if the form is incomplete. */
+export async function* withField(
+  body: ReadableStream<Uint8Array>,
+  boundary: string,
+  { name, value }: { name: string; value: string },
+): AsyncGenerator<Uint8Array> {
+  const source = new Source(body)
+  source.unread(encoder.encode("\r\n"))
+  const delimiter = encoder.encode(`\r\n--${boundary}`)
+  for await (const _ of source.until(delimiter));
+  let hasField = false
+  for (;;) {
+    if (await source.startsWith("--")) break
+    const head = source.isEnded ? undefined : await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
+    if (head === undefined) throw new GatewayError("invalid_request", "file: the form data is incomplete.")
+    hasField ||= toPartHead(head).name === name
+    yield encoder.encode(`--${boundary}${head}\r\n\r\n`)
+    yield* source.until(delimiter, true)
+    yield encoder.encode("\r\n")
+  }
+  const field = `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  yield encoder.encode(`${hasField ? "" : field}--${boundary}--\r\n`)
+}
+
 type PartHead = { name: string | undefined; filename: string | undefined }
 
 /** The headers of the part after a delimiter; undefined at the end of the form. */
@@ -52,7 +76,10 @@ async function readHead(source: Source): Promise<PartHead | undefined> {
   // The closing boundary has no headers.
   if (source.isEnded || (await source.startsWith("--"))) return undefined
   const head = await source.take(encoder.encode("\r\n\r\n"), MAX_HEAD_BYTES)
-  if (head === undefined) return undefined
+  return head === undefined ? undefined : toPartHead(head)
+}
+
+function toPartHead(head: string): PartHead {
   const disposition = /^content-disposition:[^\r\n]*$/im.exec(head)?.[0] ?? ""
   const [, name] = /[;\s]name="?([^";\r\n]*)"?/i.exec(disposition) ?? []
   return { name, filename: filenameIn(disposition) }

@@ -15,6 +15,7 @@ import { type MessageFilter, toRejection } from "../providers/refusal.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import type * as z from "zod"
+import { withField } from "./multipart.ts"
 import type { FilesQuery, ProviderFileResponse } from "./schemas.ts"
 
 /** Files in a vendor's storage, with the workspace's key for it. The gateway stores nothing of them. */
@@ -195,17 +196,21 @@ export function withPurpose(vendor: FileProvider, form: FormData): FormData {
   return sent
 }
 
-/** The client's form unchanged, after the field that OpenAI requires before the file. */
+/** The client's form, with the field that OpenAI requires unless the client sent it. */
 export function toProviderForm(vendor: FileProvider, body: ReadableStream<Uint8Array>, boundary: string) {
   if (vendor === "anthropic") return body
-  const field = `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n`
   const { readable, writable } = new IdentityTransformStream()
-  const writer = writable.getWriter()
-  const pump = writer
-    .write(new TextEncoder().encode(field))
-    .then(() => writer.releaseLock())
-    .then(() => body.pipeTo(writable))
   // The vendor rejects a form that ends early.
-  pump.catch(() => undefined)
+  pump(withField(body, boundary, { name: "purpose", value: "user_data" }), writable).catch(() => undefined)
   return readable
+}
+
+async function pump(chunks: AsyncIterable<Uint8Array>, writable: WritableStream<Uint8Array>): Promise<void> {
+  const writer = writable.getWriter()
+  try {
+    for await (const chunk of chunks) await writer.write(chunk)
+    await writer.close()
+  } catch (cause) {
+    await writer.abort(cause)
+  }
 }

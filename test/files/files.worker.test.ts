@@ -234,13 +234,19 @@ describe("the file storage of a provider", () => {
     return workspace
   }
   function mockVendor(answer: (request: Request) => Response) {
-    const asked: { method: string; url: string; key: string | null; body: string }[] = []
+    const asked: { method: string; url: string; key: string | null; type: string | null; body: string }[] = []
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       const request = new Request(input, init)
       const key = request.headers.get("x-api-key") ?? request.headers.get("authorization")
       // Batches of other tests are polled in the background.
       if (new URL(request.url).pathname.includes("/files"))
-        asked.push({ method: request.method, url: request.url, key, body: await request.clone().text() })
+        asked.push({
+          method: request.method,
+          url: request.url,
+          key,
+          type: request.headers.get("content-type"),
+          body: await request.clone().text(),
+        })
       return answer(request)
     })
     return asked
@@ -285,8 +291,27 @@ describe("the file storage of a provider", () => {
       ["POST", at],
     ])
     expect(new Set(asked.map(({ key }) => key))).toEqual(new Set([`Bearer ${KEY}`]))
-    expect(asked.at(-1)?.body).toMatch(/name="purpose"\r\n\r\nuser_data\r\n--[^]*words/)
+    expect(asked.at(-1)?.body).toMatch(/words\r\n--[^]*name="purpose"\r\n\r\nuser_data\r\n--/)
     expect(await objects(workspace)).toEqual([])
+  })
+
+  test.each(["before", "after"])("gets the purpose of the client once, %s its file", async (place) => {
+    const workspace = await withKey("openai")
+    const asked = mockVendor(() => Response.json({ id: "f1" }))
+    const form = new FormData()
+    if (place === "before") form.append("purpose", "batch")
+    const content = `"name="purpose"\r\n--x\r\n${"w".repeat(100_000)}`
+    form.append("file", new File([content], "ä b.jsonl"))
+    if (place === "after") form.append("purpose", "batch")
+    await expectJson(200, send(workspace.key, form, "?provider=openai"))
+    const sent = asked[0]
+    const received = await new Response(sent?.body, { headers: { "content-type": sent?.type ?? "" } }).formData()
+    expect(received.getAll("purpose")).toEqual(["batch"])
+    const file = received.get("file")
+    if (!(file instanceof File)) throw new Error("The form has no file.")
+    expect(file.name).toBe("ä b.jsonl")
+    expect(await file.text()).toBe(content)
+    expect([...received.keys()]).toHaveLength(2)
   })
 
   test("of Anthropic is read in Anthropic's format", async () => {
