@@ -16,11 +16,16 @@ export class Credits {
     return row?.total ?? 0
   }
 
-  /** Adds an amount once per id. False without effect if the total would not be an exact number. */
-  add(id: string, amountNano: number, now: number): boolean {
+  /**
+   * Adds an amount once per id. `other`: the id has another amount. `unfit`: the total would not be an exact number. Both
+   * change nothing.
+   */
+  add(id: string, amountNano: number, now: number): "done" | "other" | "unfit" {
+    const [existing] = this.#sql.exec<{ amount: number }>("SELECT amount FROM credits WHERE id = ?", id).toArray()
+    if (existing) return existing.amount === amountNano ? "done" : "other"
     const total = this.total() + amountNano
-    if (!Number.isSafeInteger(amountNano) || total > MAX_NANO || total < -MAX_NANO) return false
-    this.#sql.exec("INSERT OR IGNORE INTO credits (id, amount, created_at) VALUES (?, ?, ?)", id, amountNano, now)
-    return true
+    if (!Number.isSafeInteger(amountNano) || total > MAX_NANO || total < -MAX_NANO) return "unfit"
+    this.#sql.exec("INSERT INTO credits (id, amount, created_at) VALUES (?, ?, ?)", id, amountNano, now)
+    return "done"
   }
 }

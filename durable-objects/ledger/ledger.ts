@@ -3,6 +3,7 @@ import { currentFree, dailyLimit, type FreeLimits } from "../../src/ledger/free-
 import { ACCOUNT, type Counters, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
+  type CreditResult,
   type BroadcastPace,
   type FlushResult,
   type HoldResponse,
@@ -195,10 +196,10 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /** Adds or removes credit, once per `id`. */
-  credit(id: string, amountNano: number): { ok: boolean; balance: Balance } {
-    const ok = this.#credits.add(id, amountNano, Date.now())
+  credit(id: string, amountNano: number): CreditResult {
+    const result = this.#credits.add(id, amountNano, Date.now())
     this.#alerts.credited(this.#books)
-    return { ok, balance: this.balance() }
+    return { ok: result === "done", isOtherAmount: result === "other", balance: this.balance() }
   }
 
   balance(): Balance {

@@ -11,6 +11,7 @@ import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
 import type { Counters, Limit, LimitStatus, Verdict } from "./limits.ts"
 import {
   type Balance,
+  type CreditResult,
   type HoldRequest,
   type HoldVerdict,
   type LedgerRpc,
@@ -287,7 +288,7 @@ export class LedgerClient {
     await this.#reports.request(async (stub) => stub.setAlertThresholds(thresholds))
   }
 
-  async credit(id: string, amountNano: number): Promise<{ ok: boolean; balance: Balance }> {
+  async credit(id: string, amountNano: number): Promise<CreditResult> {
     return this.#reports.request(async (stub) => stub.credit(id, amountNano))
   }
 }

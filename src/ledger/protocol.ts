@@ -103,6 +103,9 @@ export const NOTHING_TO_REPORT: FlushRequest = { settlements: [], registrations:
 
 export type Balance = { creditedNano: number; spentNano: number; heldNano: number; byokNano: number }
 
+/** `isOtherAmount`: the id was used with another amount. Absent from ledgers of the previous release. */
+export type CreditResult = { ok: boolean; isOtherAmount?: boolean; balance: Balance }
+
 /** The methods of the ledger's Durable Object that isolates call. */
 export interface LedgerRpc extends Rpc.DurableObjectBranded {
   hold(request: HoldRequest, report?: FlushRequest): HoldResponse
@@ -110,7 +113,7 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   limitStatuses(limits: readonly Limit[]): LimitStatus[]
   report(report: FlushRequest): FlushResult
   release(id: string): void
-  credit(id: string, amountNano: number): { ok: boolean; balance: Balance }
+  credit(id: string, amountNano: number): CreditResult
   balance(): Balance
   freeToday(limits: FreeLimits): { limit: number; used: number }
   usage(keyHashes: string[]): Counters[]

@@ -57,12 +57,12 @@ const add = createRoute({
   tags,
   summary: "Add credits",
   description:
-    "Applied once per id. They count from the next call on. For the deployment's bootstrap management key only.",
+    "Applied once per id; 409 if the id has another amount. They count from the next call on. For the deployment's bootstrap management key only.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: { body: jsonBody(NewCredit) },
   responses: {
     200: ok(z.object({ data: Credits }), "What the organization has now."),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "conflict", "internal"),
   },
 })
 
@@ -83,7 +83,9 @@ export const credits = newRouter()
     const entry = entryOf(c, { action: "credit.create", resourceId: id, workspaceId: null, changed })
     // The audit entry is written first: a credit must never exist without one.
     await insertAudit(c.env.DB, { ...entry, organizationId })
-    const { ok: fits, balance } = await openLedger(c.env, organizationId).credit(`added:${id}`, usdToNano(amount))
+    const result = await openLedger(c.env, organizationId).credit(`added:${id}`, usdToNano(amount))
+    const { ok: fits, isOtherAmount, balance } = result
+    if (isOtherAmount) throw new GatewayError("conflict", "id: a credit with this id has another amount. Use a new id.")
     if (!fits) throw new GatewayError("invalid_request", "amount_usd: would exceed the maximum balance of 9000000 USD.")
     return c.json({ data: toCredits(balance) }, 200)
   })

@@ -62,6 +62,8 @@ test.each([
   [["keys", "create"], "keys create takes NAME"],
   [["keys", "list", "--nonsense"], "nonsense"],
   [["credits", "add", "much"], "USD must be a number"],
+  [["credits", "add", "0x10"], "USD must be a number"],
+  [["credits", "add", "1e3"], "USD must be a number"],
   [["export"], "--from is required"],
   [["export", "--from", "yesterday"], "--from must be a day"],
   [["catalogue", "price", "a/b", "c"], "Set --prompt and --completion"],

@@ -64,10 +64,12 @@ export function number(input: CommandInput, name: string): number | undefined {
   return value === undefined ? undefined : toNumber(value, `--${name}`)
 }
 
+/** No hexadecimal or exponent, which are typing errors in an amount. */
+const DECIMAL = /^-?\d{1,15}(?:\.\d{1,12})?$/
+
 export function toNumber(value: string, name: string): number {
-  const result = Number(value)
-  if (value.trim() === "" || !Number.isFinite(result)) throw new Failure(`${name} must be a number.`, 2)
-  return result
+  if (!DECIMAL.test(value)) throw new Failure(`${name} must be a number.`, 2)
+  return Number(value)
 }
 
 /** Drops undefined fields of a body. */
