@@ -18,9 +18,11 @@ const DECAY = 1e-3
 /** Number of weights that are kept, the largest: the file of weights is smaller than 300 KB. */
 const KEPT = 205_000
 /** Number of weights that are larger than the largest that is written. */
-const CLIPPED = 64
+const CLIPPED = 4
 /** Share of features that are left out of an example in training. */
-const DROPPED = 0.3
+const DROPPED = 0.2
+/** Weight of the error of an attack: an ordinary prompt above the threshold is worse than a missed attack. */
+const ATTACK_WEIGHT = 0.5
 export const FOLDS = 20
 
 type Window = {
@@ -114,10 +116,10 @@ function thinned(window: Window, random: () => number): Window {
  * from, since one match is enough.
  */
 export function fit(samples: readonly Sample[]): Model {
-  const order = [...samples]
-  const model = { weights: new Float64Array(BUCKETS), bias: 0 }
+  const { order, buckets } = renumbered(samples)
+  const model = { weights: new Float64Array(buckets.length), bias: 0 }
   const { weights } = model
-  const squares = new Float64Array(BUCKETS).fill(1e-3)
+  const squares = new Float64Array(buckets.length).fill(1e-3)
   const random = seeded(29)
   const learn = (features: Uint32Array, slope: number) => {
     for (const feature of features) {
@@ -136,18 +138,43 @@ export function fit(samples: readonly Sample[]): Model {
       if (!best) continue
       const window = thinned(best, random)
       const score = scoreOf(window, model)
-      const error = 1 / (1 + Math.exp(-score)) - (sample.isAttack ? 1 : 0)
+      const probability = 1 / (1 + Math.exp(-score))
+      const error = sample.isAttack ? ATTACK_WEIGHT * (probability - 1) : probability
       model.bias -= 0.01 * error
       learn(window.words, error * window.factors.word)
       learn(window.concepts, error * window.factors.concept)
     }
   }
-  return { bias: model.bias, ...rounded(weights) }
+  const all = new Float64Array(BUCKETS)
+  for (const [number, bucket] of buckets.entries()) all[bucket] = weights[number] ?? 0
+  return { bias: model.bias, ...rounded(all) }
+}
+
+/** The samples with their features numbered from 0, so that the weights in use are next to each other in memory. */
+function renumbered(samples: readonly Sample[]): { order: Sample[]; buckets: number[] } {
+  const numbers = new Int32Array(BUCKETS).fill(-1)
+  const buckets: number[] = []
+  const numberOf = (bucket: number) => {
+    if (numbers[bucket] === -1) numbers[bucket] = buckets.push(bucket) - 1
+    return numbers[bucket] ?? 0
+  }
+  const order = samples.map((sample) => ({
+    ...sample,
+    windows: sample.windows.map((window) => ({
+      ...window,
+      words: window.words.map(numberOf),
+      concepts: window.concepts.map(numberOf),
+    })),
+  }))
+  return { order, buckets }
 }
 
 /** The weights as they are written, in four bits each. */
 function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
-  const sizes = weights.map(Math.abs).toSorted()
+  const sizes = weights
+    .filter((weight) => weight !== 0)
+    .map(Math.abs)
+    .sort()
   const least = sizes.at(-KEPT) ?? 0
   const scale = (sizes.at(-CLIPPED) ?? 1) / MAX_WEIGHT
   const levelOf = (weight: number) => Math.max(-MAX_WEIGHT, Math.min(MAX_WEIGHT, Math.round(weight / scale)))

@@ -24,7 +24,7 @@ const ANY_ESCAPE = /%[0-9a-f]{2}|&#x?[0-9a-f]{2}|\\[ux][0-9a-f]{2}/i
 const ESCAPE_STARTS = ["%", "&#", "\\u", "\\x"]
 /** Longer than one escape with the plain characters around it. */
 const ESCAPE_CONTEXT = 60
-const QUOTED = /["“«]([^"”»\n]{1,80})["”»]/g
+const QUOTED = /["“«„「]([^"”“»」\n]{1,80})["”“»」]/g
 
 /** Length of text near a hint to decode, and the maximum number of times. */
 const HINT_DISTANCE = 400

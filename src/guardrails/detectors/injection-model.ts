@@ -7,7 +7,7 @@ import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-
 /** Number of adjacent sentences that are scored together. */
 export const WINDOW_SENTENCES = 2
 /** Rise of the threshold with each doubling of the number of sentences, above the start value. */
-const THRESHOLD_STEP = 0.15
+const THRESHOLD_STEP = 0.26
 const SHORT_TEXT_SENTENCES = 4
 
 let weights: Int8Array | undefined

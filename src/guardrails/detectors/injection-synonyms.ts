@@ -199,4 +199,40 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
     कुछ_नहीं कोई_नहीं अब_नहीं बेकार
     khong_gi chang_con vo_nghia khong_quan
     都不算 没用 不存在 不重要 无关 何も 意味がな 関係な 存在しな 아무것도 상관없 의미_없 존재하지`,
+  covert: `
+    no_confirmation skip_approval without_approval already_agreed already_approved needn't_know needn't_see no_questions
+    ohne_bestatigung ohne_ruckfrage ohne_nachfrage nicht_notig ruckfragen unerwahnt
+    sans_confirmation sans_confirmer inutile_de pas_besoin sans_validation
+    sin_confirmar sin_preguntar sin_confirmacion no_hace_falta sin_aprobacion
+    senza_conferma senza_chiedere non_serve senza_approvazione
+    sem_confirmar sem_perguntar sem_confirmacao nao_precisa sem_aprovacao
+    zonder_te_vragen zonder_toestemming hoeft_niet zonder_goedkeuring
+    bez_pytania bez_pytan nie_pytaj nie_trzeba bez_zgody
+    не_спрашивая без_спроса не_нужно без_согласования не_спрашивай
+    لا_داعي لا_حاجة دون_تأكيد دون_إذن بلا_إذن
+    sormadan onay_isteme gerek_yok izin_gerekmez onaysiz
+    बिना_पूछे पूछने_की पुष्टि_मत बिना_मंज़ूरी
+    khong_hoi khoi_hoi khong_can_hoi
+    不用问 不要确认 无需 不需要批准 聞かずに 確認はいら 確認は要ら 許可は不要 묻지 허락은`,
+  instrument: `
+    werkzeug werkzeugs ausfuhr fuhre_aus konsole
+    outil outils lance
+    herramienta ejecuta lanza
+    strumento strumenti esegui lancia
+    ferramenta rode dispare
+    draai voer_uit gereedschap
+    narzedzi wykonaj uruchom konsol
+    инструмент запусти выполни консол
+    أداة بأداة نفذ أطلق
+    arac aracin calistir baslat
+    औज़ार टूल चलाओ
+    cong_cu chay
+    工具 运行 执行 ツール 実行 도구 실행`,
+  depot: `
+    aws credentials id_rsa npmrc kubeconfig printenv env gitignore pem dotenv gist pull_request
+    zugangsdaten umgebungsvariablen identifiants environnement entorno credenciales ambiente credenziali credenciais
+    omgevingsvariabelen srodowiskow окружен учётн بيئة ortam पर्यावरण moi_truong 环境变量 凭据 環境変数 環境 환경_변수 환경`,
+  sorter: `
+    postfach posteingang boite courriel buzon correo casella posta caixa_de entrada
+    postvak skrzynk почт ящик kutu posta hop_thu मेलबॉक्स इनबॉक्स بريد البريد 受信箱 メールボックス 메일함 받은편지함 邮箱 收件箱`,
 }
