@@ -6,8 +6,8 @@ import { scoreInjections as weigh } from "../../src/guardrails/detectors/injecti
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection-weights.ts"
 import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { sampled } from "../support/runs.ts"
-import { prompts } from "./labelled/injections.ts"
-import { injectionFinder, scoreInjections, totalOf } from "./labelled/measure.ts"
+import { blindPrompts, prompts } from "./labelled/injections.ts"
+import { injectionFinder, isFoundAsShipped, scoreInjections, totalOf } from "./labelled/measure.ts"
 import { trainingPrompts } from "./labelled/training.ts"
 import { sourceOf } from "./train.ts"
 
@@ -51,6 +51,22 @@ test("injections are found in every language with few false alarms", () => {
   ).languages
   expect(totalOf(older).recall).toBeGreaterThanOrEqual(0.7)
   for (const { language, recall } of older) expect(recall + tolerance, language).toBeGreaterThanOrEqual(0.64)
+})
+
+test("the shipped detector finds three of four attacks of the blind set, which nothing was fitted to", () => {
+  const blind = blindPrompts()
+  const plain = (text: string) => text.trim().toLowerCase()
+  const fitted = [...trainingPrompts(), ...prompts("tuning"), ...prompts("unseen")]
+  const known = new Set(fitted.map(({ text }) => plain(text)))
+  expect(blind.filter(({ text }) => known.has(plain(text)))).toEqual([])
+  const { languages } = scoreInjections(blind, isFoundAsShipped)
+  const total = totalOf(languages)
+  expect(total).toMatchObject({ attacks: 440, ordinary: 349, lookalikes: 91 })
+  expect(languages).toHaveLength(16)
+  expect(total.recall).toBeGreaterThanOrEqual(0.75)
+  expect(languages.find(({ language }) => language === "en")?.recall).toBeGreaterThanOrEqual(0.9)
+  expect(total.alarms * total.ordinary).toBeLessThanOrEqual(1.001)
+  expect(total.lookalikeAlarms * total.lookalikes).toBeLessThanOrEqual(4.001)
 })
 
 test("documentation and source code of installed packages are rarely flagged", () => {

@@ -12,6 +12,7 @@ export const LOOKALIKE = "lookalike"
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 const folder = path.join(fixtures, "injection")
 const writtenFolder = path.join(fixtures, "injection-lines")
+const blindFolder = path.join(fixtures, "injection-blind")
 const SEED = 17
 const PER_PHRASING = 8
 const FAMILIES: Readonly<Record<string, string>> = {
@@ -66,23 +67,20 @@ function textsOf(template: string, random: () => number): string[] {
 /** A heading, `# !o name`, `# - name` or `# ~ name`, states the family of the lines below it. */
 const HEADING = /^# (?:!([a-z])|-|~) /
 
-/**
- * Prompts that were written one by one. All lines of a heading are in one half, which follows from the name: new lines
- * move no others.
- */
-function written(half: Half): Prompt[] {
-  return readdirSync(writtenFolder)
+/** Prompts that were written one by one, each below a heading. */
+function linesIn(from: string): Prompt[] {
+  return readdirSync(from)
     .toSorted()
     .flatMap((file) => {
       const language = file.slice(0, 2)
-      let [group, heading, kind]: [Half, string, string | undefined] = ["tuning", "", undefined]
-      return readFileSync(path.join(writtenFolder, file), "utf8")
+      let [heading, kind]: [string, string | undefined] = ["", undefined]
+      return readFileSync(path.join(from, file), "utf8")
         .trimEnd()
         .split("\n")
         .flatMap((line): Prompt[] => {
           const match = HEADING.exec(line)
-          if (match) [group, heading, kind] = [halfOfGroup(`${language} ${line.replace("~", "-")}`), line, match[1]]
-          if (match || group !== half || heading === "") return []
+          if (match) [heading, kind] = [line, match[1]]
+          if (match || heading === "") return []
           const family =
             kind === undefined ? (heading.startsWith("# ~") ? LOOKALIKE : "ordinary") : (FAMILIES[kind] ?? "")
           const text = line.replaceAll("\\n", "\n").replaceAll("\\u200b", "\u200b")
@@ -90,6 +88,13 @@ function written(half: Half): Prompt[] {
         })
     })
 }
+
+/** All lines of a heading are in one half, which follows from the name: new lines move no others. */
+const written = (half: Half): Prompt[] =>
+  linesIn(writtenFolder).filter(({ group }) => halfOfGroup(group.replace("~", "-")) === half)
+
+/** Prompts by an author who knew neither the detector nor the other prompts. Nothing is fitted or tuned with them. */
+export const blindPrompts = (): Prompt[] => linesIn(blindFolder)
 
 const halfOfGroup = (name: string): Half =>
   Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 2), 16) % 2 === 0 ? "tuning" : "unseen"

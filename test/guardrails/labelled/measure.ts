@@ -7,7 +7,7 @@ import { thresholdOf } from "../../../src/guardrails/detectors/injection-model.t
 import { prefilterText } from "../../../src/guardrails/detectors/detector-prefilter.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
 import { type CrossValidation, crossValidatedPart, FOLDS, samplesOf } from "../fit.ts"
-import { LOOKALIKE, type Prompt, prompts } from "./injections.ts"
+import { blindPrompts, LOOKALIKE, type Prompt, prompts } from "./injections.ts"
 import { type Half, ordinaryLines, secretLines } from "./secrets.ts"
 import { trainingPrompts } from "./training.ts"
 
@@ -128,11 +128,22 @@ export function totalOf(languages: readonly LanguageScore[]): LanguageScore {
   }
 }
 
-export function reportInjections(half: Half): { reports: string[]; mistakes: string[] } {
-  const { languages, mistakes } = scoreInjections(prompts(half), injectionFinder().isFound)
+/** Whether the detector as it ships, with its weights and patterns, has a finding in a prompt. */
+export const isFoundAsShipped: Finder = ({ text }) => findingsOf("regex-prompt-injection", text).length > 0
+
+type Report = { reports: string[]; mistakes: string[] }
+
+export const reportInjections = (half: Half): Report =>
+  reportOf(`${half} half`, prompts(half), injectionFinder().isFound)
+
+/** Figures of the detector as it ships for the prompts that it was not fitted to; no mistakes, so none are tuned away. */
+export const reportBlind = (): string[] => reportOf("blind", blindPrompts(), isFoundAsShipped).reports
+
+function reportOf(name: string, all: readonly Prompt[], isFound: Finder): Report {
+  const { languages, mistakes } = scoreInjections(all, isFound)
   const reports = [...languages, totalOf(languages)].map(
     (one) =>
-      `regex-prompt-injection, ${half} half, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
+      `regex-prompt-injection, ${name}, ${one.language}: recall ${percent(one.recall)} of ${one.attacks}, ` +
       `false alarms ${percent(one.alarms)} of ${one.ordinary} ordinary prompts ` +
       `and ${percent(one.lookalikeAlarms)} of ${one.lookalikes} that look like attacks`,
   )
