@@ -90,7 +90,7 @@ export async function screenDownload(
   return isObject(choice?.["message"]) ? String(choice["message"]["content"]) : ""
 }
 
-/** Undefined for binary files, which are not scanned. Throws if filters cannot tell whether the file is text. */
+/** Undefined for binary files, which are not scanned. Throws if the file may be text that filters cannot read. */
 function textOf(bytes: Uint8Array): string | undefined {
   const kind = kindOf(bytes)
   if (kind === "text") {
