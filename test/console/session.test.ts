@@ -16,8 +16,9 @@ async function signInAgain(page: Page, key: string) {
   await expect.poll(() => dialog.count()).toBe(0)
 }
 
-/** Without the pointer: another request of the page may have shown the sign-in already, which covers the form. */
-const submit = (form: Locator) => form.getByRole("button", { name: "Create the key" }).dispatchEvent("click")
+/** Without the pointer: another request of the page may have shown the sign-in already, which covers the page. */
+const clickCovered = (covered: Locator) => covered.dispatchEvent("click")
+const submit = (form: Locator) => clickCovered(form.getByRole("button", { name: "Create the key" }))
 
 describe.runIf(hasChromium)("a session that ends", () => {
   test("keeps what was entered for the same user, and nothing for another one", async () => {
@@ -65,7 +66,7 @@ describe.runIf(hasChromium)("a session that ends", () => {
       await side.getByRole("link", { name: "Presets" }).click()
       await requested
       await context.clearCookies()
-      await side.getByRole("link", { name: "Team" }).click()
+      await clickCovered(side.getByRole("link", { name: "Team" }))
       await page.getByText("Your session has ended").waitFor()
       await signInAgain(page, organization.managementKey)
       const response = page.waitForResponse(/\/api\/v1\/presets/)
