@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { type CallerGuardrails, isConfinedToRegions } from "../guardrails/applied.ts"
 import type { Screening } from "../guardrails/screening.ts"
-import type { Endpoint } from "../models/catalogue.ts"
+import { plainEndpoint } from "../models/plain-endpoint.ts"
 import type { Provider } from "../providers/provider.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { isObject, objectsOf } from "../support/json.ts"
@@ -17,18 +17,7 @@ const RULES = /^(?:allowed_providers|ignored_providers|enforce_zdr_\w+)$/
 /** Throws 403 if a guardrail excludes the provider, or requires that it retains nothing. */
 export function requireStorageAllowed(guardrails: CallerGuardrails | null, provider: Provider): void {
   const { slug } = provider
-  const endpoint: Endpoint = {
-    model: `${slug}/files`,
-    provider: slug,
-    upstreamId: slug,
-    pricing: null,
-    contextLength: 0,
-    maxCompletionTokens: null,
-    supportedParameters: [],
-    quantization: null,
-    zeroRetention: false,
-    collectsData: false,
-  }
+  const endpoint = plainEndpoint(slug, `${slug}/files`, false)
   const filters = guardrails?.routeFilters() ?? []
   const refusing = filters.filter(
     ({ rule, keeps }) => RULES.test(rule?.field ?? "") && !keeps(endpoint, provider, null),

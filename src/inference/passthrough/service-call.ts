@@ -5,7 +5,7 @@ import { noSuchService } from "../../passthrough/routes.ts"
 import { mayCall, ruleFor, type ServiceSecrets } from "../../passthrough/service.ts"
 import { findService } from "../../passthrough/store.ts"
 import type { ServiceRow, ServiceRule } from "../../passthrough/table.ts"
-import type { Endpoint } from "../../models/catalogue.ts"
+import { plainEndpoint } from "../../models/plain-endpoint.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { IncomingCall } from "../context.ts"
 
@@ -35,18 +35,7 @@ type Filters = ReturnType<NonNullable<IncomingCall["caller"]["guardrails"]>["rou
 /** Guardrails treat a service as a provider with its slug and a model `passthrough/{slug}` without other attributes. */
 function requireGuardrails({ slug, name, baseUrl }: ServiceRow, filters: Filters): void {
   const provider: Provider = { slug, name, baseUrl, format: "openai", keyHeader: "authorization", quirks: {} }
-  const endpoint: Endpoint = {
-    model: serviceModel(slug),
-    provider: slug,
-    upstreamId: slug,
-    pricing: null,
-    contextLength: 0,
-    maxCompletionTokens: null,
-    supportedParameters: [],
-    quantization: null,
-    zeroRetention: false,
-    collectsData: true,
-  }
+  const endpoint = plainEndpoint(slug, serviceModel(slug), true)
   const refusing = filters.filter((filter) => !filter.keeps(endpoint, provider, null))
   if (refusing.length === 0) return
   const refusedBy = refusing.flatMap(({ rule }) => rule ?? [])
