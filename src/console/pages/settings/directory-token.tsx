@@ -4,8 +4,9 @@ import type { CreatedDirectory, Directory } from "../../api/account-types.ts"
 import { invalidate } from "../../api/query.ts"
 import { toast } from "../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
-import { Select, TextField } from "../../ui/field.tsx"
+import { Select } from "../../ui/field.tsx"
 import { useSubmit } from "../../ui/use-submit.ts"
+import { PullFields } from "./pull-fields.tsx"
 
 type Props = { directory: Directory; onReplaced: (directory: CreatedDirectory) => void; onClose: () => void }
 
@@ -53,15 +54,7 @@ function ChangePull({ directory: { id, name, pull }, onClose }: Props) {
   return (
     <Dialog title={`Change the token of ${name}`} onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={submit}>
-        <TextField label="SCIM base URL" value={url} onChange={setUrl} required />
-        <TextField
-          label="Bearer token"
-          type="password"
-          hint="Stored sealed."
-          value={token}
-          onChange={setToken}
-          required
-        />
+        <PullFields url={url} onUrl={setUrl} token={token} onToken={setToken} />
         <FormEnd fault={error?.message} action="Change" busy={busy} disabled={token === ""} onClose={onClose} />
       </form>
     </Dialog>

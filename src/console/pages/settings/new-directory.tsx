@@ -6,6 +6,7 @@ import { Segmented } from "../../ui/button.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { useSubmit } from "../../ui/use-submit.ts"
+import { PullFields } from "./pull-fields.tsx"
 
 type Way = "push" | "pull"
 
@@ -40,25 +41,7 @@ export function NewDirectory({
           value={way}
           onChange={setWay}
         />
-        {way === "pull" && (
-          <>
-            <TextField
-              label="SCIM base URL"
-              placeholder="https://directory.example.com/scim/v2"
-              value={url}
-              onChange={setUrl}
-              required
-            />
-            <TextField
-              label="Bearer token"
-              type="password"
-              hint="Stored sealed."
-              value={token}
-              onChange={setToken}
-              required
-            />
-          </>
-        )}
+        {way === "pull" && <PullFields url={url} onUrl={setUrl} token={token} onToken={setToken} />}
         <FormEnd fault={error?.message} action="Connect" busy={busy} disabled={name.trim() === ""} onClose={onClose} />
       </form>
     </Dialog>
