@@ -1,5 +1,5 @@
 import type { Env } from "../config/env.ts"
-import { BASE_PATH } from "../http/paths.ts"
+import { BASE_PATH, canonicalPath } from "../http/paths.ts"
 import { SERVICE_PATH } from "../scim/directory.ts"
 
 /**
@@ -52,7 +52,8 @@ const SCRIPT = "/connect.js"
 export async function serveConsole(request: Request, { ASSETS: assets }: Env): Promise<Response | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined
   const { pathname, origin } = new URL(request.url)
-  if (API_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`))) return undefined
+  const served = canonicalPath(pathname)
+  if (API_PATHS.some((path) => served === path || served.startsWith(`${path}/`))) return undefined
   const isAsset = pathname.startsWith(HASHED) || pathname === SCRIPT
   const isKnown = isAsset || isPage(pathname)
   // A person who mistypes an address gets an error page, not JSON.

@@ -5,16 +5,30 @@ export const BASE_PATH = "/api/v1"
 
 const MODEL_PATH = new RegExp(`^${BASE_PATH}/(?:images/|videos/)?models?/`)
 
-/** Version of the Gemini API that some of Google's clients append to the base URL; others append `/v1`. */
-export const GEMINI_BASE = "/api/v1beta/"
+/** Base path of Google's clients, some of which append this version and others `/v1`. */
+const GEMINI_BASE = "/api/v1beta/"
 const MODELS = "models"
+
+/**
+ * Base paths that result from clients that append `/v1`, `/v1beta` or `/openai/v1` to their base URL, whether that is
+ * the origin, `/api` or `/api/v1`.
+ */
+const CLIENT_BASE = /^(?:\/api)?(?:\/v1)?(?:\/openai)?\/(v1|v1beta)(?=\/)/
 
 /** The path for route matching. Decodes an encoded slash in a model id: clients mean `author/slug`. */
 export function routePath(request: Request): string {
-  const requested = getPath(request)
+  const requested = canonicalPath(getPath(request))
   const path = requested.startsWith(GEMINI_BASE) ? fromGemini(requested.slice(GEMINI_BASE.length)) : requested
   return path.includes("%") && MODEL_PATH.test(path) ? path.replace(/%2f/gi, "/") : path
 }
+
+/** A path of the API below its base path. */
+export function canonicalPath(path: string): string {
+  return path.replace(CLIENT_BASE, "/api/$1")
+}
+
+/** Whether the path has the version of Google's API. */
+export const isGeminiPath = (path: string) => canonicalPath(path).startsWith(GEMINI_BASE)
 
 /** Some clients omit `models/` before a name with a slash. */
 function fromGemini(path: string): string {

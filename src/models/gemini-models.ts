@@ -1,10 +1,10 @@
 import { GatewayError } from "../errors/errors.ts"
-import { GEMINI_BASE } from "../http/paths.ts"
+import { isGeminiPath } from "../http/paths.ts"
 import type { GeminiModel, GeminiModelList, Model } from "./schemas.ts"
 
 /** Whether a client of Google's API asks: all of them send the key in this header. */
 export function speaksGemini({ headers, url }: Request): boolean {
-  return headers.has("x-goog-api-key") || new URL(url).pathname.startsWith(GEMINI_BASE)
+  return headers.has("x-goog-api-key") || isGeminiPath(new URL(url).pathname)
 }
 
 const PAGE_SIZE = 50

@@ -205,6 +205,21 @@ describe("a slow provider", () => {
   })
 })
 
+test("tool_choice any of Mistral's clients means required", async () => {
+  let sent: unknown
+  stop = mockProvider(({ body }) => {
+    sent = body["tool_choice"]
+    return Response.json({
+      choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }],
+    })
+  }).stop
+  const workspace = await newWorkspace()
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }]
+  const response = await workspace.as.chat("played/m80", "Hi", { tools, tool_choice: "any" })
+  await response.body?.cancel()
+  expect(sent).toBe("required")
+})
+
 describe("secrets", () => {
   test("no key is in a key list, a key's details or an error", async () => {
     const workspace = await newWorkspace()

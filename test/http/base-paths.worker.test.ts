@@ -1,0 +1,93 @@
+import { exports } from "cloudflare:workers"
+import { beforeAll, describe, expect, test } from "vitest"
+import { newWorkspace, type Workspace } from "../support/world.ts"
+
+/** Clients append `/v1`, `/v1beta` or `/openai/v1` to the base URL that a user gives them. */
+
+const BASES = [
+  "/v1",
+  "/api/v1/v1",
+  "/v1/v1",
+  "/openai/v1",
+  "/api/openai/v1",
+  "/api/v1/openai/v1",
+  "/v1/openai/v1",
+] as const
+const GEMINI_BASES = ["/v1beta", "/api/v1/v1beta", "/v1/v1beta"] as const
+
+type Call = { method?: string; body?: unknown; headers?: Record<string, string>; host?: string }
+
+function send(path: string, key: string, { method, body, headers, host = "gateway.test" }: Call = {}) {
+  return (exports as unknown as { default: Fetcher }).default.fetch(`http://${host}${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+let workspace: Workspace
+beforeAll(async () => {
+  workspace = await newWorkspace()
+})
+
+const messages = [{ role: "user", content: "Hello there" }]
+
+describe.each(BASES)("a client whose requests begin with %s", (base) => {
+  const call = (path: string, options?: Call) => send(base + path, workspace.key, options)
+
+  test("gets chat completions, responses and messages", async () => {
+    const chat = await call("/chat/completions", { body: { model: "sim/echo", messages } })
+    expect(await chat.json()).toMatchObject({ choices: [{ message: { content: "Hello there" } }] })
+    const response = await call("/responses", { body: { model: "sim/echo", input: "Hello there" } })
+    expect(await response.json()).toMatchObject({ status: "completed" })
+    const message = await call("/messages", { body: { model: "sim/echo", max_tokens: 50, messages } })
+    expect(await message.json()).toMatchObject({ content: [{ text: "Hello there" }] })
+  })
+
+  test("gets a chat completion from a body without a length", async () => {
+    const { body } = new Response(JSON.stringify({ model: "sim/echo", messages }))
+    const response = await (exports as unknown as { default: Fetcher }).default.fetch(
+      `http://gateway.test${base}/chat/completions`,
+      {
+        method: "POST",
+        headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
+        body: body as ReadableStream,
+      },
+    )
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello there" } }] })
+  })
+
+  test("gets models, also with an encoded slash", async () => {
+    expect(await (await call("/models")).json()).toHaveProperty("data")
+    expect(await (await call("/model/sim%2Fecho")).json()).toMatchObject({ data: { id: "sim/echo" } })
+  })
+
+  test("gets errors in the format of the endpoint", async () => {
+    const unknown = await call("/nothing")
+    expect(unknown.status).toBe(404)
+    const message = await call("/messages", { body: { model: "sim/status-429", max_tokens: 5, messages } })
+    expect(await message.json()).toMatchObject({ type: "error", error: { type: "rate_limit_error" } })
+    expect((await call("/chat/completions", { method: "PUT", body: {} })).status).toBe(405)
+  })
+
+  test("needs a key, and gets interns only at hostnames without a region", async () => {
+    expect((await send(`${base}/key`, "sk-gw-v1-nothing")).status).toBe(401)
+    for (const path of ["/interns", "/interns/x/daemon/attach", "/vault/secrets"]) {
+      const response = await call(path, { host: "eu.localhost" })
+      expect(await response.json()).toMatchObject({ error: { code: 403, metadata: { reason: "regional_hostname" } } })
+    }
+  })
+
+  test("may be a page of another origin", async () => {
+    const headers = { origin: "https://app.test", "access-control-request-method": "POST" }
+    const response = await call("/chat/completions", { method: "OPTIONS", headers })
+    expect(response.headers.get("access-control-allow-origin")).toBe("*")
+  })
+})
+
+test.each(GEMINI_BASES)("%s has the API of Google's clients", async (base) => {
+  const body = { contents: [{ parts: [{ text: "Hello there" }] }] }
+  const response = await send(`${base}/models/sim/echo:generateContent`, workspace.key, { body })
+  expect(await response.json()).toMatchObject({ candidates: [{ content: { parts: [{ text: "Hello there" }] } }] })
+  expect(await (await send(`${base}/models`, workspace.key)).json()).toHaveProperty("models")
+})
