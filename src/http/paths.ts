@@ -22,9 +22,18 @@ export function routePath(request: Request): string {
   return path.includes("%") && MODEL_PATH.test(path) ? path.replace(/%2f/gi, "/") : path
 }
 
-/** A path of the API below its base path. */
+const PASSTHROUGH = "/passthrough/"
+
+/**
+ * A path of the API below its base path, without the empty segments of a base URL that ends with a slash. The path at a
+ * passthrough service stays as it is.
+ */
 export function canonicalPath(path: string): string {
-  return path.replace(CLIENT_BASE, "/api/$1")
+  const collapsed = path.includes("//") ? path.replace(/\/{2,}/g, "/") : path
+  const canonical = collapsed.replace(CLIENT_BASE, "/api/$1")
+  if (!canonical.startsWith("/api/")) return path
+  if (canonical.startsWith(BASE_PATH + PASSTHROUGH)) return BASE_PATH + path.slice(path.indexOf(PASSTHROUGH))
+  return canonical.endsWith("/") ? canonical.slice(0, -1) : canonical
 }
 
 /** Whether the path has the version of Google's API. */

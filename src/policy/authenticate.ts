@@ -61,15 +61,18 @@ function cachedHash(credential: string, now: number): string | undefined {
 }
 
 /**
- * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`. If several headers are sent,
- * Authorization is used. A web page cannot set headers of a WebSocket, so OpenAI's client sends the key as a
+ * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`, those of Azure OpenAI in `api-key`. If
+ * several headers are sent, Authorization is used. A web page cannot set headers of a WebSocket, so OpenAI's client sends the key as a
  * subprotocol.
  */
 export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")
   if (credential !== null) return credential
   const bare =
-    headers.get("x-api-key") ?? headers.get("x-goog-api-key") ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
+    headers.get("x-api-key") ??
+    headers.get("x-goog-api-key") ??
+    headers.get("api-key") ??
+    keyProtocolOf(headers.get("sec-websocket-protocol"))
   return bare === undefined ? undefined : `Bearer ${bare}`
 }
 
@@ -107,9 +110,9 @@ async function principalOf(
   env: Env,
   now: number,
 ): Promise<Principal> {
-  if (!authorization) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
-  const secret = BEARER.exec(authorization)?.[1]
-  const principal = secret === undefined ? undefined : await find(hashKey(secret), ip, env, now)
+  const secret = BEARER.exec(authorization ?? "")?.[1]
+  if (secret === undefined) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
+  const principal = await find(hashKey(secret), ip, env, now)
   // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
   if (!principal || isExpired(principal, now)) throw unauthenticated("This API key is not valid.")
   return principal

@@ -85,6 +85,44 @@ describe.each(BASES)("a client whose requests begin with %s", (base) => {
   })
 })
 
+describe("a base URL that ends with a slash", () => {
+  const body = { model: "sim/echo", messages }
+
+  test.each([
+    "/api/v1//chat/completions",
+    "//v1/chat/completions",
+    "/api//v1/chat/completions/",
+    "/v1/chat/completions/",
+  ])("%s completes a chat", async (path) => {
+    const response = await send(path, workspace.key, { body })
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Hello there" } }] })
+  })
+
+  test("has the checks of the path without it", async () => {
+    expect((await send("//api//v1//interns//", workspace.key, { host: "eu.localhost" })).status).toBe(403)
+    expect((await send("/api/v1//key/", "sk-gw-v1-nothing")).status).toBe(401)
+  })
+})
+
+describe("the header of a key", () => {
+  const keyOf = async (headers: Record<string, string>) => {
+    const response = await (exports as unknown as { default: Fetcher }).default.fetch("http://gateway.test/v1/key", {
+      headers,
+    })
+    return [response.status, JSON.stringify(await response.json())] as const
+  }
+
+  test("may be api-key, as Azure's clients send it", async () => {
+    expect((await keyOf({ "api-key": workspace.key }))[0]).toBe(200)
+  })
+
+  test("is explained when Authorization has no scheme", async () => {
+    const [status, text] = await keyOf({ authorization: workspace.key })
+    expect([status, text]).toEqual([401, expect.stringContaining("Authorization: Bearer")])
+    expect(text).not.toContain(workspace.key)
+  })
+})
+
 test.each(GEMINI_BASES)("%s has the API of Google's clients", async (base) => {
   const body = { contents: [{ parts: [{ text: "Hello there" }] }] }
   const response = await send(`${base}/models/sim/echo:generateContent`, workspace.key, { body })

@@ -175,6 +175,19 @@ describe("a request to a passthrough service", () => {
     },
   )
 
+  test("has the same path for each form of the base path and the slug", async () => {
+    const { receiver, as } = await newSetup()
+    for (const path of [
+      "/passthrough/s%65arch/v1/search",
+      "/v1/passthrough/search/v1/search",
+      "//passthrough/search/v1/search",
+    ])
+      expect((await as.get(path)).status).toBe(200)
+    expect(receiver.got.map(({ url }) => url.pathname.slice(-10))).toEqual(
+      Array.from({ length: 3 }, () => "/v1/search"),
+    )
+  })
+
   test("cannot leave a rule's path with dots", async () => {
     const { as, receiver } = await newSetup()
     for (const path of ["v1/search/../admin", "v1/search/%2e%2e/admin", "v1/search/..%2fadmin"]) {

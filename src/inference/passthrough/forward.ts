@@ -22,7 +22,7 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   const meta = requestMetaOf(incoming)
   const service = await findCallableService(incoming, slug)
   const url = new URL(request.url)
-  const path = pathBelow(url, slug)
+  const path = pathBelow(url)
   const rule = requireRule(service, request.method, path)
   const screening = screeningOf(caller.guardrails, meta.wantsMetadata)
   const hasKey = keyFinder(request.headers)

@@ -42,10 +42,12 @@ export function responseHeaders(upstream: Headers, generationId: string, hide: (
 /** A path that a service could interpret differently from the rules. */
 const AMBIGUOUS = /%(?:25)*(?:2e|2f|5c|[01][0-9a-f]|7f)|\\|\/\/|\/\.{1,2};/i
 
+/** The slug may be percent-encoded. */
+const BELOW_SERVICE = /\/passthrough\/[^/]+(\/.*)$/
+
 /** The path below the service as the client sent it: `/v1/search`. Throws 400 if it is ambiguous. */
-export function pathBelow(url: URL, slug: string): string {
-  const marker = `/passthrough/${slug}`
-  const path = url.pathname.slice(url.pathname.indexOf(marker) + marker.length) || "/"
+export function pathBelow({ pathname }: URL): string {
+  const [, path = "/"] = BELOW_SERVICE.exec(pathname) ?? []
   if (!AMBIGUOUS.test(path)) return path
   throw new GatewayError(
     "invalid_request",
