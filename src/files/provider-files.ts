@@ -5,6 +5,7 @@ import { usableCredentials } from "../byok/usable-credentials.ts"
 import { openByokCredential } from "../policy/byok-routes.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { Env } from "../config/env.ts"
+import { type Timers, timersOf } from "../config/timers.ts"
 import { isArray, isObject, type Json, objectsOf } from "../support/json.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
@@ -26,8 +27,12 @@ const MAX_ERROR_BYTES = 65_536
 /** Headers that Anthropic's file API requires. */
 const ANTHROPIC_HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "files-api-2025-04-14" }
 
-/** `screening`: content filters of the guardrails of the key. */
-export type FileStorage = { provider: Provider; screening: Screening | undefined }
+/** `screening`: content filters of the guardrails of the key. `timers`: for a record, and for the bytes of a file. */
+export type FileStorage = {
+  provider: Provider
+  screening: Screening | undefined
+  timers: Pick<Timers, "firstFrameMs" | "totalMs">
+}
 
 /** `requested`: the id of a workspace of which a management key uses the credential. */
 type StorageOf = { principal: Principal; requested: string | undefined }
@@ -62,7 +67,8 @@ export async function fileStorageFor(
   if (apiKey === undefined) {
     throw new GatewayError("unavailable", `The workspace's credential for ${slug} could not be decrypted.`)
   }
-  return { provider: { ...provider, apiKey }, screening: isFiltered ? screeningOf(guardrails, false) : undefined }
+  const screening = isFiltered ? screeningOf(guardrails, false) : undefined
+  return { provider: { ...provider, apiKey }, screening, timers: timersOf(env) }
 }
 
 export type ProviderFileRequest = {
@@ -73,9 +79,11 @@ export type ProviderFileRequest = {
   contentType?: string
 }
 
+const CONTENT_PATH = /\/content$/
+
 /** Sends a request to the vendor. Throws its rejection with a message that contains no key. */
 export async function requestProvider(
-  { provider, screening }: FileStorage,
+  { provider, screening, timers }: FileStorage,
   sent: ProviderFileRequest,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -86,12 +94,17 @@ export async function requestProvider(
     ...(contentType !== undefined && { "content-type": contentType }),
     ...credentialHeader(provider),
   }
-  const init = { method, headers, body, redirect: "manual" as const, signal }
+  const hasContent = body !== null || CONTENT_PATH.test(path)
+  const deadline = AbortSignal.timeout(hasContent ? timers.totalMs : timers.firstFrameMs)
+  const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.any([signal, deadline]) }
   const response = await fetch(`${provider.baseUrl}${path}`, init).catch(() => undefined)
-  if (!response) throw new GatewayError("provider_failed", `${provider.name} could not be reached.`)
+  if (!response) throw deadline.aborted ? tooSlow(provider) : unreachable(provider)
   if (response.ok) return response
   throw await refusalOf(provider, response, screening?.providerMessage)
 }
+
+const tooSlow = ({ name }: Provider) => new GatewayError("timeout", `${name} did not respond in time.`)
+const unreachable = ({ name }: Provider) => new GatewayError("provider_failed", `${name} could not be reached.`)
 
 async function refusalOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
@@ -107,7 +120,7 @@ async function refusalOf(provider: Provider, response: Response, filter?: Messag
 
 /** A JSON response with the names of its files after the content filters. */
 export async function readJson({ provider, screening }: FileStorage, response: Response): Promise<Json> {
-  const bytes = response.body && (await readAtMost(response.body, MAX_RESPONSE_BYTES))
+  const bytes = response.body && (await readAtMost(response.body, MAX_RESPONSE_BYTES).catch(() => undefined))
   try {
     const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
     if (isObject(result)) return screening?.readsOutput ? withNames(result, screening) : result

@@ -2,6 +2,8 @@ import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { clearFiles } from "../../src/files/bytes.ts"
 import { toCsvCell } from "../../src/files/export.ts"
+import { requestProvider } from "../../src/files/provider-files.ts"
+import { reachableProviders } from "../../src/providers/configured.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -459,6 +461,25 @@ describe("the file storage of a provider", () => {
       mockVendor(() => Response.json(file))
       await expectJson(200, upload(key, formOf("fine")))
     })
+  })
+
+  test("returns 408 when the provider does not respond in time", async () => {
+    const provider = reachableProviders(env).get("openai")
+    if (!provider) throw new Error("OpenAI is not configured.")
+    vi.spyOn(globalThis, "fetch").mockImplementation(
+      (_, init) =>
+        new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason))),
+    )
+    const storage = { provider, screening: undefined, timers: { firstFrameMs: 5, totalMs: 5 } }
+    const { signal } = new AbortController()
+    for (const sent of [
+      { method: "GET", path: "/files" },
+      { method: "POST", path: "/files", body: new FormData() },
+    ])
+      await expect(requestProvider(storage, sent, signal)).rejects.toMatchObject({
+        code: "timeout",
+        message: "OpenAI did not respond in time.",
+      })
   })
 
   test.each([
