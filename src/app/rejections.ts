@@ -15,6 +15,7 @@ const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/messages": "completions",
   "/embeddings": "embeddings",
   "/rerank": "rerank",
+  "/moderations": "decisions",
   "/images/generations": "image",
   "/images": "image",
   "/images/edits": "image",

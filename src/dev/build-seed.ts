@@ -24,6 +24,7 @@ import {
 import {
   authorPrices,
   embeddingModels,
+  moderationModels,
   realtimeModels,
   toTokenizer,
   unseeded,
@@ -86,7 +87,9 @@ const { metas, schemaModels } = readModelMeta()
 const chat = metas.filter(isSeeded).map((meta) => toSeedModel(meta))
 const embeddings = Object.entries(embeddingModels).map(([id, facts]) => toEmbeddingModel(id, facts))
 const realtime = Object.entries(realtimeModels).map(([id, facts]) => toRealtimeModel(id, facts))
-const models = [...chat, ...embeddings, ...realtime].filter(({ endpoints }) => endpoints.length > 0)
+const models = [...chat, ...embeddings, ...realtime, ...moderationModels].filter(
+  ({ endpoints }) => endpoints.length > 0,
+)
 models.sort((a, b) => (a.id < b.id ? -1 : 1))
 const lines = models.map((model) => JSON.stringify(model)).join(",\n")
 writeFileSync(

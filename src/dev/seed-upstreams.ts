@@ -193,6 +193,30 @@ export const embeddingModels: Readonly<Record<string, { name: string; context: n
   "openai/text-embedding-ada-002": { name: "OpenAI: Text Embedding Ada 002", context: 8_192, tokenizer: "GPT" },
 }
 
+/** OpenAI's moderation is free of charge, which the lists do not say. */
+export const moderationModels = [
+  {
+    id: "openai/omni-moderation-latest",
+    name: "OpenAI: Omni Moderation",
+    description: "Classifies texts and images by categories of harm.",
+    created: Date.UTC(2024, 8, 26) / 1_000,
+    knowledge_cutoff: null,
+    context_length: null,
+    input_modalities: ["text", "image"],
+    output_modalities: ["decisions"],
+    tokenizer: "GPT",
+    endpoints: [
+      {
+        provider: "openai",
+        upstream_id: "omni-moderation-latest",
+        pricing: { prompt: "0", completion: "0" },
+        collects_data: false,
+        supported_parameters: [],
+      },
+    ],
+  },
+]
+
 type RealtimeFacts = { name: string; context: number; output: number; tokenizer: string; pricing: Pricing }
 
 /** Offered only by their author, whose prices these are: the lists have no prices of audio tokens. */

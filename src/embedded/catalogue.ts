@@ -20,6 +20,7 @@ const REALTIME_PRICING: Pricing = {
 const FREE: Pricing = { prompt: "0", completion: "0" }
 const MEDIA_PRICING: Record<MediaModel["makes"], Pricing> = {
   rerank: { ...FREE, request: "0.001" },
+  decisions: FREE,
   image: { ...FREE, image_output: "0.02" },
   // Per character.
   speech: { ...FREE, prompt: "0.000015" },

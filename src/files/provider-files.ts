@@ -1,3 +1,4 @@
+import { withDeadline } from "../outbound/deadline.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import type { Principal } from "../access/principal.ts"
 import { findByokCredentials } from "../byok/store.ts"
@@ -95,10 +96,12 @@ export async function requestProvider(
     ...credentialHeader(provider),
   }
   const hasContent = body !== null || CONTENT_PATH.test(path)
-  const deadline = AbortSignal.timeout(hasContent ? timers.totalMs : timers.firstFrameMs)
-  const init = { method, headers, body, redirect: "manual" as const, signal: AbortSignal.any([signal, deadline]) }
-  const response = await fetch(`${provider.baseUrl}${path}`, init).catch(() => undefined)
-  if (!response) throw deadline.aborted ? tooSlow(provider) : unreachable(provider)
+  const init = { method, headers, body, redirect: "manual" as const }
+  const send = (ended: AbortSignal) =>
+    fetch(`${provider.baseUrl}${path}`, { ...init, signal: ended }).catch(() => undefined)
+  const sending = await withDeadline(hasContent ? timers.totalMs : timers.firstFrameMs, signal, send)
+  const response = "value" in sending ? sending.value : undefined
+  if (!response) throw "stopped" in sending ? tooSlow(provider) : unreachable(provider)
   if (response.ok) return response
   throw await refusalOf(provider, response, screening?.providerMessage)
 }

@@ -97,6 +97,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createPresetFromChat: PRESET,
   createPresetFromMessages: PRESET,
   createPresetFromResponses: { model: "sim/echo", temperature: 0.2, max_output_tokens: 500 },
+  createModeration: { model: "sim/moderation", input: "How are you?" },
   createReconciliation: {},
   createResponse: { model: "sim/echo", input: "Name three rivers of Europe." },
   createScimDirectory: { name: "Corporate directory" },

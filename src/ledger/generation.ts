@@ -66,7 +66,7 @@ export type GenerationDraft = {
   ancestorKeys?: readonly string[]
   createdAt: number
   requestId: string
-  apiType: "completions" | "embeddings" | "rerank" | "image" | "tts" | "stt" | "video" | "realtime"
+  apiType: "completions" | "embeddings" | "rerank" | "decisions" | "image" | "tts" | "stt" | "video" | "realtime"
   /** The model that the client requested. */
   requestedModel: string
   streamed: boolean

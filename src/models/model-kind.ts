@@ -6,11 +6,12 @@ export function outputsOf(name: string): readonly string[] {
 
 /** False for names that are not callable models. */
 export function isCallable(name: string): boolean {
-  return !/moderation|guard(?:rail)?s?-|babbage|davinci|^ft:|realtime|computer-use/i.test(name)
+  return !/guard(?:rail)?s?-|babbage|davinci|^ft:|realtime|computer-use/i.test(name)
 }
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/rerank/i, "rerank"],
+  [/moderation/i, "decisions"],
   [/embed|(?:^|[/_-])(?:bge|e5|gte|nomic|minilm|mxbai|arctic)[-_]/i, "embeddings"],
   [/whisper|transcri|(?:^|[/_-])asr(?:$|[-_])/i, "transcription"],
   [/(?:^|[/_-])tts(?:$|[-_:])|text-to-speech/i, "speech"],

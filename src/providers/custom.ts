@@ -21,6 +21,7 @@ const OUTPUTS = [
   "audio",
   "embeddings",
   "rerank",
+  "decisions",
   "speech",
   "transcription",
   "video",

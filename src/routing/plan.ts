@@ -26,6 +26,7 @@ export const OUTPUTS = [
   "embeddings",
   "image",
   "rerank",
+  "decisions",
   "speech",
   "transcription",
   "video",

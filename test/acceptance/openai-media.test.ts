@@ -49,6 +49,17 @@ test("openai: an image is edited, and audio is translated", async () => {
   expect(translated.text).toBe("20000 bytes of audio/wav")
 })
 
+test("openai: texts are moderated", async () => {
+  const client = openai(organization.apiKey)
+  const input = ["How are you?", "I will kill you"]
+  const { results } = await client.moderations.create({ model: "sim/moderation", input })
+  expect(results.map(({ flagged, categories }) => [flagged, categories.violence])).toEqual([
+    [false, false],
+    [true, true],
+  ])
+  await expect(client.moderations.create({ model: "sim/echo", input })).rejects.toBeInstanceOf(NotFoundError)
+})
+
 test("openai: a model without this modality is a NotFoundError", async () => {
   const client = openai(organization.apiKey)
   const model = "sim/echo"

@@ -80,6 +80,7 @@ describe("media at an address of the operator's network", () => {
     ["/messages", { max_tokens: 9, messages: messages({ type: "document", source: { type: "url", url } }) }],
     ["/images", { prompt: "p", image: url }],
     ["/rerank", { query: "q", documents: [{ image: url }] }],
+    ["/moderations", { input: [{ type: "image_url", image_url: { url } }] }],
     ["/embeddings", { input: [{ content: [{ type: "image_url", image_url: { url } }] }] }],
   ])("is rejected on %s: %j", async (path, body) => {
     const urls: string[] = []

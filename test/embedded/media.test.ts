@@ -31,6 +31,15 @@ test("rerank orders documents by shared words, equal ones in input order", async
   })
 })
 
+test("a moderation flags texts with a word of a category", async () => {
+  const input = ["Good morning", "I will kill the process", ""]
+  const { results } = await (
+    await post("/moderations", { model: "moderation", input })
+  ).json<{ results: { flagged: boolean; categories: Record<string, boolean> }[] }>()
+  expect(results.map(({ flagged }) => flagged)).toEqual([false, true, false])
+  expect(results[1]?.categories).toMatchObject({ violence: true, hate: false })
+})
+
 describe("images", () => {
   test("are distinct and as many as requested", async () => {
     const { data } = await (
@@ -104,6 +113,7 @@ describe("rejected requests", () => {
   const file = new File(["x"], "a.wav")
 
   test.each([
+    ["a moderation without an input", () => post("/moderations", { model: "moderation" }), "input"],
     ["a rerank without documents", () => post("/rerank", { model: "rerank", query: "x" }), "documents"],
     ["an image without a prompt", () => post("/images/generations", { model: "image" }), "prompt"],
     ["speech without text", () => post("/audio/speech", { model: "speech" }), "input"],

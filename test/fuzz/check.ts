@@ -6,7 +6,7 @@ import type { Answer } from "./send.ts"
 /** Statuses of a call for a failing provider. */
 const OF_PROVIDERS = new Set([502, 503, 504, 524, 529])
 const CALLS =
-  /^\/api\/v1\/(chat|completions|responses|messages|embeddings|rerank|images|audio|videos|interns|presets|models|providers|catalogue|files|observability|scim)/
+  /^\/api\/v1\/(chat|completions|responses|messages|embeddings|rerank|moderations|images|audio|videos|interns|presets|models|providers|catalogue|files|observability|scim)/
 
 export class Checker {
   readonly #contract: Contract

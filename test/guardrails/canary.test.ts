@@ -125,6 +125,14 @@ const REQUESTS: Readonly<Record<string, Json>> = {
   },
   embeddings: { model: "a/b", input: ["one", "two"], user: "u" },
   rerank: { model: "a/b", query: "q", documents: ["one", { text: "two", title: "t" }], instruction: "i" },
+  moderations: {
+    model: "a/b",
+    input: [
+      { type: "text", text: "one" },
+      { type: "image_url", image_url: { url: "https://images.example/a.png?q=two" } },
+    ],
+    user: "u",
+  },
   images: {
     model: "a/b",
     prompt: "a cat",

@@ -146,6 +146,7 @@ describe("models and providers", () => {
       ["/messages", { model: "sim-messages/echo", max_tokens: 9, messages: [{ role: "user", content: "x" }] }],
       ["/embeddings", { model: "sim/embed", input: "x" }],
       ["/rerank", { model: "sim/rerank", query: "x", documents: ["y"] }],
+      ["/moderations", { model: "sim/moderation", input: "x" }],
       ["/images", { model: "sim/image", prompt: "x" }],
       ["/audio/speech", { model: "sim/speech", input: "x", voice: "v" }],
       ["/audio/transcriptions", { model: "sim/transcribe", input_audio: { data: "aGk=", format: "wav" } }],
@@ -394,6 +395,8 @@ describe("content in a request", () => {
       ],
       ["/embeddings", { model: "sim/embed", input: ["x", text] }],
       ["/rerank", { model: "sim/rerank", query: "x", documents: [{ text }] }],
+      ["/moderations", { model: "sim/moderation", input: ["x", text] }],
+      ["/moderations", { model: "sim/moderation", input: [{ type: "text", text }] }],
       ["/images", { model: "sim/image", prompt: text }],
       ["/audio/speech", { model: "sim/speech", input: text, voice: "v" }],
       [

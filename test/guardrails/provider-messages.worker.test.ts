@@ -65,6 +65,7 @@ const STREAMS = CALLS.map(([name, path, body]): [string, string, Json] =>
 const PLAIN: [output: string, path: string, body: Json][] = [
   ["embeddings", "v1/embeddings", { input: "Hi" }],
   ["rerank", "v1/rerank", { query: "Hi", documents: ["a"] }],
+  ["decisions", "v1/moderations", { input: "Hi" }],
   ["image", "v1/images/generations", { prompt: "Hi" }],
   ["speech", "v1/audio/speech", { input: "Hi" }],
   ["transcription", "v1/audio/transcriptions", { input_audio: { data: "SUQz", format: "mp3" } }],

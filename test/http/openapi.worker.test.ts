@@ -59,7 +59,7 @@ describe("the example of", () => {
       const filled = path.replaceAll(/\{(\w+)\}/g, (__, name: string) => PARAMETERS[name] ?? crypto.randomUUID())
       const client = isOfOperator(`${method} ${path}`)
         ? operatorClient
-        : /^\/(chat|responses|messages|embeddings|rerank|images|audio|videos|estimate|key)/.test(path)
+        : /^\/(chat|responses|messages|embeddings|rerank|moderations|images|audio|videos|estimate|key)/.test(path)
           ? workspace.as
           : workspace.manage
       const query = parameters

@@ -132,6 +132,7 @@ describe("invalid input is rejected with a 400 that names the field", () => {
   test.each([
     ["/embeddings", { model: "sim/embed", input: "x", models: 1 }, "models"],
     ["/rerank", { model: "sim/rerank", query: "x", documents: ["y"], models: [null] }, "models"],
+    ["/moderations", { model: "sim/moderation", input: "x", models: [null] }, "models"],
     ["/images", { model: "sim/image", prompt: "x", models: 1 }, "models"],
     ["/messages/count_tokens", { model: "a/b", messages: [{ role: "user", content: "x" }], system: 1 }, "system"],
     ["/messages/count_tokens", { model: "a/b", messages: [{ role: "user", content: "x" }], system: [null] }, "system"],

@@ -19,6 +19,7 @@ const SOUND = new Uint8Array(40_000).map((_, at) => at % 251)
 
 const REQUESTS = {
   "/rerank": { model: "sim/rerank", query: "the cat", documents: ["a dog", "the cat"] },
+  "/moderations": { model: "sim/moderation", input: "How are you?" },
   "/images": { model: "sim/image", prompt: "a dot" },
   "/images/generations": { model: "sim/image", prompt: "a dot" },
   "/audio/speech": { model: "sim/speech", input: "Hello there" },
@@ -125,6 +126,7 @@ describe("a response", () => {
 describe("the charge", () => {
   test.each([
     ["a request", "/rerank", { documents: ["a", "b", "c"] }, "rerank", 0.001],
+    ["nothing", "/moderations", {}, "decisions", 0],
     ["each image", "/images", { n: 2 }, "image", 0.04],
     ["each character", "/audio/speech", { input: "0123456789" }, "tts", 0.000_15],
     ["each character of instructions", "/audio/speech", { input: "01234", instructions: "56789" }, "tts", 0.000_15],
@@ -165,6 +167,9 @@ describe("a rejection", () => {
     ["/rerank", { documents: [] }, "documents"],
     ["/rerank", { documents: [1] }, "documents[0]"],
     ["/rerank", { top_n: 0 }, "top_n"],
+    ["/moderations", { input: [] }, "input"],
+    ["/moderations", { input: ["a", 1] }, "input[1]"],
+    ["/moderations", { input: [{ type: "audio" }] }, "input[0].type"],
     ["/images", { prompt: undefined }, "prompt"],
     ["/images", { n: 11 }, "n"],
     ["/images", { stream: true }, "stream"],
@@ -244,6 +249,7 @@ describe("providers", () => {
 
   const outputs: Record<Endpoint, string> = {
     "/rerank": "rerank",
+    "/moderations": "decisions",
     "/images": "image",
     "/images/generations": "image",
     "/audio/speech": "speech",
@@ -262,9 +268,31 @@ describe("providers", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
+  test("whose moderations lack flagged get it from the categories", async () => {
+    const workspace = await newWorkspace()
+    const model = await newModel("decisions", ["twin-a"], { prompt: "0.000001" })
+    const result = { categories: { hate: true, pii: false }, category_scores: { hate: 0.9, pii: 0.1 } }
+    const calls = respondWith(() =>
+      Response.json({ id: "m-1", model: "up", results: [result], usage: { prompt_tokens: 7, total_tokens: 7 } }),
+    )
+    const response = await send(workspace, "/moderations", { model, input: ["Some text"], user: "u" })
+    expect(await response.clone().json()).toMatchObject({ model, results: [{ ...result, flagged: true }] })
+    expect(calls).toMatchObject([
+      { url: expect.stringMatching(/\/moderations$/), json: { model: "up", input: ["Some text"] } },
+    ])
+    expect(await chargedFor(workspace, response)).toMatchObject({ api_type: "decisions", total_cost: 0.000_007 })
+  })
+
+  test("is asked for OpenAI's model if a moderation names none", async () => {
+    const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.post("/moderations", { input: "Hi" }))
+    expect(error.message).toContain("openai/omni-moderation-latest")
+  })
+
   test.each([
     ["/rerank", { results: "none" }],
     ["/rerank", { results: [{ index: "0", relevance_score: 1 }] }],
+    ["/moderations", { results: [] }],
+    ["/moderations", { results: [{ flagged: false }] }],
     ["/images", { created: 1, data: [] }],
     ["/images", { created: 1, data: [{ note: "later" }] }],
     ["/audio/speech", { audio: "in words" }],

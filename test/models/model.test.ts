@@ -66,6 +66,8 @@ describe("the output of a model by its name", () => {
     ["nomic-embed-text:latest", "embeddings"],
     ["BAAI/bge-m3", "embeddings"],
     ["bge-reranker-v2-m3", "rerank"],
+    ["omni-moderation-latest", "decisions"],
+    ["mistral-moderation-2411", "decisions"],
     ["whisper-large-v3", "transcription"],
     ["gpt-4o-mini-tts", "speech"],
     ["black-forest-labs/FLUX.1-schnell", "image"],

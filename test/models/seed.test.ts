@@ -40,9 +40,9 @@ describe("the seed", () => {
     expect(endpoints.filter(({ pricing }) => !PriceList.safeParse(pricing).success)).toEqual([])
   })
 
-  test("has zero prices only for :free variants", () => {
+  test("has zero prices only for :free variants and OpenAI's moderation", () => {
     const free = endpoints.filter(({ pricing }) => Number(pricing?.prompt) === 0).map(({ model }) => model)
-    expect(free.filter((id) => !id.endsWith(":free"))).toEqual([])
+    expect(free.filter((id) => !id.endsWith(":free"))).toEqual(["openai/omni-moderation-latest"])
   })
 
   test("prices one-hour cache writes above short ones for every Anthropic model with cache writes", () => {

@@ -3,7 +3,7 @@ export interface MediaModel {
   name: string
   description: string
   takes: "text" | "audio"
-  makes: "rerank" | "image" | "speech" | "transcription" | "video"
+  makes: "rerank" | "decisions" | "image" | "speech" | "transcription" | "video"
 }
 
 export const mediaModels: readonly MediaModel[] = [
@@ -13,6 +13,13 @@ export const mediaModels: readonly MediaModel[] = [
     description: "Orders documents by the words they share with the query.",
     takes: "text",
     makes: "rerank",
+  },
+  {
+    slug: "moderation",
+    name: "Moderation",
+    description: "Flags texts that contain one of a few words.",
+    takes: "text",
+    makes: "decisions",
   },
   {
     slug: "image",

@@ -4,6 +4,7 @@ import { invalid, unknownModel } from "../statuses.ts"
 import { EMPTY_MP4, findOrder, newOrder } from "./video.ts"
 import { mediaModels, type MediaModel } from "./models.ts"
 import { toPicture } from "./image.ts"
+import { decide } from "./moderation.ts"
 import { rerank } from "./rerank.ts"
 import { BYTES_PER_SECOND, tone, toWav } from "./audio.ts"
 
@@ -12,6 +13,7 @@ type Serve = (request: Request) => Promise<Response>
 /** Media endpoints of the embedded upstream, by method and path. */
 export const mediaRoutes: readonly (readonly [string, Serve])[] = [
   ["POST /v1/rerank", inJson("rerank", order)],
+  ["POST /v1/moderations", inJson("decisions", moderate)],
   ["POST /v1/images/generations", inJson("image", paint)],
   ["POST /v1/audio/speech", inJson("speech", synthesizeSpeech)],
   ["POST /v1/images/edits", edit],
@@ -48,6 +50,12 @@ function order({ model, query, documents, top_n: top }: Json): Response {
   if (!Array.isArray(documents)) return invalid(400, "'documents' must be an array.", "documents", null)
   const ranked = rerank(query, documents as unknown[], typeof top === "number" ? top : documents.length)
   return Response.json({ id: `rerank-${crypto.randomUUID()}`, model, ...ranked })
+}
+
+function moderate({ model, input }: Json): Response {
+  const results = decide(input)
+  if (!results) return invalid(400, "'input' must be a string, or an array of strings or content parts.", "input", null)
+  return Response.json({ id: `modr-${crypto.randomUUID()}`, model, results })
 }
 
 function paint({ prompt, n }: Json): Response {

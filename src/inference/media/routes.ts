@@ -19,6 +19,7 @@ import type { InferenceRequest } from "../inference-request.ts"
 import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
 import { MAX_FORM_BYTES, readImageEdit, readTranscription } from "./forms.ts"
+import { moderationRequest, withModerationModel } from "./moderation.ts"
 import {
   imageEditRequest,
   imageRequest,
@@ -30,6 +31,8 @@ import {
 import {
   ImageRequest,
   ImageResult,
+  ModerationRequest,
+  ModerationResult,
   RerankRequest,
   RerankResult,
   SpeechRequest,
@@ -52,6 +55,12 @@ const rerank = createRoute({
   ...post("/rerank", "rerank", "Rank documents by relevance"),
   request: { body: jsonBody(RerankRequest) },
   responses: { 200: ok(RerankResult, "The most relevant first."), ...FAILURES },
+})
+
+const moderations = createRoute({
+  ...post("/moderations", "createModeration", "Classify texts and images"),
+  request: { body: jsonBody(ModerationRequest) },
+  responses: { 200: ok(ModerationResult, "A result for each text, or one for all parts."), ...FAILURES },
 })
 
 const images = <Path extends string>(path: Path, operationId: string) =>
@@ -131,6 +140,7 @@ async function answer<Request extends object>(
 
 export const media = newRouter()
   .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankRequest))
+  .openapi(moderations, (c) => answer(c, withModerationModel(c.req.valid("json")), moderationRequest))
   .openapi(images("/images", "createImage"), (c) =>
     answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )

@@ -52,6 +52,42 @@ export const RerankResult = z
   })
   .meta({ id: "RerankResult" })
 
+const moderated = z.union(
+  [
+    z.looseObject({ type: z.literal("text"), text }),
+    z.looseObject({ type: z.literal("image_url"), image_url: z.looseObject({ url: filled }) }),
+  ],
+  { error: "must be a part of type text or image_url" },
+)
+const MAX_MODERATED = 2_048
+
+export const ModerationRequest = z
+  .looseObject({
+    ...shared,
+    model: shared.model.optional(),
+    input: z.union([text, z.array(text).min(1).max(MAX_MODERATED), z.array(moderated).min(1).max(MAX_MODERATED)], {
+      error: `must be a string, or an array of 1 to ${MAX_MODERATED} strings or content parts`,
+    }),
+  })
+  .meta({ id: "ModerationRequest" })
+export type ModerationRequest = z.infer<typeof ModerationRequest>
+
+export const ModerationResult = z
+  .looseObject({
+    id: z.string().optional(),
+    model: z.string(),
+    provider: z.string().optional(),
+    results: z.array(
+      z.looseObject({
+        flagged: z.boolean(),
+        categories: z.record(z.string(), z.boolean()),
+        category_scores: z.record(z.string(), z.number()),
+      }),
+    ),
+    usage: z.looseObject({ cost: z.number().optional() }).optional(),
+  })
+  .meta({ id: "ModerationResult" })
+
 const notStreamed = z.literal(false, { error: "must be false: images are not streamed" }).nullish()
 
 export const ImageRequest = z

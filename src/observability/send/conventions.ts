@@ -30,6 +30,7 @@ const OPERATIONS: Readonly<Record<Generation["apiType"], string>> = {
   completions: "chat",
   embeddings: "embeddings",
   rerank: "rerank",
+  decisions: "moderation",
   image: "generate_content",
   tts: "generate_content",
   stt: "generate_content",
