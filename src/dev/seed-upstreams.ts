@@ -201,7 +201,7 @@ export const moderationModels = [
     description: "Classifies texts and images by categories of harm.",
     created: Date.UTC(2024, 8, 26) / 1_000,
     knowledge_cutoff: null,
-    context_length: null,
+    context_length: 32_768,
     input_modalities: ["text", "image"],
     output_modalities: ["decisions"],
     tokenizer: "GPT",
