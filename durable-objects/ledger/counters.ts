@@ -1,5 +1,13 @@
 import { parseStored } from "../../src/support/json.ts"
-import { type FreeCount, NO_FREE_REQUESTS } from "../../src/ledger/free-requests.ts"
+import {
+  countFreeRequest,
+  currentFree,
+  dailyLimit,
+  type FreeCount,
+  type FreeLimitExceeded,
+  type FreeLimits,
+  NO_FREE_REQUESTS,
+} from "../../src/ledger/free-requests.ts"
 import { addSpent, type Counters, newCounters, rollForward, type Spent } from "../../src/ledger/limits.ts"
 
 /** Key of the counter of free requests. */
@@ -84,6 +92,18 @@ export class CounterStore {
 
   saveFree(count: FreeCount): void {
     this.#write([[FREE, count]])
+  }
+
+  freeToday(limits: FreeLimits, creditedNano: number, now: number): { limit: number; used: number } {
+    return { limit: dailyLimit(limits, creditedNano), used: currentFree(this.free, now).day }
+  }
+
+  /** Counts a request on a free model. The limit that it exceeds, or null. */
+  countFree(limits: FreeLimits, creditedNano: number, now: number): FreeLimitExceeded | null {
+    const counted = countFreeRequest(this.free, limits, creditedNano, now)
+    if ("refusal" in counted) return counted.refusal
+    this.saveFree(counted.count)
+    return null
   }
 
   #read<T>(scope: string): Readonly<T> | undefined {

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
-import { currentFree, dailyLimit, type FreeLimits } from "../../src/ledger/free-requests.ts"
+import type { FreeLimitExceeded, FreeLimits } from "../../src/ledger/free-requests.ts"
 import { ACCOUNT, type Counters, keyScope, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import {
   type Balance,
@@ -94,11 +94,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Whether anything is left under these limits. Read only. */
   checkLimits(limits: readonly Limit[], chargesAccount: boolean): Verdict {
-    return checkLimits(
-      chargesAccount ? withAccount(limits, this.#credits.total()) : limits,
-      this.#counters,
-      this.#holds,
-    )
+    const checked = chargesAccount ? withAccount(limits, this.#credits.total()) : limits
+    return checkLimits(checked, this.#counters, this.#holds)
   }
 
   /** `checkLimits` for isolates of release 0.2, which call it until they are replaced. */
@@ -210,8 +207,11 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Requests on free models today. */
   freeToday(limits: FreeLimits): { limit: number; used: number } {
-    const { day } = currentFree(this.#counters.free, Date.now())
-    return { limit: dailyLimit(limits, this.#credits.total()), used: day }
+    return this.#counters.freeToday(limits, this.#credits.total(), Date.now())
+  }
+
+  countFreeRequest(limits: FreeLimits): FreeLimitExceeded | null {
+    return this.#counters.countFree(limits, this.#credits.total(), Date.now())
   }
 
   /** Counters of these keys, in the same order. */

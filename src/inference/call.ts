@@ -38,6 +38,8 @@ export type HeldCall = CallContext & {
   heartbeat: HoldHeartbeat
   /** Nano-USD that the ledger reserved. */
   heldNano: number
+  /** The hold counted as a request on a free model. */
+  isCountedAsFree: boolean
   /** All limits that the call counts in except the balance, including those of the provider that answered. */
   limitsAt: (target: Target | undefined) => readonly Limit[]
 }

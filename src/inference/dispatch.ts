@@ -15,6 +15,7 @@ import { AttemptTimer } from "./call-timers.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
 import { cacheKeyOf, findCached, type Pending } from "./cached-response.ts"
 import type { Deps } from "./deps.ts"
+import { freeTargetCheck } from "./free-models.ts"
 import { type Content, failure, readRejection, readResponse } from "./upstream-response.ts"
 
 /** The response of the target that accepted the call: a stream that has shown content, or a complete document. */
@@ -65,9 +66,15 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   let needsByok = false
   // Endpoints that failed for reasons other than the key: their other keys would fail as well.
   const failed: Target[] = []
+  const countIfFree = freeTargetCheck(call, deps)
   for (const [at, target] of call.targets.entries()) {
     if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
     if (failed.some((one) => isSibling(one, target))) continue
+    const refused = await countIfFree(target)
+    if (refused) {
+      rejections.push(refused)
+      continue
+    }
     const startedAt = Date.now()
     const hasFallback = call.targets.slice(at + 1).some((other) => !isSibling(other, target))
     const result = await sendWithKey(target, deps.openKey, (provider) =>

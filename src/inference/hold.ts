@@ -1,6 +1,5 @@
-import { GatewayError } from "../errors/errors.ts"
 import { newMeter } from "../formats/chat/meter.ts"
-import type { FreeLimitExceeded, FreeLimits } from "../ledger/free-requests.ts"
+import type { FreeLimits } from "../ledger/free-requests.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 import type { CostRange } from "../ledger/limits.ts"
 import type { ProviderHolds, ProviderVerdict } from "../ledger/provider-limits.ts"
@@ -15,6 +14,7 @@ import { completionCap, costRangeFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import type { CallContext } from "./inference-request.ts"
 import { DispatchAbort, HoldHeartbeat } from "./call-timers.ts"
+import { freeLimitError, isFreeTarget } from "./free-models.ts"
 import { limitError } from "./limit-error.ts"
 import { rateLimitError } from "./rate-limit-error.ts"
 import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "./provider-budgets.ts"
@@ -27,9 +27,10 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
   const { user, bounds } = request
   const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
   const plain = newDraft(draftFieldsOf(planned), meta, caller)
-  const { heldNano, estimateNano, isByok, within } = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
+  const granted = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
     throw withRoutingMetadata(refusal, planned, planned.targets)
   })
+  const { heldNano, estimateNano, isByok, within, isCountedAsFree } = granted
   const draft = draftFor(plain, isByok)
   const { targets } = within
   const chargeLimitOf = (target: Target) => within.grantOf(target) ?? grantFor(target, heldNano, caller)
@@ -50,11 +51,18 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
     encoder: request.encoderFor(context),
     heartbeat: new HoldHeartbeat(context),
     heldNano,
+    isCountedAsFree,
     limitsAt: (target: Target | undefined) => limitsAt(target, caller),
   })
 }
 
-type Grant = { heldNano: number; estimateNano: number; within: WithinBudgets; isByok: boolean }
+type Grant = {
+  heldNano: number
+  estimateNano: number
+  within: WithinBudgets
+  isByok: boolean
+  isCountedAsFree: boolean
+}
 
 /**
  * The hold of a call and the targets that it covers. If the account or a limit rejects the call, only the targets with
@@ -67,7 +75,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     const { estimateNano, estimateTokens, ...amounts } = costRangeOf(covered)
     const providers = providerHoldsOf(covered, caller, costRangeOf)
     const [first] = covered
-    const isFree = first !== undefined && !first.byok && isFreeVariant(first, draft.requestedModel)
+    const isFree = first !== undefined && isFreeTarget(first, draft.requestedModel)
     if (isFree) await deps.throttleFreeModels()
     const free = isFree ? deps.freeLimits() : undefined
     const limits = rateLimitsOf(caller)
@@ -86,7 +94,7 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     }
     const verdict = await hold(input, deps)
     const within = withinBudgets(covered, providers, verdict.providers)
-    return { heldNano: verdict.grantedNano, estimateNano, within, isByok }
+    return { heldNano: verdict.grantedNano, estimateNano, within, isByok, isCountedAsFree: isFree }
   }
   return holdOrByok(targets, tryHold)
 }
@@ -139,11 +147,6 @@ function draftFor(draft: GenerationDraft, isByok: boolean): GenerationDraft {
   return isByok ? { ...draft, isByok } : draft
 }
 
-/** Whether the model is a `:free` variant. Models of providers that charge nothing are not limited. */
-function isFreeVariant({ model }: Target, requested: string): boolean {
-  return model.id.endsWith(":free") || requested.endsWith(":free")
-}
-
 function draftFieldsOf({ request, meta }: PlannedCall) {
   const { bounds, preparation, apiType, upstream, sessionId, user, trace = null, messages, exported } = request
   return {
@@ -182,22 +185,4 @@ function abortOnDisconnect(signal: AbortSignal, dispatchAbort: DispatchAbort): v
 /** Whether content logging or a destination needs the text of the call. */
 function storesContent({ deps, draft }: Pick<CallContext, "deps" | "draft">): boolean {
   return deps.contents?.keeps(draft.id) === true || draft.broadcast?.hasContent === true
-}
-
-/** A 429 of the gateway. Only this one has the `x-ratelimit-*` headers. */
-function freeLimitError({ limit, resetAt, window }: FreeLimitExceeded): GatewayError {
-  const seconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
-  return new GatewayError(
-    "rate_limited",
-    `This account may make ${limit} requests a ${window} on free models, and has reached that limit. Retry in ${seconds} seconds, or call a paid model.`,
-    {
-      metadata: { reason: "free_model_limit", retryable: true },
-      headers: {
-        "x-ratelimit-limit": String(limit),
-        "x-ratelimit-remaining": "0",
-        "x-ratelimit-reset": String(resetAt),
-        "retry-after": String(seconds),
-      },
-    },
-  )
 }

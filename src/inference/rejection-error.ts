@@ -12,11 +12,15 @@ export function rejectionError(
   const hints = rejections.map((rejection) => rejection.retryAfterMs)
   const hint = hints.every((ms) => ms !== null) ? Math.min(...hints) : undefined
   return new GatewayError(rejection.code, rejection.message, {
-    metadata: {
+    metadata: rejection.error?.metadata ?? {
       ...(rejection.providerCode !== null && { provider_code: rejection.providerCode }),
       provider_name: rejection.provider,
     },
     ...(extraFields && { extraFields }),
-    headers: { ...headers, ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }) },
+    headers: {
+      ...headers,
+      ...(hint !== undefined && { "retry-after": String(Math.ceil(hint / 1_000)) }),
+      ...rejection.error?.headers,
+    },
   })
 }

@@ -4,9 +4,9 @@ import { cappedAt, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { NOTHING_ELSE, type Progress, Reports } from "./reports.ts"
-import { type ClientOptions, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
+import { type ClientOptions, RENEW_AFTER_MS, renewalMs, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
-import type { FreeLimits } from "./free-requests.ts"
+import type { FreeLimitExceeded, FreeLimits } from "./free-requests.ts"
 import { IDLE_MS, type Lease, type Leases } from "./leases.ts"
 import type { Counters, Limit, LimitStatus, Verdict } from "./limits.ts"
 import {
@@ -30,8 +30,6 @@ export function openLedger(env: Env, organizationId: string, options: ClientOpti
 
 /** Calls that run longer are registered with the ledger. Most calls under a lease end earlier and need no report. */
 const REGISTER_AFTER_MS = 2_000
-/** Maximum age of the estimate of a running call, which is charged if its isolate dies. */
-const RENEW_AFTER_MS = 5_000
 /** Reports of other calls without a run of the call's own timer, after which the call counts as dead. */
 const MAX_SILENT_REPORTS = 6
 /** A call under a lease without a report for this long has lost its timer. */
@@ -262,6 +260,11 @@ export class LedgerClient {
     return this.#reports.request(async (stub) => stub.freeToday(limits))
   }
 
+  /** Counts a request on a free model. The limit that it exceeds, or null. */
+  async countFreeRequest(limits: FreeLimits): Promise<FreeLimitExceeded | null> {
+    return this.#reports.request(async (stub) => stub.countFreeRequest(limits))
+  }
+
   async balance(): Promise<Balance> {
     await this.#reports.flush()
     return this.#reports.request(async (stub) => stub.balance())
@@ -291,8 +294,4 @@ export class LedgerClient {
   async credit(id: string, amountNano: number): Promise<CreditResult> {
     return this.#reports.request(async (stub) => stub.credit(id, amountNano))
   }
-}
-
-function renewalMs(ttlMs: number): number {
-  return Math.min(RENEW_AFTER_MS, ttlMs / 3)
 }

@@ -116,6 +116,7 @@ export interface LedgerRpc extends Rpc.DurableObjectBranded {
   credit(id: string, amountNano: number): CreditResult
   balance(): Balance
   freeToday(limits: FreeLimits): { limit: number; used: number }
+  countFreeRequest(limits: FreeLimits): FreeLimitExceeded | null
   usage(keyHashes: string[]): Counters[]
   onTheirWay(keyHash: string, since: number): Settled[]
   generation(id: string): Promise<Generation | null>

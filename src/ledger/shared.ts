@@ -43,6 +43,13 @@ export type Shared = {
   sweptAt: number
 }
 
+/** Maximum age of the estimate of a running call, which is charged if its isolate dies. */
+export const RENEW_AFTER_MS = 5_000
+
+export function renewalMs(ttlMs: number): number {
+  return Math.min(RENEW_AFTER_MS, ttlMs / 3)
+}
+
 export function newShared(): Shared {
   return { waiting: [], leases: new Leases(), tracked: new Map(), pace: { lastAt: 0, gapMs: 10_000 }, sweptAt: 0 }
 }

@@ -1,5 +1,5 @@
 import { isArray, isObject, type Json, listOf, objectsOf, parseJson } from "../support/json.ts"
-import type { ErrorName } from "../errors/errors.ts"
+import type { ErrorName, GatewayError } from "../errors/errors.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 
@@ -21,6 +21,8 @@ export type Rejection = {
   blamesKey?: boolean
   /** `model`: another model may accept the request. `context`: an endpoint with a longer context may. */
   unfit?: "model" | "context"
+  /** A limit of the gateway rejected the target: the provider received nothing. */
+  error?: GatewayError
 }
 
 type Rule = { code: ErrorName; retryable: boolean; relay: boolean }

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest"
+import { runInDurableObject } from "cloudflare:test"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import {
   currentFree,
   dailyLimit,
@@ -6,7 +7,10 @@ import {
   NO_FREE_REQUESTS,
   countFreeRequest,
 } from "../../src/ledger/free-requests.ts"
-import { newKey, newWorkspace, openHolds, expectJson } from "../support/world.ts"
+import { mockProvider } from "../support/mock-provider.ts"
+import { newKey, newWorkspace, openHolds, expectJson, readStream, type Workspace } from "../support/world.ts"
+
+afterEach(() => vi.restoreAllMocks())
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Key = { data: { free_model_daily_requests: { limit: number; used: number; remaining: number } } }
@@ -81,5 +85,57 @@ describe("the free requests of an account", () => {
     const workspace = await newWorkspace(1)
     const { data } = await expectJson<Key>(200, workspace.as.get("/key"))
     expect(data.free_model_daily_requests).toEqual({ limit: 50, used: 0, remaining: 50 })
+  })
+
+  const usedBy = async ({ as }: Workspace) =>
+    (await expectJson<Key>(200, as.get("/key"))).data.free_model_daily_requests.used
+
+  test("count a call that falls back to a free model, once, and none that a paid model serves", async () => {
+    const workspace = await newWorkspace()
+    const send = (models: string[], more = {}) =>
+      workspace.as.post("/chat/completions", { models, messages: [{ role: "user", content: "Hi" }], ...more })
+    await expectJson(200, send(["sim/echo", "sim/echo:free"]))
+    expect(await usedBy(workspace)).toBe(0)
+    expect(await expectJson(200, send(["sim/status-503", "sim/echo:free"]))).toMatchObject({ model: "sim/echo:free" })
+    expect(await usedBy(workspace)).toBe(1)
+    await readStream(send(["sim/status-503", "sim/echo:free"], { stream: true }))
+    expect(await usedBy(workspace)).toBe(2)
+    await expectJson(200, send(["sim/echo:free", "sim/echo"]))
+    expect(await usedBy(workspace)).toBe(3)
+  })
+
+  test("count a call whose BYOK credential is rejected, since the gateway's key serves it", async () => {
+    const workspace = await newWorkspace()
+    await expectJson(201, workspace.manage.post("/byok", { provider: "pooled", key: "own-key-0123456789" }))
+    mockProvider(({ headers }) =>
+      headers.get("authorization")?.includes("own-key")
+        ? Response.json({ error: { message: "no such key" } }, { status: 401 })
+        : Response.json({ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }),
+    )
+    const { as } = await newKey(workspace)
+    await expectJson(200, as.chat("pooled/gift:free", "Hi"))
+    expect(await usedBy(workspace)).toBe(1)
+  })
+
+  test("skip free fallbacks beyond the limit, and return 429 if no other model serves the call", async () => {
+    const workspace = await newWorkspace()
+    const dayStart = Math.ceil(Date.now() / 86_400_000) * 86_400_000
+    const count = { minute: 0, minuteStart: 0, day: 1_000, dayStart }
+    await runInDurableObject(workspace.object, (_, { storage }) => {
+      storage.sql.exec("INSERT OR REPLACE INTO counters VALUES ('free', ?)", JSON.stringify(count))
+    })
+    const send = (...models: string[]) =>
+      workspace.as.post("/chat/completions", { models, messages: [{ role: "user", content: "Hi" }] })
+    const refused = await send("sim/status-503", "sim/echo:free")
+    expect(refused.headers.get("x-ratelimit-limit")).toBe("1000")
+    expect(refused.headers.get("x-ratelimit-remaining")).toBe("0")
+    expect(Number(refused.headers.get("x-ratelimit-reset"))).toBe(dayStart + 86_400_000)
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
+    const { error } = await expectJson<Failure>(429, refused)
+    expect(error.metadata).toEqual({ reason: "free_model_limit", retryable: true })
+    expect(await expectJson(200, send("sim/status-503", "sim/echo:free", "sim/echo"))).toMatchObject({
+      model: "sim/echo",
+    })
+    expect(await openHolds(workspace)).toEqual([])
   })
 })
