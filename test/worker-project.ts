@@ -116,7 +116,16 @@ export async function workerProject(common: object) {
                   id: `k${index}`,
                   prompt: "0.000001",
                   completion: "0.000002",
-                })).concat([{ id: "gift", model: "pooled/gift:free", prompt: "0", completion: "0" } as never]),
+                })).concat([
+                  { id: "gift", model: "pooled/gift:free", prompt: "0", completion: "0" } as never,
+                  {
+                    id: "vectors",
+                    context_length: 8192,
+                    output: ["embeddings"],
+                    prompt: "0.000001",
+                    completion: "0",
+                  } as never,
+                ]),
               },
               {
                 slug: "batching",

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { mockProvider } from "../support/mock-provider.ts"
 import { newWorkspace, receiptOf, expectJson } from "../support/world.ts"
 
 type Answer = {
@@ -29,6 +30,22 @@ describe("embeddings", () => {
     const bytes = Uint8Array.from(atob(packed.data[0]?.embedding ?? ""), (char) => char.charCodeAt(0))
     expect([...new Float32Array(bytes.buffer)]).toEqual(floats.data[0]?.embedding)
     expect(floats.data[0]?.embedding).toHaveLength(8)
+  })
+
+  test.each([
+    [undefined, [0.5, -2]],
+    ["float", [0.5, -2]],
+    ["base64", "AAAAPwAAAMA="],
+  ])("have the requested encoding %s, whichever the provider sends", async (encoding, expected) => {
+    for (const embedding of [[0.5, -2], "AAAAPwAAAMA="]) {
+      const { stop } = mockProvider(() => Response.json({ data: [{ embedding }], usage: { prompt_tokens: 1 } }))
+      onTestFinished(stop)
+      const answer = send({ model: "pooled/vectors", input: "Hi", encoding_format: encoding })
+      expect((await expectJson<Answer>(200, answer)).data).toEqual([
+        { object: "embedding", index: 0, embedding: expected },
+      ])
+      stop()
+    }
   })
 
   test.each([

@@ -6,6 +6,7 @@ import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
 import { promptMessages } from "../prompt-messages.ts"
 import { costFields } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
+import { encodedVector } from "./encoding.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 import { plainCall } from "../../money/price-list.ts"
 
@@ -46,7 +47,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
         body: forwardedFields(request, outgoing),
       }),
     },
-    encoderFor: embeddingsEncoder,
+    encoderFor: (call) => embeddingsEncoder(call, request.encoding_format),
   }
 }
 
@@ -60,7 +61,7 @@ function textsIn(input: EmbeddingsRequest["input"]): string[] {
   })
 }
 
-function embeddingsEncoder(call: CallContext): ResponseEncoder {
+function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encoding_format"]): ResponseEncoder {
   return {
     ...UNSTREAMED,
     document(result, answering, charge) {
@@ -70,7 +71,12 @@ function embeddingsEncoder(call: CallContext): ResponseEncoder {
       return {
         ...rest,
         object: "list",
-        data: objectsOf(rest["data"]).map((one, index) => ({ index, ...one, object: "embedding" })),
+        data: objectsOf(rest["data"]).map((one, index) => ({
+          index,
+          ...one,
+          embedding: encodedVector(one["embedding"], encoding),
+          object: "embedding",
+        })),
         model: answering.model,
         ...(hasUsage && {
           usage: {
