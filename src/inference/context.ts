@@ -35,6 +35,7 @@ import { timersOf } from "../config/timers.ts"
 import { isLongerThan } from "../support/text-length.ts"
 import { logCall } from "./call-log.ts"
 import { isSettlementAwaited } from "./awaited-settlement.ts"
+import { sessionIdOf } from "./draft.ts"
 import { deferralOf, keptCallOf } from "./deferral.ts"
 import type { RequestMeta, Deps } from "./deps.ts"
 
@@ -216,7 +217,7 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     }
     return null
   }
-  const sessionId = headers.get("x-session-id")
+  const sessionId = sessionIdOf(headers.get("x-session-id"))
   if (sessionId !== null && isLongerThan(sessionId, MAX_SESSION_ID_LENGTH)) {
     throw new GatewayError("invalid_request", `x-session-id: must be at most ${MAX_SESSION_ID_LENGTH} characters.`)
   }

@@ -11,12 +11,17 @@ export type DraftFields = Pick<
 > &
   Partial<Omit<ExportContext, "parentId" | "toolRuns">>
 
+/** The first id that is not empty: clients send an empty id where a variable of theirs is not set. */
+export function sessionIdOf(...ids: readonly (string | null | undefined)[]): string | null {
+  return ids.find((id) => id != null && id !== "") ?? null
+}
+
 /** Fields of the generation that are known before the call is sent. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
   const { user = null, trace: traceFields, hasMessages = false, exported, isToolRun = false, ...rest } = fields
   const { turn } = caller
   const trace = traceFields ?? (turn && { trace_id: turn.traceId, parent_span_id: turn.spanId })
-  const facts = { ...rest, sessionId: rest.sessionId ?? turn?.sessionId ?? null }
+  const facts = { ...rest, sessionId: sessionIdOf(rest.sessionId, turn?.sessionId) }
   const id = meta.generationId ?? newGenerationId()
   const { keyHash } = caller
   const call = { id, keyHash, sessionId: facts.sessionId, region: meta.region }

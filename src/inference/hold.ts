@@ -18,7 +18,7 @@ import { freeLimitError, isFreeTarget } from "./free-models.ts"
 import { limitError } from "./limit-error.ts"
 import { rateLimitError } from "./rate-limit-error.ts"
 import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "./provider-budgets.ts"
-import { newDraft, requestedModelOf } from "./draft.ts"
+import { newDraft, requestedModelOf, sessionIdOf } from "./draft.ts"
 import { stagesOf, withRoutingMetadata } from "./stages.ts"
 
 /** Step 4: reserves the maximum cost of the call under every limit at once. Fails with 402, 403 or 429. */
@@ -153,7 +153,7 @@ function draftFieldsOf({ request, meta }: PlannedCall) {
     apiType,
     requestedModel: requestedModelOf(request, meta),
     streamed: upstream.streamed,
-    sessionId: sessionId ?? meta.sessionId,
+    sessionId: sessionIdOf(sessionId, meta.sessionId),
     promptEstimate: bounds.promptEstimate,
     user,
     trace,

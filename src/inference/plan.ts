@@ -4,6 +4,7 @@ import type { Target } from "../routing/target.ts"
 import type { PlannableCall } from "./call.ts"
 import { requireTier } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
+import { sessionIdOf } from "./draft.ts"
 import type { PlannableRequest } from "./inference-request.ts"
 import { withRoutingMetadata } from "./stages.ts"
 
@@ -30,7 +31,7 @@ function routableTargets(prepared: PlannableCall, deps: PlanDeps): Target[] {
 function planInputOf({ request, meta, caller }: PlannableCall, deps: PlanDeps): PlanInput {
   const { output, sessionId, conversation, signatures } = request
   const { catalogue, providers, byok, health } = deps
-  const session = sessionId ?? meta.sessionId
+  const session = sessionIdOf(sessionId, meta.sessionId)
   let chance: PlanInput["chance"] | undefined
   const newChance = () => {
     if (session !== null) return seededRandom(session)

@@ -9,7 +9,7 @@ import { isObject } from "../support/json.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { MinuteGate } from "../support/minute-gate.ts"
 import { type IncomingCall, requestMetaOf } from "./context.ts"
-import { newDraft } from "./draft.ts"
+import { newDraft, sessionIdOf } from "./draft.ts"
 import { findingsOf } from "./stages.ts"
 
 /** Limit per key, minute and isolate: the first few suffice for a diagnosis, and a retry loop must not fill D1. */
@@ -49,7 +49,7 @@ function toRejectedCall(incoming: IncomingCall, { error, apiType, body }: Reject
       apiType,
       requestedModel,
       streamed: stream === true,
-      sessionId: text(sessionId) ?? meta.sessionId,
+      sessionId: sessionIdOf(text(sessionId), meta.sessionId),
       promptEstimate: 0,
       user: text(user),
     },

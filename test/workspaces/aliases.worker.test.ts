@@ -163,6 +163,20 @@ describe("a call to an alias", () => {
     expect(await expectJson(200, send(as, "sim/echo"))).toMatchObject({ model: "sim/echo" })
   })
 
+  test("uses both arms with an empty session id, as without one", async () => {
+    const workspace = await newWorkspace()
+    await set(workspace, "team/both", { model: "sim/echo" }, { model: "sim/json" })
+    const { as } = await newKey(workspace)
+    for (const more of [{ session_id: "" }, {}]) {
+      const all = new Set<string>()
+      for (let at = 0; at < 60 && all.size < 2; at++) {
+        const answer = as.chat("team/both", "Hello.", { max_tokens: 20, ...more }, { "x-session-id": "" })
+        all.add((await expectJson<Answer>(200, answer)).model)
+      }
+      expect(all.size).toBe(2)
+    }
+  })
+
   test("with a session id keeps its arm; without one, both arms are used", async () => {
     const workspace = await newWorkspace()
     await set(workspace, "team/both", { model: "sim/echo" }, { model: "sim/echo:free" })

@@ -2,7 +2,7 @@ import type { Caller } from "../../policy/call-policy.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Generation, GenerationDraft } from "../../ledger/generation.ts"
-import { newDraft } from "../draft.ts"
+import { newDraft, sessionIdOf } from "../draft.ts"
 import { hold } from "../hold.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
@@ -27,7 +27,7 @@ export function toolCharger(
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const
     const draft = newDraft(
-      { ...about, sessionId: sessionId ?? meta.sessionId, user, trace, isToolRun: true },
+      { ...about, sessionId: sessionIdOf(sessionId, meta.sessionId), user, trace, isToolRun: true },
       meta,
       caller,
     )

@@ -3,6 +3,7 @@ import type { Caller } from "../../policy/call-policy.ts"
 import { seededRandom } from "../../routing/plan.ts"
 import { chooseArm, findAlias } from "../../workspaces/alias.ts"
 import type { RequestMeta } from "../deps.ts"
+import { sessionIdOf } from "../draft.ts"
 
 /** A request body that may name models. */
 export type NamedModels = {
@@ -47,7 +48,8 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
 function armOf<Body extends NamedModels>(name: string, { body, bodyBytes = 0, meta, caller }: Named<Body>): string {
   const alias = findAlias(caller.defaults.aliases, name)
   if (!alias) return name
-  const session = typeof body.session_id === "string" ? body.session_id : meta.sessionId
+  const { session_id: inBody } = body
+  const session = sessionIdOf(typeof inBody === "string" ? inBody : null, meta.sessionId)
   const chance = session === null ? 1 - Math.random() : seededRandom(session)(name)
   const facts = {
     region: meta.region ?? "global",
