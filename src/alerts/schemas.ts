@@ -15,7 +15,7 @@ const line = z
   .refine((given) => !/\p{Cc}/u.test(given), "must be on one line")
 const name = line.max(128, "must be at most 128 characters")
 const address = z.email("must be an e-mail address")
-const workspace = z.uuid("must be the UUID of a workspace").optional()
+const workspace = z.uuid("must be the UUID of a workspace").toLowerCase().optional()
 const kinds = z
   .array(oneOf(ALERT_KINDS), { error: "must be an array of kinds, or null for all" })
   .min(1, "must not be empty; null sends every kind")

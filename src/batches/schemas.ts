@@ -114,6 +114,7 @@ export const BatchPath = z.object({
 export const WorkspaceQuery = z.object({
   workspace_id: z
     .uuid("must be the UUID of a workspace")
+    .toLowerCase()
     .optional()
     .meta({ description: "Management keys only: another workspace of the organization." }),
 })

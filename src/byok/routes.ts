@@ -25,7 +25,7 @@ const MAX_BODY_BYTES = 262_144
 
 const tags = ["BYOK"]
 const One = z.object({ data: Byok })
-const params = z.object({ id: z.uuid("must be the UUID of a credential") })
+const params = z.object({ id: z.uuid("must be the UUID of a credential").toLowerCase() })
 
 const list = createRoute({
   method: "get",

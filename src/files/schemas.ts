@@ -44,7 +44,7 @@ export const FilePath = z.object({
 })
 
 export const ProviderFilesQuery = z.object({
-  workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
   provider: z
     .enum(["openai", "anthropic"], { error: 'accepts "openai" or "anthropic"' })
     .optional()
@@ -82,6 +82,7 @@ export const NewExport = z
     format: z.enum(["csv", "ndjson"], { error: 'accepts "csv" or "ndjson"' }).default("csv"),
     workspace_id: z
       .uuid("must be the UUID of a workspace")
+      .toLowerCase()
       .optional()
       .meta({ description: "One workspace; if omitted, the whole organization." }),
   })

@@ -110,7 +110,7 @@ const name = nameText(200)
 export const NewGuardrail = z
   .strictObject({
     name,
-    workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
     ...settings,
   })
   .meta({ id: "NewGuardrail" })
@@ -120,10 +120,10 @@ export type GuardrailChange = z.infer<typeof GuardrailChange>
 export type ContentFilter = z.infer<typeof filter>
 export type BuiltinFilter = z.infer<typeof builtin>
 
-export const GuardrailPath = z.object({ id: z.uuid("must be the UUID of a guardrail") })
+export const GuardrailPath = z.object({ id: z.uuid("must be the UUID of a guardrail").toLowerCase() })
 export const GuardrailQuery = PageQuery.extend({
   q: textIn("name or description"),
-  workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
 })
 
 const list = z.array(z.string()).nullable()
@@ -215,7 +215,7 @@ export const Unassigned = z.object({ unassigned_count: z.int() }).meta({ id: "Gu
 
 export const ContentTest = z
   .strictObject({
-    guardrail_id: z.uuid("must be the UUID of a guardrail").optional(),
+    guardrail_id: z.uuid("must be the UUID of a guardrail").toLowerCase().optional(),
     content_filters: filterList.nullish(),
     content_filter_builtins: builtinList.nullish(),
     text: text("must be a string").max(200_000, "must be at most 200000 characters"),

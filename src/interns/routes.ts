@@ -28,7 +28,7 @@ import type { InternRow } from "./table.ts"
 import { isUniqueViolation } from "../support/rows.ts"
 
 const tags = ["Interns"]
-export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern") })
+export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern").toLowerCase() })
 const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "internal"] as const

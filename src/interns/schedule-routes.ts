@@ -15,7 +15,7 @@ import { InternSchedule, NewSchedule, ScheduleUpdate, toSchedule } from "./sessi
 const tags = ["Interns"]
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const written = { ...CONTROL_FAILURES, ...failures("conflict", "payload_too_large", "unsupported_media_type") }
-const scheduleParams = internParams.extend({ scheduleId: z.uuid("must be the UUID of a schedule") })
+const scheduleParams = internParams.extend({ scheduleId: z.uuid("must be the UUID of a schedule").toLowerCase() })
 
 const create = createRoute({
   method: "post",

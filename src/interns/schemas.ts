@@ -44,15 +44,17 @@ export const NewIntern = z
     provision: z.boolean().default(false),
     vault_id: z
       .uuid("must be the UUID of a vault of another intern of this workspace")
+      .toLowerCase()
       .optional()
       .meta({ description: "Vault of another intern of the workspace to use." }),
-    workspace_id: z.uuid("must be the UUID of the key's workspace").optional(),
+    workspace_id: z.uuid("must be the UUID of the key's workspace").toLowerCase().optional(),
     host: z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
       .optional()
       .meta({ description: "Where its agent runs. Default: that of the cloned intern or of the deployment." }),
     clone_of: z
       .uuid("must be the UUID of an intern of this workspace")
+      .toLowerCase()
       .optional()
       .meta({
         description:
@@ -153,7 +155,7 @@ export const InternQuery = z.object({
     )
     .optional()
     .meta({ description: "Statuses, separated by commas." }),
-  workspace_id: z.uuid("must be the UUID of the key's workspace").optional(),
+  workspace_id: z.uuid("must be the UUID of the key's workspace").toLowerCase().optional(),
   q: textIn("name or description"),
 })
 export type InternQuery = z.infer<typeof InternQuery>

@@ -42,7 +42,7 @@ const list = createRoute({
       include_disabled: z.enum(["true", "false"], { error: "accepts true or false" }).default("false"),
       offset: PageQuery.shape.offset,
       limit: queryIntegerOr(PAGE_SIZE, 1, 100, "must be an integer from 1 to 100"),
-      workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+      workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
       q: textIn("name, label or user"),
       mcp_server: McpServerSlug.optional().meta({
         description: "Slug of an MCP server: only keys with a tool of it in `mcp_tools`.",

@@ -21,7 +21,7 @@ const price = z
   .max(MAX_PRICE_USD, priceRule)
   .refine(isNanoPrecise, NANO_PRECISE)
 const timeoutRule = `must be an integer from 1 to ${MAX_SECONDS}`
-const workspaceId = z.uuid("must be the UUID of a workspace").optional()
+const workspaceId = z.uuid("must be the UUID of a workspace").toLowerCase().optional()
 
 const fields = {
   headers: KINDS.webhook.config.shape.headers

@@ -18,8 +18,8 @@ const PolicyShape = z
     subject: text,
     jwks: z.object({ keys: z.array(Jwk).min(1, "must not be empty") }).optional(),
     jwks_uri: z.url({ protocol: /^https$/, error: "must be an https URL" }).optional(),
-    organization_id: z.uuid("must be the UUID of an organization"),
-    workspace_id: z.uuid("must be the UUID of a workspace"),
+    organization_id: z.uuid("must be the UUID of an organization").toLowerCase(),
+    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase(),
     user_id: text.optional(),
     ttl_seconds: z
       .int()

@@ -35,7 +35,7 @@ export const CodeRequest = z
       .refine(isNanoPrecise, NANO_PRECISE)
       .optional(),
     usage_limit_type: LimitReset.optional(),
-    workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
   })
   .superRefine((request, context) => {
     const { code_challenge: challenge, code_challenge_method: method } = request

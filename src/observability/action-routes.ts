@@ -21,7 +21,7 @@ const shared = {
   method: "post" as const,
   tags: ["Observability"],
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [typeof requireManagement, MiddlewareHandler],
-  request: { params: z.object({ id: z.uuid("must be the UUID of a destination") }) },
+  request: { params: z.object({ id: z.uuid("must be the UUID of a destination").toLowerCase() }) },
 }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 

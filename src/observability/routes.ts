@@ -52,7 +52,7 @@ const PATH = "/observability/destinations"
 
 const tags = ["Observability"]
 const One = z.object({ data: Destination })
-const params = z.object({ id: z.uuid("must be the UUID of a destination") })
+const params = z.object({ id: z.uuid("must be the UUID of a destination").toLowerCase() })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 
 const list = createRoute({

@@ -129,7 +129,7 @@ export const NewDestination = z
     type: z.enum(KIND_NAMES, { error: `is required: one of ${KIND_NAMES.join(", ")}` }),
     name,
     config,
-    workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
     ...fields,
   })
   .meta({ id: "NewObservabilityDestination" })
@@ -174,7 +174,7 @@ export const Destination = z
   .meta({ id: "ObservabilityDestination" })
 
 export const DestinationQuery = PageQuery.extend({
-  workspace_id: z.uuid("must be the UUID of a workspace").optional(),
+  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
 })
 
 export const Probe = z

@@ -45,6 +45,7 @@ const NewCredit = z
       .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits and . : _ -"),
     organization_id: z
       .uuid({ error: "must be the UUID of an organization" })
+      .toLowerCase()
       .optional()
       .meta({ description: "If omitted, the first organization" }),
   })

@@ -43,7 +43,7 @@ const update = createRoute({
     "Whether it may have interns, and write to vaults. For the deployment's bootstrap management key only. Keys in use follow within five seconds.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: {
-    params: z.object({ id: z.uuid("must be the UUID of an organization") }),
+    params: z.object({ id: z.uuid("must be the UUID of an organization").toLowerCase() }),
     body: jsonBody(OrganizationChange),
   },
   responses: {

@@ -5,6 +5,7 @@ import { PRESET_STATUSES } from "./table.ts"
 const workspace = {
   workspace_id: z
     .uuid("must be the UUID of a workspace")
+    .toLowerCase()
     .optional()
     .meta({ description: "For management keys; if omitted, the workspace of the key." }),
 }

@@ -51,7 +51,7 @@ const Reconciliation = z
 
 const NewReconciliation = z
   .strictObject({
-    organization_id: z.uuid({ error: "must be the UUID of an organization" }).optional(),
+    organization_id: z.uuid({ error: "must be the UUID of an organization" }).toLowerCase().optional(),
     lower: z
       .boolean({ error: "must be true or false" })
       .default(false)

@@ -45,6 +45,7 @@ const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "no
 const GroupsQuery = PageQuery.extend({
   directory_id: z
     .uuid({ error: "must be the UUID of a directory" })
+    .toLowerCase()
     .optional()
     .meta({ description: "Only groups of this directory" }),
 })

@@ -31,14 +31,14 @@ export const ScimGroupMappings = z
 
 export const NewMapping = z
   .strictObject({
-    scim_group_id: z.uuid("must be the UUID of a group, as GET /scim/groups lists them"),
-    workspace_id: z.uuid("must be the UUID of a workspace"),
+    scim_group_id: z.uuid("must be the UUID of a group, as GET /scim/groups lists them").toLowerCase(),
+    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase(),
     role: role.default("member").meta({ description: "Role in the workspace. Of several groups the highest counts." }),
   })
   .meta({ id: "NewScimGroupMapping" })
 
 export const MappingChange = z.strictObject({ role }).meta({ id: "ScimGroupMappingChange" })
-export const MappingPath = z.object({ id: z.uuid("must be the UUID of a mapping") })
+export const MappingPath = z.object({ id: z.uuid("must be the UUID of a mapping").toLowerCase() })
 
 export const MappingRemoval = z.object({
   keep_members: z
@@ -59,4 +59,4 @@ export const ScimSyncJob = z
   })
   .meta({ id: "ScimSyncJob" })
 
-export const SyncJobPath = z.object({ id: z.uuid("must be the UUID of a sync job") })
+export const SyncJobPath = z.object({ id: z.uuid("must be the UUID of a sync job").toLowerCase() })

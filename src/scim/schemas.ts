@@ -83,7 +83,7 @@ export const Directories = z
   .object({ data: z.array(Directory), total_count: z.int() })
   .meta({ id: "ScimDirectoryList" })
 
-export const DirectoryPath = z.object({ id: z.uuid("must be the UUID of a directory") })
+export const DirectoryPath = z.object({ id: z.uuid("must be the UUID of a directory").toLowerCase() })
 
 /** Hono's generics of the service that directories push to. */
 export type ScimApp = {

@@ -15,7 +15,7 @@ export const ActivityQuery = z.object({
     .optional(),
   user_id: z.string().min(1).max(256).optional().meta({ description: "Creator of the key." }),
   group_by: z.literal("workspace", { error: 'accepts "workspace"' }).optional(),
-  workspace_id: z.uuid({ error: "must be a UUID" }).optional(),
+  workspace_id: z.uuid({ error: "must be a UUID" }).toLowerCase().optional(),
 })
 export type ActivityQuery = z.infer<typeof ActivityQuery>
 

@@ -16,7 +16,7 @@ const SecretName = z
   .max(MAX_NAME_LENGTH, `must be at most ${MAX_NAME_LENGTH} characters`)
 
 export const SecretPath = z.object({ name: SecretName })
-export const InternPath = z.object({ internId: z.uuid("must be the UUID of an intern") })
+export const InternPath = z.object({ internId: z.uuid("must be the UUID of an intern").toLowerCase() })
 export const InternSecretPath = InternPath.extend({ name: SecretName })
 
 const Host = z

@@ -38,11 +38,12 @@ export async function findWorkspaceRow(
   organizationId: string,
   ref: string,
 ): Promise<WorkspaceRow | undefined> {
+  const id = ref.toLowerCase()
   const [row] = await openDb(db)
     .select()
     .from(workspaces)
-    .where(and(ofOrganization(organizationId), or(eq(workspaces.id, ref), eq(workspaces.slug, ref))))
-    .orderBy(desc(eq(workspaces.id, ref)))
+    .where(and(ofOrganization(organizationId), or(eq(workspaces.id, id), eq(workspaces.slug, ref))))
+    .orderBy(desc(eq(workspaces.id, id)))
     .limit(1)
   return row
 }

@@ -19,6 +19,22 @@ async function expectRecord<T extends z.ZodType>(
   return data as z.infer<T>
 }
 
+test("ids are accepted in upper case, as some clients write UUIDs", async () => {
+  const { manage, as, workspaceId } = await newWorkspace()
+  const upper = workspaceId.toUpperCase()
+  const guardrail = await expectJson<{ data: { id: string } }>(
+    201,
+    manage.post("/guardrails", { name: "upper", workspace_id: upper }),
+  )
+  expect(guardrail.data).toMatchObject({ workspace_id: workspaceId })
+  const id = guardrail.data.id.toUpperCase()
+  expect(await expectJson(200, manage.get(`/guardrails/${id}`))).toEqual(guardrail)
+  expect(await expectJson(200, manage.get(`/guardrails?workspace_id=${upper}`))).toMatchObject({ total_count: 1 })
+  expect(await expectJson(200, manage.get(`/workspaces/${upper}`))).toMatchObject({ data: { id: workspaceId } })
+  const intern = await expectJson<{ id: string }>(201, as.post("/interns", { name: "upper" }))
+  expect(await expectJson(200, as.get(`/interns/${intern.id.toUpperCase()}`))).toEqual(intern)
+})
+
 describe("inference", () => {
   test("a chat completion has every field of its result, and no routing metadata unless it was requested", async () => {
     const { as } = await newWorkspace()
