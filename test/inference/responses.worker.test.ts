@@ -156,6 +156,8 @@ describe.concurrent("an unsupported value", () => {
     [{ store: true }, "store"],
     [{ background: "yes" }, "background"],
     [{ max_tool_calls: 31 }, "max_tool_calls"],
+    [{ max_tool_calls: 0 }, "max_tool_calls"],
+    [{ max_tool_calls: 1.5, stop_server_tools_when: [{ type: "step_count_is", step_count: 1 }] }, "max_tool_calls"],
     [{ input: undefined }, "input"],
     [{ input: [{ type: "item_reference", id: "x" }] }, "input[0]"],
     [{ tools: [{ type: "service:web_search", parameters: { engine: "exa" } }] }, "tools[0].parameters.engine"],
@@ -167,6 +169,11 @@ describe.concurrent("an unsupported value", () => {
     const { error } = await expectJson<{ error: { message: string } }>(400, send(body))
     expect(error.message.startsWith(field), error.message).toBe(true)
   })
+})
+
+test.each([0, 31])("max_tool_calls: %i is ignored where stop_server_tools_when is set", async (limit) => {
+  const stops = { stop_server_tools_when: [{ type: "step_count_is", step_count: 1 }], max_tool_calls: limit }
+  expect(await expectJson(200, send(stops))).toMatchObject({ max_tool_calls: null })
 })
 
 test("a stream that waits for its provider sends heartbeats as events, because not every client counts comments", async () => {

@@ -73,6 +73,7 @@ const INCLUDABLE = [
 ] as const
 
 const MAX_TOOL_CALLS = 30
+const TOOL_CALLS_RULE = `must be an integer from 1 to ${MAX_TOOL_CALLS}`
 const stateless = "this gateway stores no responses; send the full conversation in input"
 const atLeastOne = "must be an integer of at least 1"
 
@@ -90,7 +91,10 @@ export const ResponsesRequest = z
     }),
     instructions: text.nullish(),
     max_output_tokens: integer(atLeastOne, 1).nullish(),
-    max_tool_calls: integer(`must be an integer from 1 to ${MAX_TOOL_CALLS}`, 1, MAX_TOOL_CALLS).nullish(),
+    max_tool_calls: z
+      .int({ error: TOOL_CALLS_RULE })
+      .nullish()
+      .meta({ description: `1 to ${MAX_TOOL_CALLS}. Ignored if stop_server_tools_when is set.` }),
     metadata: shared.metadata.refine(
       (pairs) => pairs == null || Object.keys(pairs).every((key) => !/[[\]]/.test(key)),
       "keys must have no brackets",
@@ -128,9 +132,27 @@ export const ResponsesRequest = z
     ),
   })
   .superRefine(rejectContradictions)
+  .superRefine(limitToolCalls)
+  .overwrite(withoutIgnored)
   .meta({ id: "ResponsesRequest" })
 
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>
+
+type ToolLimits = { max_tool_calls?: number | null | undefined; stop_server_tools_when?: unknown }
+
+function limitToolCalls(
+  { max_tool_calls: limit, stop_server_tools_when: stops }: ToolLimits,
+  context: z.RefinementCtx,
+) {
+  if (stops != null || limit == null || (limit >= 1 && limit <= MAX_TOOL_CALLS)) return
+  context.addIssue({ code: "custom", path: ["max_tool_calls"], message: TOOL_CALLS_RULE })
+}
+
+/** Without `max_tool_calls` where stop conditions replace it. */
+function withoutIgnored<Request extends ToolLimits>(request: Request): Request {
+  if (request.stop_server_tools_when == null || request.max_tool_calls == null) return request
+  return { ...request, max_tool_calls: undefined }
+}
 
 const OutputItem = z.looseObject({ type: z.string().meta({ description: "message, reasoning or function_call" }) })
 
