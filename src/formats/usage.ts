@@ -18,7 +18,7 @@ export type Charge = {
  */
 export function usageOf({ tokens }: Charge, reported: unknown): Json {
   const { prompt, completion, cached, cacheWrite, reasoning } = tokens
-  const { prompt_tokens_details, completion_tokens_details, ...rest } = isObject(reported) ? reported : {}
+  const { prompt_tokens_details, completion_tokens_details, ...rest } = withoutCosts(reported)
   const details = {
     prompt_tokens_details: detailsOf(prompt_tokens_details, { cached_tokens: cached, cache_write_tokens: cacheWrite }),
     completion_tokens_details: detailsOf(completion_tokens_details, { reasoning_tokens: reasoning }),
@@ -30,6 +30,12 @@ export function usageOf({ tokens }: Charge, reported: unknown): Json {
     completion_tokens: completion,
     total_tokens: prompt + completion,
   }
+}
+
+/** Without the costs of a provider that is a gateway too: they are what the operator pays. */
+export function withoutCosts(reported: unknown): Json {
+  const { cost: _, is_byok: _isByok, cost_details: _details, ...rest } = isObject(reported) ? reported : {}
+  return rest
 }
 
 /** Counts are integers, never null. `charged` overrides reported counts, and adds counts that are not zero. */

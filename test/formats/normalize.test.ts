@@ -241,3 +241,17 @@ test("a repeated finish reason is sent once, and a different one is kept", () =>
   })
   expect(reasons).toEqual(["stop", null, null, "length"])
 })
+
+test("fields of another gateway and null names are removed, so that a client trusts only this gateway's", () => {
+  const foreign = { service_metadata: { attempt: 1 }, openrouter_metadata: {}, service_tier: 5 }
+  const normal = normalizeChunk(
+    chunkOf({ content: "Hi", name: null, model: null, audio: null }, 0, foreign),
+    newDefaults(),
+  )
+  expect(normal).toEqual(chunkOf({ content: "Hi" }))
+  const message = { role: "assistant", content: "Hi", name: null, model: null }
+  const result = normalizeResult({ ...foreign, choices: [{ index: 0, message, finish_reason: "stop" }] }, newDefaults())
+  expect(result).toMatchObject({ service_tier: null, choices: [{ message: { content: "Hi" } }] })
+  for (const key of ["service_metadata", "openrouter_metadata"]) expect(result).not.toHaveProperty(key)
+  expect(Object.keys((result["choices"] as { message: object }[])[0]?.message ?? {})).toEqual(["role", "content"])
+})

@@ -1,3 +1,4 @@
+import { normalizeLogprobs } from "./logprobs.ts"
 import { toFinishReason, flattenContent, withReasoning } from "./provider-spellings.ts"
 import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../support/json.ts"
@@ -19,6 +20,9 @@ export type ChunkDefaults = {
   begun?: Map<number, string | null>
 }
 
+/** Fields of the gateway. A provider that is a gateway too may send its own. */
+const GATEWAY_FIELDS = ["service_metadata", "openrouter_metadata"] as const
+
 /** Normalizes a chunk; returns the same object if it already conforms. */
 export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   const fixed: Json = { ...chunk }
@@ -38,6 +42,8 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   if ("system_fingerprint" in chunk && typeof chunk["system_fingerprint"] !== "string") drop("system_fingerprint")
   if ("usage" in chunk && !isUsage(chunk["usage"])) drop("usage")
   if ("error" in chunk && chunk["error"] === null) drop("error")
+  if ("service_tier" in chunk && !isTextOrNull(chunk["service_tier"])) drop("service_tier")
+  for (const key of GATEWAY_FIELDS) if (key in chunk) drop(key)
   if (!Array.isArray(chunk["choices"])) set("choices", [])
   else {
     const choices = chunk["choices"] as unknown[]
@@ -62,10 +68,23 @@ function normalizeChoice(choice: unknown, position: number, { calls, begun }: Ch
   )
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
-  if (delta === choice["delta"] && index === choice["index"] && finishReason === choice["finish_reason"]) return choice
+  const logprobs = logprobsOf(choice)
+  const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
+  if (isNormal && finishReason === choice["finish_reason"]) return choice
   const normal: Json = { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
   if (isMessage) delete normal["message"]
-  return normal
+  return withLogprobs(normal, logprobs)
+}
+
+/** Null stays: strict clients accept it. */
+function logprobsOf({ logprobs }: Json): Json | null | undefined {
+  return logprobs == null ? logprobs : normalizeLogprobs(logprobs)
+}
+
+function withLogprobs(choice: Json, logprobs: Json | null | undefined): Json {
+  if (logprobs === undefined) delete choice["logprobs"]
+  else choice["logprobs"] = logprobs
+  return choice
 }
 
 /**
@@ -86,6 +105,8 @@ function nativeReasonOf(choice: Json, finishReason: string | null): Json {
 }
 
 const LISTS = ["tool_calls", "images", "reasoning_details"] as const
+/** Fields that strict clients accept only without null. */
+const OBJECTS = ["audio", "name", "model"] as const
 
 function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
   const flat = withReasoning(flattenContent(delta))
@@ -101,8 +122,9 @@ function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
     delete fixed[key]
     changed = true
   }
-  if ("audio" in delta && delta["audio"] === null) {
-    delete fixed["audio"]
+  for (const key of OBJECTS) {
+    if (!(key in delta) || delta[key] !== null) continue
+    delete fixed[key]
     changed = true
   }
   if (Array.isArray(delta["tool_calls"])) {
@@ -127,6 +149,10 @@ function toInteger(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? Math.floor(value) : undefined
 }
 
+function isTextOrNull(value: unknown): boolean {
+  return typeof value === "string" || value === null
+}
+
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null
 }
@@ -134,7 +160,7 @@ function textOrNull(value: unknown): string | null {
 /** Normalizes a complete response. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const { usage: _, error, ...rest } = result
+  const { usage: _, error, service_metadata: _metadata, openrouter_metadata: _openrouter, ...rest } = result
   return {
     ...rest,
     ...(error != null && { error }),
@@ -155,13 +181,14 @@ function normalizeWholeChoice(choice: unknown, position: number): unknown {
   const hasCalls = Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
-  return {
+  const normal = {
     ...choice,
     index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),
     message: normalizeMessage(message, finishReason),
   }
+  return withLogprobs(normal, logprobsOf(choice))
 }
 
 /** Normalizes a complete message. */
@@ -169,7 +196,7 @@ export function normalizeMessage(text: Json, finishReason: unknown): Json {
   const flat = withReasoning(flattenContent(text))
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
-  if (message["audio"] === null) delete message["audio"]
+  for (const key of OBJECTS) if (message[key] === null) delete message[key]
   if (Array.isArray(message["tool_calls"])) {
     const calls = (message["tool_calls"] as unknown[]).filter(isObject)
     // A limit truncates the last call.

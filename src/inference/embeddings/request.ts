@@ -4,7 +4,7 @@ import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
 import { promptMessages } from "../prompt-messages.ts"
-import { costFields } from "../../formats/usage.ts"
+import { costFields, withoutCosts } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
 import { encodedVector } from "./encoding.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
@@ -80,7 +80,7 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
         model: answering.model,
         ...(hasUsage && {
           usage: {
-            ...usage,
+            ...withoutCosts(usage),
             prompt_tokens: prompt,
             total_tokens: prompt,
             ...costFields(charge),

@@ -8,7 +8,7 @@ import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { providerStorageIn } from "../provider-storage.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
-import { costFields, type Charge } from "../../formats/usage.ts"
+import { costFields, type Charge, withoutCosts } from "../../formats/usage.ts"
 import { plainCall } from "../../money/price-list.ts"
 
 type Shared = {
@@ -124,7 +124,7 @@ function plainEncoder(call: CallContext, complete: NonNullable<MediaRequest["com
       return {
         ...response,
         model: reported.model,
-        usage: { ...usage, ...costFields(charge) },
+        usage: { ...withoutCosts(usage), ...costFields(charge) },
         provider: reported.provider,
         ...(call.meta.wantsMetadata && call.metadata(reported.attempts)),
       }
