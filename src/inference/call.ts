@@ -52,8 +52,8 @@ export type RelayResult = {
   attempts: readonly Attempt[]
   /** The response that was relayed; null where no provider answered. */
   accepted: AcceptedResponse | null
-  /** A provider returned 200, so it may have started to generate. */
-  wasReached: boolean
+  /** The last target that returned 200: it may have started to generate. */
+  reached: Target | undefined
   /** The error that the client received; absent if the call did not fail. */
   error?: GatewayError | undefined
 }

@@ -35,8 +35,8 @@ export type AcceptedResponse = {
   pending?: Pending
 } & Content
 
-/** `wasReached`: a provider returned 200, so it may have started to generate even if the attempt failed later. */
-export type DispatchResult = { attempts: Attempt[]; wasReached: boolean } & (
+/** `reached`: the last target that returned 200. It may have started to generate even if the attempt failed later. */
+export type DispatchResult = { attempts: Attempt[]; reached: Target | undefined } & (
   | { ok: true; accepted: AcceptedResponse }
   | { ok: false; rejections: Rejection[] }
 )
@@ -47,7 +47,7 @@ export async function dispatch(call: HeldCall, deps: Deps): Promise<DispatchResu
     return await failover(call, deps)
   } catch (cause) {
     logError("dispatch failed", logFieldsOf(call.draft), cause)
-    return { ok: false, rejections: [], attempts: [], wasReached: false }
+    return { ok: false, rejections: [], attempts: [], reached: undefined }
   }
 }
 
@@ -58,8 +58,8 @@ export async function dispatch(call: HeldCall, deps: Deps): Promise<DispatchResu
 async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const attempts: Attempt[] = []
   const rejections: Rejection[] = []
-  let wasReached = false
-  const attempt = { call, deps, onReached: () => (wasReached = true) }
+  let reached: Target | undefined
+  const attempt = { call, deps, onReached: (target: Target) => (reached = target) }
   /** By model, the longest context that was too short for the request; Infinity if no endpoint can serve it. */
   const tooShort = new Map<string, number>()
   // Set when a BYOK credential marked required was rejected: failover must not use the gateway's key.
@@ -84,7 +84,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     attempts.push(toAttempt(target, startedAt, isRejected ? result : { status: 200, cache: result.cache }))
     if (!isRejected) {
       deps.health.warm(healthKey(target))
-      return { ok: true, accepted: result, attempts, wasReached }
+      return { ok: true, accepted: result, attempts, reached }
     }
     rejections.push(result)
     if (call.dispatchAbort.aborted) break
@@ -94,7 +94,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     else if (result.unfit) rejectUnfit(target, result.unfit, tooShort)
     else break
   }
-  return { ok: false, rejections, attempts, wasReached }
+  return { ok: false, rejections, attempts, reached }
 }
 
 function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, number>): boolean {
@@ -130,7 +130,7 @@ type UpstreamAttempt = {
   call: HeldCall
   deps: Deps
   target: Target
-  onReached: () => void
+  onReached: (target: Target) => void
   /** Another target follows. */
   hasFallback: boolean
 }
@@ -160,7 +160,7 @@ async function send(
     timer.extendTo(firstFrameMs)
     if (target.sharesLoad && !stored) recordQuota(target, response.headers, deps)
     if (!response.ok) return await readRejection(provider, response, filter)
-    if (!stored) onReached()
+    if (!stored) onReached(target)
     const pending = key && !stored && response.body ? { key, capture: new Capture(response, response.body) } : undefined
     const expected = { request, isStreamed: upstream.streamed, provider, signal, filter }
     const content = await readResponse(pending?.capture.response ?? response, expected)

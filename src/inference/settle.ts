@@ -41,14 +41,14 @@ function chargeForResponse(call: HeldCall, { target, counted, cache }: Accepted,
 
 /** Free, unless a provider had started to generate when the client disconnected: its work is then estimated. */
 function chargeWithoutResponse(call: HeldCall, result: RelayResult): Charge {
-  const target = chargedTarget(call, result)
+  const target = chargedTarget(result)
   return target ? chargeOf(call, target, false) : NO_CHARGE
 }
 
 /** The target that served the call, or had started to when the client disconnected. */
-function chargedTarget({ targets }: HeldCall, { accepted, ending, wasReached }: RelayResult): Target | undefined {
+function chargedTarget({ accepted, ending, reached }: RelayResult): Target | undefined {
   if (accepted) return accepted.target
-  return ending === "cancelled" && wasReached ? targets[0] : undefined
+  return ending === "cancelled" ? reached : undefined
 }
 
 function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
@@ -59,10 +59,10 @@ function chargeOf(call: HeldCall, target: Target, isComplete: boolean): Charge {
 function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Generation {
   const { draft, meter } = call
   const { accepted, ending, status, attempts } = result
-  const target = chargedTarget(call, result)
+  const target = chargedTarget(result)
   return {
-    model: accepted?.target.model.id ?? draft.requestedModel,
-    provider: accepted?.target.provider.name ?? attempts.at(-1)?.provider ?? null,
+    model: target?.model.id ?? draft.requestedModel,
+    provider: target?.provider.name ?? attempts.at(-1)?.provider ?? null,
     // A stored response has the id of the call that it was stored for.
     upstreamId: accepted && accepted.cache !== "hit" ? meter.id : null,
     tokens: charge.tokens,
@@ -88,7 +88,7 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
 function storyOf(call: HeldCall, result: RelayResult, { tokens }: Charge): CallStory {
   const { heldNano, request, meter } = call
   const { accepted, error, ending } = result
-  const limits = call.limitsAt(chargedTarget(call, result))
+  const limits = call.limitsAt(chargedTarget(result))
   const findings = request.screening ? toFindings(request.screening.stages()) : []
   const reason = error?.metadata?.reason
   return {

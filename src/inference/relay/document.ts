@@ -28,14 +28,14 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
     const error = dispatchError(call, result.ok ? [] : result.rejections, attempts)
     return { result: error, recorded: settle(rejectedResult(call, result, error)).recorded }
   }
-  const { accepted, wasReached } = result
+  const { accepted, reached } = result
   call.servingTarget = accepted.target
   if (accepted.kind === "whole") accepted.reader.read(call.meter, accepted.result)
   const document = accepted.kind === "whole" ? accepted.result : undefined
   const passed = document && filter ? await filter.filterDocument(accepted, document) : document
   const error = passed instanceof GatewayError ? passed : undefined
   const status = error?.status ?? 200
-  const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, wasReached, error })
+  const { charge, recorded } = settle({ ending: "complete", status, attempts, accepted, reached, error })
   const headers = {
     ...responseHeadersOf(call.draft.id),
     ...cacheHeaders(attempts),

@@ -87,7 +87,7 @@ type Accepted = Extract<DispatchResult, { ok: true }>
 
 async function relayAccepted(
   { call, filter, settle }: RelayJob,
-  { accepted, attempts, wasReached }: Accepted,
+  { accepted, attempts, reached }: Accepted,
   writable: WritableStream<Uint8Array>,
 ): Promise<void> {
   if (accepted.kind !== "stream") throw new Error("The accepted response is not a stream.")
@@ -116,7 +116,7 @@ async function relayAccepted(
   if (filtered) meter.transcript = filtered.transcript
   // Settled before `[DONE]`, so that a client that requests the generation right after the stream finds it.
   const status = end.error?.status ?? 200
-  const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, wasReached, error: end.error })
+  const { charge, recorded } = settle({ ending: end.ending, status, attempts, accepted, reached, error: end.error })
   await writeFinalFrames(writable, finalFrames(call, end, { charge, metadata: requestedMetadata(call, attempts) }))
   await recorded
 }

@@ -18,7 +18,7 @@ export function dispatchError(
 
 /** Relay result of a call that no provider served. */
 export function rejectedResult(call: HeldCall, result: DispatchResult, error: GatewayError): RelayResult {
-  const { attempts, wasReached } = result
+  const { attempts, reached } = result
   const ending = call.dispatchAbort.aborted ? "cancelled" : "refused"
-  return { ending, status: error.status, attempts, accepted: null, wasReached, error }
+  return { ending, status: error.status, attempts, accepted: null, reached, error }
 }
