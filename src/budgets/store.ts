@@ -18,7 +18,7 @@ export async function findBudgets(
   const db = openDb(binding)
   const isWorkspace = and(
     eq(workspaces.organizationId, organizationId),
-    or(eq(workspaces.id, ref), eq(workspaces.slug, ref)),
+    or(eq(workspaces.id, ref.toLowerCase()), eq(workspaces.slug, ref)),
     isNull(workspaces.deletedAt),
   )
   const [[workspace], budgets] = await db.batch([
@@ -26,7 +26,7 @@ export async function findBudgets(
       .select({ id: workspaces.id, includeByok: workspaces.includeByokInBudgets })
       .from(workspaces)
       .where(isWorkspace)
-      .orderBy(desc(eq(workspaces.id, ref)))
+      .orderBy(desc(eq(workspaces.id, ref.toLowerCase())))
       .limit(1),
     db
       .select()

@@ -31,6 +31,10 @@ test("ids are accepted in upper case, as some clients write UUIDs", async () => 
   expect(await expectJson(200, manage.get(`/guardrails/${id}`))).toEqual(guardrail)
   expect(await expectJson(200, manage.get(`/guardrails?workspace_id=${upper}`))).toMatchObject({ total_count: 1 })
   expect(await expectJson(200, manage.get(`/workspaces/${upper}`))).toMatchObject({ data: { id: workspaceId } })
+  await expectJson(200, manage.put(`/workspaces/${upper}/budgets/daily`, { limit_usd: 5 }))
+  expect(await expectJson(200, manage.get(`/workspaces/${workspaceId}/budgets/daily`))).toMatchObject({
+    data: { workspace_id: workspaceId },
+  })
   const intern = await expectJson<{ id: string }>(201, as.post("/interns", { name: "upper" }))
   expect(await expectJson(200, as.get(`/interns/${intern.id.toUpperCase()}`))).toEqual(intern)
 })
