@@ -23,6 +23,13 @@ export type ChunkDefaults = {
 /** Fields of the gateway. A provider that is a gateway too may send its own. */
 const GATEWAY_FIELDS = ["service_metadata", "openrouter_metadata"] as const
 
+/** A provider's response in any format without them; the same object if it has none. */
+export function withoutGatewayFields(response: Json): Json {
+  if (GATEWAY_FIELDS.every((key) => !(key in response))) return response
+  const { service_metadata: _, openrouter_metadata: _openrouter, ...rest } = response
+  return rest
+}
+
 /** Normalizes a chunk; returns the same object if it already conforms. */
 export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   const fixed: Json = { ...chunk }
@@ -160,7 +167,7 @@ function textOrNull(value: unknown): string | null {
 /** Normalizes a complete response. */
 export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
   const choices = Array.isArray(result["choices"]) ? (result["choices"] as unknown[]) : []
-  const { usage: _, error, service_metadata: _metadata, openrouter_metadata: _openrouter, ...rest } = result
+  const { usage: _, error, ...rest } = withoutGatewayFields(result)
   return {
     ...rest,
     ...(error != null && { error }),

@@ -1,3 +1,4 @@
+import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
 import { isObject, objectsOf } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
@@ -65,7 +66,7 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
   return {
     ...UNSTREAMED,
     document(result, answering, charge) {
-      const { usage, ...rest } = result
+      const { usage, ...rest } = withoutGatewayFields(result)
       const hasUsage = isObject(usage) && charge.tokensFrom === "upstream"
       const { prompt } = charge.tokens
       return {

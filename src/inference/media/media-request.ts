@@ -8,6 +8,7 @@ import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { providerStorageIn } from "../provider-storage.ts"
 import type { Output } from "../../routing/plan.ts"
 import type { ProviderPreferences } from "../../formats/schemas.ts"
+import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
 import { costFields, type Charge, withoutCosts } from "../../formats/usage.ts"
 import { plainCall } from "../../money/price-list.ts"
 
@@ -119,7 +120,7 @@ function plainEncoder(call: CallContext, complete: NonNullable<MediaRequest["com
   return {
     ...UNSTREAMED,
     document(result, reported, charge) {
-      const response = complete(result, charge)
+      const response = withoutGatewayFields(complete(result, charge))
       const usage = isObject(response["usage"]) ? response["usage"] : {}
       return {
         ...response,

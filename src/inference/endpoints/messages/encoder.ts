@@ -1,6 +1,6 @@
 import { defaultsOf } from "../chat/encoder.ts"
-import { usageOf, costFields, type Costs, type Charge } from "../../../formats/usage.ts"
-import { normalizeResult } from "../../../formats/chat/normalize.ts"
+import { usageOf, costFields, type Costs, type Charge, withoutCosts } from "../../../formats/usage.ts"
+import { normalizeResult, withoutGatewayFields } from "../../../formats/chat/normalize.ts"
 import { isObject, type Json } from "../../../support/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
@@ -40,7 +40,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
     document(result, reported, charge) {
       const { costs, metadata } = closing(charge, reported)
       if (reported.reader.name === "messages")
-        return { ...result, model: facts.model, usage: asCharged(charge, result["usage"], costs), ...metadata }
+        return rewritten(result, { model: facts.model, usage: asCharged(charge, result["usage"], costs), ...metadata })
       const usage = usageOf(charge, result["usage"])
       return toMessagesResult(normalizeResult(result, defaultsOf(call)), { ...facts, ...costs, metadata, usage })
     },
@@ -67,7 +67,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       const frames = completed(last, hasCall).map((event) => {
         const isDelta = event["type"] === "message_delta"
         const usage = () => asCharged(charge, event["usage"], costs)
-        return toEventFrame((isDelta ? { ...event, usage: usage(), ...metadata } : event) as MessagesEvent)
+        return toEventFrame((isDelta ? rewritten(event, { usage: usage(), ...metadata }) : event) as MessagesEvent)
       })
       last = []
       return frames
@@ -75,9 +75,11 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
   }
 }
 
+const rewritten = (reported: Json, ours: Json): Json => ({ ...withoutGatewayFields(reported), ...ours })
+
 /** The charged tokens, with the other fields that the provider reported. */
 function asCharged({ tokens }: Charge, reported: unknown, costs: Costs): Json {
-  const usage = isObject(reported) ? reported : {}
+  const usage = withoutCosts(reported)
   const { prompt, cached, cacheWrite, completion } = tokens
   // The format counts cached tokens separately from the input, and a final event may omit the input.
   const input =
@@ -115,6 +117,8 @@ function startsMessage(event: Json): event is MessageStart {
 
 /** The first event with the gateway's model name. */
 function withModel(event: MessageStart, model: string, frame: Uint8Array | undefined): Uint8Array {
-  if (event.message["model"] === model) return named({ ...event, type: "message_start" }, frame)
-  return toEventFrame({ ...event, type: "message_start", message: { ...event.message, model } })
+  const message = withoutGatewayFields(event.message)
+  const isNormal = message === event.message && message["model"] === model
+  if (isNormal) return named({ ...event, type: "message_start" }, frame)
+  return toEventFrame({ ...event, type: "message_start", message: { ...message, model } })
 }

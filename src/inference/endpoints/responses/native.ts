@@ -1,6 +1,7 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/json.ts"
-import { type Charge, costFields, responsesCostDetails } from "../../../formats/usage.ts"
+import { withoutGatewayFields } from "../../../formats/chat/normalize.ts"
+import { type Charge, costFields, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
 import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
@@ -82,7 +83,8 @@ export class NativeResponse {
   }
 
   #rewrite(response: Json): Json {
-    const defined = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
+    const known = Object.entries(withoutGatewayFields(response))
+    const defined = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     return {
       ...toResponse(this.#request, this.#facts, NOT_BEGUN),
       ...withoutToolCredentials(defined),
@@ -107,7 +109,7 @@ const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", 
 function usageAsCharged(charge: Charge, reported: unknown): Json {
   const { tokens } = charge
   const { cost_details: details, ...cost } = costFields(charge)
-  const { input_tokens_details: input, output_tokens_details: output, ...rest } = isObject(reported) ? reported : {}
+  const { input_tokens_details: input, output_tokens_details: output, ...rest } = withoutCosts(reported)
   return {
     ...rest,
     input_tokens: tokens.prompt,
