@@ -60,6 +60,9 @@ test.each<[PersonalDataSlug, string, string]>([
   ["person-name", "Michael's laptop is broken", "Michael"],
   ["person-name", "Nguyễn Văn An joined", "Nguyễn Văn An"],
   ["person-name", "I met Jean-Luc Picard there", "Jean-Luc Picard"],
+  ["person-name", "我是李明的同事", "李明"],
+  ["person-name", "客户王芳投诉了两次", "王芳"],
+  ["person-name", "联系人：王小明", "王小明"],
 ])("%s: finds the whole of %s", (slug, text, value) => {
   expect(found(slug, text)).toContain(value)
 })
@@ -78,6 +81,12 @@ test.each<[PersonalDataSlug, string]>([
   ["person-name", "14 avenue Victor Hugo"],
   ["person-name", "Translate it into German"],
   ["person-name", "Dear Hiring Manager, dear Customer Support"],
+  ["person-name", "Valentine's Day offers"],
+  ["person-name", "我是程序员，同事马上到"],
+  ["person-name", "我是高中老师，客户于昨天下单"],
+  ["person-name", "Pani SMS-em dostanie kod"],
+  ["person-name", "Anh chuyển vào trong"],
+  ["person-name", "كتبت اسمي أول مرة"],
 ])("%s: finds nothing in %s", (slug, text) => {
   expect(found(slug, text)).toEqual([])
 })

@@ -16,7 +16,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "amara amaya amber! ambika amedeo amerigo amina aminata amine aminu amir amira amit ammar amol amparo! amrita amy " +
   "amélie américo ana anabela anand anant ananya anas anastasia anastazja anatole anatoliy anaëlle anaïs anders " +
   "anderson~ andre andrea andreas andree andrei andreia andrew andrey andriy andrzej andré andrée andrés ane aneta " +
-  "angela angelika angelo angus~ angèle angélique anh ania aniela aniket anil anirudh anita anja anjali anjana anke " +
+  "angela angelika angelo angus~ angèle angélique anh~ ania aniela aniket anil anirudh anita anja anjali anjana anke " +
   "ankit ankita ankur ann anna annabel annabelle annalisa annamaria anne anneke annelies anneliese annelot " +
   "annemarie annette anni annibale annick annie annika annmarie annunziata anouk anselm anselme anselmo ansgar ante " +
   "anthony antje antoine antoinette anton antonella antonello antoni antonia antonietta antonino antonio antti " +
@@ -142,7 +142,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "konstanty koray kordula korinna kornel kornelia kostas kostyantyn kourosh kriemhild krishna krista kristen " +
   "kristin kristina kriti krystal krystian krystyna krzysztof ksawery ksenia kuba kuldeep kumiko kunal kunigunde " +
   "kunle kurt kusum kwabena kwame kyara kyle kylian kylie kátia käthe kévin kübra ladan laetitia lakisha lakshmi " +
-  "lale! lalit lamar! lambert lamberto lamees lamia lamine lamont lana lara~ larissa larry lars~ larysa lashawn " +
+  "lale! lalit lamar! lambert lamberto lamees lamia lamine lamont lana~ lara~ larissa larry lars~ larysa lashawn " +
   "laszlo lata latasha latif latifa latisha latoya latrell laura laure laureana laureano lauren laurence laurent " +
   "lauretta laurène lavanya laverne lavinia lawrence laxmi layan layla lazare laís lea! leah leandra leandro leanna " +
   "leanne lech leendert leif leigh leila leire leland lena leni lenka leo! leocadia leon leonard leonardo leoncio " +
@@ -260,7 +260,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "thijs thilo thomas thoralf thorsten thulani théa théo théodore théophile thérèse tia tiago tierra ties~ tiffany " +
   "tiina tijmen tilman tilo tim~ timo timoteo timothy timothée timur~ tina tineke titia~ titouan tiziana tiziano " +
   "tjalling tjeerd tobi tobias toby tochukwu tola! tolga tolu tom tomas tomasz tommaso tomoko tomás ton! toni " +
-  "tonino tony torsten tosca tosin toño tracey traci tracie tracy trang traudl travis! trevion trevon trevor tricia " +
+  "tonino tony torsten tosca tosin toño~ tracey traci tracie tracy trang traudl travis! trevion trevon trevor tricia " +
   "trini trinity! trisha tristan tristán trond troy! trudy trupti truus tuan tufan! tugdual tullio tumelo tuncay " +
   "tunde turgay turgut~ turhan! tushar tuuli tuğba tyler tymon tymoteusz tyree tyrell tyrese tyrone tânia tülay " +
   "türkan ubaldo ubirajara uchenna udai udo ueli ugo ugochi ujjwal ulf uliana ulises ulla ulrich ulrike ulysse " +

@@ -69,7 +69,7 @@ export const NO_PERSONS = setOf(
   "ben+jerry levi+strauss estee+lauder elizabeth+arden max+mara jimmy+choo helly+hansen fred+perry jean+paul+gaultier bloody+mary",
   "earl+grey tom+collins eggs+benedict johns+hopkins carnegie+mellon rolls+royce aston+martin mercedes+benz alfa+romeo ferrero+rocher",
   "charlie+brown monte+carlo monte+cristo don+quixote don+juan doctor+who doctor+strange dr+pepper dr+martens dr+oetker mr+clean mr+bean",
-  "mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
+  "valentine+day mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
   "miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
   "thomas+cook dr+dobb marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
 )

@@ -67,7 +67,10 @@ const isClearFamily = (token: Token) => isFamily(token) && !AMBIGUOUS_FAMILY.has
 const CAPITAL_PARTICLES = new Set("Le La De Van Von Di Del Della Da Dos Du El Al Ben Ter Ten".split(" "))
 /** "Hermann-Löns-Str" is a street. */
 const NAMED_AFTER = /-(?:str|straße|strasse|platz|weg|allee|ring|gasse|schule|haus|stiftung|institut|preis)$/
-const isStop = (token: Token) => !isWord(token) || NOT_NAMES.has(token.key) || NAMED_AFTER.test(token.lower)
+/** An inflected abbreviation: "Pani SMS-em wyśle kod". */
+const ABBREVIATION = /^\p{Lu}{2,4}-\p{Ll}/u
+const isStop = (token: Token) =>
+  !isWord(token) || NOT_NAMES.has(token.key) || NAMED_AFTER.test(token.lower) || ABBREVIATION.test(token.word)
 
 /** The first name among capitalized words, as its first and last unit. */
 export function nameAmong(tokens: readonly Token[], context: NameContext): [number, number] | undefined {
