@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
+import { isFree } from "../money/price-list.ts"
 import type { FreeLimitExceeded } from "../ledger/free-requests.ts"
 import type { Rejection } from "../providers/refusal.ts"
 import type { Target } from "../routing/target.ts"
@@ -13,8 +14,19 @@ import type { Deps } from "./deps.ts"
  * Whether a target is a `:free` variant with the gateway's key. Models of providers that charge nothing are not
  * limited.
  */
-export function isFreeTarget({ model, byok }: Target, requested: string): boolean {
-  return !byok && (model.id.endsWith(":free") || requested.endsWith(":free"))
+export function isFreeTarget({ model, endpoint, byok }: Target, requested: string): boolean {
+  const isVariant = requested.endsWith(":free") && endpoint.pricing !== null && isFree(endpoint.pricing)
+  return !byok && (model.id.endsWith(":free") || isVariant)
+}
+
+const FREE_LIMITS = new Set<unknown>(["free_model_limit", "flood"])
+
+/** The targets that remain beyond a limit of free models; throws the refusal if it is another one, or none remains. */
+export function paidTargets(targets: readonly Target[], requested: string, refusal: unknown): readonly Target[] {
+  const isLimit = refusal instanceof GatewayError && FREE_LIMITS.has(refusal.metadata?.["reason"])
+  const paid = isLimit ? targets.filter((target) => !isFreeTarget(target, requested)) : []
+  if (paid.length === 0 || paid.length === targets.length) throw refusal
+  return paid
 }
 
 /** Returns a function that counts the call before its first free target, and rejects that target beyond a limit. */

@@ -14,7 +14,7 @@ import { completionCap, costRangeFor } from "./cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import type { CallContext } from "./inference-request.ts"
 import { DispatchAbort, HoldHeartbeat } from "./call-timers.ts"
-import { freeLimitError, isFreeTarget } from "./free-models.ts"
+import { freeLimitError, isFreeTarget, paidTargets } from "./free-models.ts"
 import { limitError } from "./limit-error.ts"
 import { rateLimitError } from "./rate-limit-error.ts"
 import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "./provider-budgets.ts"
@@ -96,7 +96,9 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     const within = withinBudgets(covered, providers, verdict.providers)
     return { heldNano: verdict.grantedNano, estimateNano, within, isByok, isCountedAsFree: isFree }
   }
-  return holdOrByok(targets, tryHold)
+  return holdOrByok(targets, tryHold).catch((refusal: unknown) =>
+    holdOrByok(paidTargets(targets, draft.requestedModel, refusal), tryHold),
+  )
 }
 
 type HoldInput = {

@@ -133,9 +133,12 @@ describe("the free requests of an account", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0)
     const { error } = await expectJson<Failure>(429, refused)
     expect(error.metadata).toEqual({ reason: "free_model_limit", retryable: true })
-    expect(await expectJson(200, send("sim/status-503", "sim/echo:free", "sim/echo"))).toMatchObject({
-      model: "sim/echo",
-    })
+    for (const models of [
+      ["sim/status-503", "sim/echo:free", "sim/echo"],
+      ["sim/echo:free", "sim/echo"],
+    ])
+      expect(await expectJson(200, send(...models))).toMatchObject({ model: "sim/echo", usage: { is_byok: false } })
+    await expectJson(429, send("sim/echo:free"))
     expect(await openHolds(workspace)).toEqual([])
   })
 })
