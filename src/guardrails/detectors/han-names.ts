@@ -24,8 +24,8 @@ export const HAN_LITERALS = [
   ...HAN_SURNAMES_JA,
 ]
 
-/** Words that begin with a family name, such as "programmer" and "immediately". */
-const ZH_WORDS = new RegExp(
+/** Other words that begin with a family name, such as "programmer" and "immediately". */
+const ZH_NOT_NAMES = new RegExp(
   "^(?:程[序度式]|高[中级級职職校管铁鐵层層端]|江[苏蘇西南]|钟[表头頭]|石油|史[学學料]|何[时時地况況]|于[昨今是上此]|马[上路虎]|" +
     "任[何务務职職意]|方[面向案便式法]|金[融牌额額属屬]|白[领領天]|安[全装裝排]|严[重格]|黄[金山色]|余[额下]|周[一二三四五六日末期边]|" +
     "夏[天季]|雷达|龙头|林业|谢谢|许[多可]|苏州|陈[述列]|张贴|王牌|杜绝|郑[州重]|范[围文例]|段落|毛[病利]|黎明|贺[卡词]|顾[客问]|" +
@@ -50,12 +50,12 @@ export function hanName(match: string): MatchRange[] {
   const titled = JA_TITLED.exec(match)
   if (titled) return [[titled.index, match.length]]
   const addressed = ZH_TITLED.exec(match)
-  if (!addressed || ZH_WORDS.test(addressed[0]) || addressed[0].includes("的")) return []
+  if (!addressed || ZH_NOT_NAMES.test(addressed[0]) || addressed[0].includes("的")) return []
   return [[addressed.index, match.length]]
 }
 
 function chineseName(match: string, from: number): MatchRange[] {
   const name = match.slice(from)
-  if (ZH_WORDS.test(name)) return []
+  if (ZH_NOT_NAMES.test(name)) return []
   return [[from, match.length - (name.length > 2 && ZH_TAIL.test(name) ? 1 : 0)]]
 }
