@@ -6,6 +6,7 @@ import {
   DECODED_BONUS,
   MAX_WEIGHT,
   lengthFactors,
+  thresholdIncrease,
   WINDOW_SENTENCES,
 } from "../../src/guardrails/detectors/injection-model.ts"
 import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
@@ -34,20 +35,20 @@ type Window = {
   bonus: number
 }
 /** `hidden`: windows of the decoded text, which the model is not fitted to. */
-export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string }
+export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; group: string; sentences: number }
 /** The weights are multiples of the scale. */
 export type Model = { weights: Float64Array; bias: number; scale: number }
 type Fitted = Pick<Model, "weights" | "bias">
 
 /** The windows of a text: each sentence, alone and with the next. */
-function windowsOf(text: string, bonus = 0): Window[] {
+function windowsOf(text: string, bonus = 0): { windows: Window[]; sentences: number } {
   const [words, concepts]: [number[], number[]] = [[], []]
   const sentences = extractSentences(text, (feature, isConcept) => {
     ;(isConcept ? concepts : words).push(feature)
     return 0
   })
   let [wordFrom, conceptFrom] = [0, 0]
-  return sentences.flatMap((sentence, first) => {
+  const windows = sentences.flatMap((sentence, first) => {
     let [wordTo, conceptTo, hasNonAscii] = [wordFrom, conceptFrom, false]
     const windows = sentences.slice(first, first + WINDOW_SENTENCES).map((next) => {
       const { wordFeatures, conceptFeatures } = next
@@ -66,14 +67,15 @@ function windowsOf(text: string, bonus = 0): Window[] {
     conceptFrom += sentence.conceptFeatures
     return windows
   })
+  return { windows, sentences: sentences.length }
 }
 
 export function samplesOf(prompts: readonly Training[]): Sample[] {
   return prompts.map(({ text, isAttack, group }) => {
-    const hidden = decodedTexts(text, prefilterText(text), new WorkBudget()).flatMap((one) =>
-      windowsOf(one.text, DECODED_BONUS),
+    const hidden = decodedTexts(text, prefilterText(text), new WorkBudget()).flatMap(
+      (one) => windowsOf(one.text, DECODED_BONUS).windows,
     )
-    return { windows: windowsOf(text), hidden, isAttack, group: group ?? text }
+    return { ...windowsOf(text), hidden, isAttack, group: group ?? text }
   })
 }
 
@@ -181,7 +183,7 @@ function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
   return { scale, weights: weights.map((weight) => (Math.abs(weight) < least ? 0 : levelOf(weight) * scale)) }
 }
 
-/** The score of a text, and whether the threshold for languages other than English applies. */
+/** The score of a text as it is compared with a threshold, and whether the threshold for languages other than English applies. */
 export type Scored = { score: number; hasNonAscii: boolean }
 
 export type CrossValidation = { folds: number; tested: number }
@@ -211,6 +213,6 @@ export function crossValidatedPart(
     const model = models[foldOf(sample)]
     if (!model) return undefined
     const { window, score } = bestOf([...sample.windows, ...sample.hidden], model)
-    return { score, hasNonAscii: window?.hasNonAscii ?? false }
+    return { score: score - thresholdIncrease(sample.sentences), hasNonAscii: window?.hasNonAscii ?? false }
   })
 }

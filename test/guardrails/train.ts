@@ -11,13 +11,13 @@ import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
 /**
- * False alarms by cross-validation: on ordinary prompts, with a margin to the 0.5 % that are accepted, and on those
- * that quote attacks or write prompts. The margin is wider without letters beyond ASCII: a third of those lines is
- * documentation, which has fewer alarms than prompts.
+ * False alarms by cross-validation: on prompts as people send them, with a margin to the 0.5 % that are accepted, on
+ * ordinary lines, many of which were written because they resemble attacks, and on prompts that quote attacks or write
+ * prompts.
  */
-const FALSE_ALARMS = 0.0028
-const FOREIGN_ALARMS = 0.0035
-const LOOKALIKE_ALARMS = 0.05
+const REQUEST_ALARMS = 0.005
+const ORDINARY_ALARMS = 0.0065
+const LOOKALIKE_ALARMS = 0.06
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
 /**
@@ -60,9 +60,21 @@ function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], i
       .filter((one, at) => one.hasNonAscii === isForeign && of(prompts[at] as Training))
       .map(({ score }) => score)
       .toSorted((one, other) => other - one)
-  const ordinary = scored((one) => !one.isAttack && one.isLookalike !== true && one.isDocument !== true)
-  const lookalikes = scored((one) => one.isLookalike === true)
-  return Math.max(scoreAt(ordinary, isForeign ? FOREIGN_ALARMS : FALSE_ALARMS), scoreAt(lookalikes, LOOKALIKE_ALARMS))
+  const isOrdinary = ({ isAttack, isLookalike, isDocument }: Training) => !isAttack && !isLookalike && !isDocument
+  return Math.max(
+    scoreAt(
+      scored((one) => one.isRequest === true),
+      REQUEST_ALARMS,
+    ),
+    scoreAt(
+      scored((one) => isOrdinary(one) && one.isRequest !== true),
+      ORDINARY_ALARMS,
+    ),
+    scoreAt(
+      scored((one) => one.isLookalike === true),
+      LOOKALIKE_ALARMS,
+    ),
+  )
 }
 
 export const sourceOf = (prompts: readonly unknown[]) =>
@@ -86,9 +98,9 @@ if (process.argv[1] === import.meta.filename) {
       "/** Written by `npm run guardrails:train`. The weights of features (injection-features.ts), in base64. */",
       `export const SCALE = ${Number(model.scale.toPrecision(8))}`,
       `export const BIAS = ${Number(model.bias.toPrecision(8))}`,
-      `/** By cross-validation, ${percent(FALSE_ALARMS)} of ordinary prompts score more. */`,
+      `/** By cross-validation, at most ${percent(REQUEST_ALARMS)} of prompts as people send them score more. */`,
       `export const THRESHOLD = ${Number(threshold.toPrecision(4))}`,
-      `/** Of sentences with letters beyond ASCII, ${percent(FOREIGN_ALARMS)}. */`,
+      "/** The same with letters beyond ASCII. */",
       `export const FOREIGN_THRESHOLD = ${Number(foreign.toPrecision(4))}`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
@@ -98,7 +110,7 @@ if (process.argv[1] === import.meta.filename) {
   )
   console.info(
     `${prompts.length} prompts, ${readFileSync(TARGET).length} bytes; cross-validated: ` +
-      `recall ${percent(found / attacks.length)}, false alarms ${percent(FALSE_ALARMS)} and ${percent(FOREIGN_ALARMS)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
+      `recall ${percent(found / attacks.length)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
   )
   if (process.argv[2] === "mistakes")
     for (const [at, { text, isAttack }] of prompts.entries()) {

@@ -6,9 +6,8 @@ import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-
 
 /** Number of adjacent sentences that are scored together. */
 export const WINDOW_SENTENCES = 2
-/** Rise of the threshold with each doubling of the number of sentences, above the start value. */
-const THRESHOLD_STEP = 0.26
-const SHORT_TEXT_SENTENCES = 4
+/** Rise of the threshold with each doubling of the number of sentences. */
+const THRESHOLD_STEP = 0.3
 
 let weights: Int8Array | undefined
 
@@ -66,8 +65,8 @@ export function scoreInjections(text: string, budget: WorkBudget, bonus = 0): { 
 }
 
 /** In a long text, more sentences can be false positives, so each needs a higher score. */
-function thresholdIncrease(sentences: number): number {
-  return THRESHOLD_STEP * Math.log2(Math.max(1, sentences / SHORT_TEXT_SENTENCES))
+export function thresholdIncrease(sentences: number): number {
+  return THRESHOLD_STEP * Math.log2(Math.max(1, sentences))
 }
 
 /**

@@ -9,6 +9,8 @@ export type Prompt = { text: string; language: string; family: string; group: st
 
 /** The family of ordinary prompts that quote attacks, write prompts or instruct an assistant. */
 export const LOOKALIKE = "lookalike"
+/** The family of ordinary prompts as developers, support staff and writers send them, many with several sentences. */
+export const REQUEST = "request"
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 const folder = path.join(fixtures, "injection")
 const writtenFolder = path.join(fixtures, "injection-lines")
@@ -64,8 +66,10 @@ function textsOf(template: string, random: () => number): string[] {
   return [...texts]
 }
 
-/** A heading, `# !o name`, `# - name` or `# ~ name`, states the family of the lines below it. */
-const HEADING = /^# (?:!([a-z])|-|~) /
+/** A heading, `# !o name`, `# - name`, `# + name` or `# ~ name`, states the family of the lines below it. */
+const HEADING = /^# (?:!([a-z])|-|\+|~) /
+/** By the sign of the heading. */
+const BENIGN_FAMILIES: Readonly<Record<string, string>> = { "-": "ordinary", "+": REQUEST, "~": LOOKALIKE }
 
 /** Prompts that were written one by one, each below a heading. */
 function linesIn(from: string): Prompt[] {
@@ -81,8 +85,7 @@ function linesIn(from: string): Prompt[] {
           const match = HEADING.exec(line)
           if (match) [heading, kind] = [line, match[1]]
           if (match || heading === "") return []
-          const family =
-            kind === undefined ? (heading.startsWith("# ~") ? LOOKALIKE : "ordinary") : (FAMILIES[kind] ?? "")
+          const family = (kind === undefined ? BENIGN_FAMILIES[heading.charAt(2)] : FAMILIES[kind]) ?? ""
           const text = line.replaceAll("\\n", "\n").replaceAll("\\u200b", "\u200b")
           return [{ text, language, family, group: `${language} ${heading}`, isAttack: kind !== undefined }]
         })

@@ -1,10 +1,17 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { LOOKALIKE, prompts } from "./injections.ts"
+import { LOOKALIKE, prompts, REQUEST } from "./injections.ts"
 import { ordinaryLines } from "./secrets.ts"
 
 /** Texts of one group are never in both the training and the test set. */
-export type Training = { text: string; isAttack: boolean; isLookalike?: boolean; isDocument?: boolean; group?: string }
+export type Training = {
+  text: string
+  isAttack: boolean
+  isLookalike?: boolean
+  isRequest?: boolean
+  isDocument?: boolean
+  group?: string
+}
 
 const fixtures = path.join(import.meta.dirname, "../../fixtures")
 
@@ -40,6 +47,7 @@ export function trainingPrompts(): Training[] {
   return [
     ...[...prompts("tuning"), ...prompts("unseen")].map(({ family, text, isAttack, group }) => ({
       isLookalike: family === LOOKALIKE,
+      isRequest: family === REQUEST,
       text,
       isAttack,
       group,
