@@ -1,6 +1,6 @@
 import { toRecord } from "../chat-request.ts"
 
-/** Words of each category; those without a word are never flagged. */
+/** Terms by category. A category without terms is never flagged. */
 const CATEGORIES: Readonly<Record<string, readonly string[]>> = {
   harassment: ["idiot", "moron"],
   "harassment/threatening": [],
