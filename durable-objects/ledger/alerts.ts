@@ -2,6 +2,7 @@ import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src
 import type { Generation } from "../../src/ledger/generation.ts"
 import { ACCOUNT, type Counters, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
+import { isEndUserScope } from "../../src/ledger/scopes.ts"
 import { logError } from "../../src/support/log.ts"
 import { parseStored } from "../../src/support/json.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
@@ -22,7 +23,8 @@ const RETRY_MS = 30_000
 
 /**
  * Alerts of limits: written in the transaction of the charge that crosses a threshold, once per window and limit, and
- * kept until they are recorded in D1. The row of an alert also prevents a second one.
+ * kept until they are recorded in D1. The row of an alert also prevents a second one. Limits that count each end user
+ * raise none.
  */
 export class Alerts {
   readonly #sql: SqlStorage
@@ -75,7 +77,8 @@ export class Alerts {
 
   /** Called after a charge is counted, within its transaction. */
   charged(generation: Generation, stores: LedgerStores, now: number): void {
-    const uses = (generation.limits ?? []).map((limit) => useOf(limit, stores.get(limit.scope)))
+    const limits = generation.limits?.filter(({ scope }) => !isEndUserScope(scope)) ?? []
+    const uses = limits.map((limit) => useOf(limit, stores.get(limit.scope)))
     if (generation.costNano > 0) uses.push(this.#balance(stores))
     for (const use of uses) {
       const threshold = reachedThreshold(this.thresholds, use.spentNano, use.limitNano)
@@ -92,6 +95,7 @@ export class Alerts {
   }
 
   #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, stores: LedgerStores): boolean {
+    if (isEndUserScope(scope)) return false
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
     const use = limit ? useOf(limit, stores.get(scope)) : this.#balance(stores)

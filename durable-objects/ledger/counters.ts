@@ -8,8 +8,14 @@ import {
   type FreeLimits,
   NO_FREE_REQUESTS,
 } from "../../src/ledger/free-requests.ts"
+import { windowStart } from "../../src/money/windows.ts"
+import { DAY_MS } from "../../src/support/time.ts"
 import { addSpent, type Counters, newCounters, rollForward, type Spent } from "../../src/ledger/limits.ts"
 
+/** Scopes that are kept in memory; more are dropped together, and read again. */
+const MAX_KNOWN = 20_000
+/** The scopes of `isEndUserScope`; the id of a guardrail is a UUID. */
+const IS_END_USER = "scope GLOB 'guardrail:*' AND substr(scope, 47, 10) = ':end_user:'"
 /** Key of the counter of free requests. */
 const FREE = "free"
 
@@ -78,11 +84,26 @@ export class CounterStore {
   save(): void {
     this.#write([...this.#changed].map((scope) => [scope, this.get(scope)]))
     this.#changed.clear()
+    if (this.#known.size > MAX_KNOWN) this.#known.clear()
   }
 
-  /** Every scope that was ever charged, with ended windows reset. */
+  /** Removes the counters of end users whose windows have all ended. A clock that steps back a day loses none. */
+  pruneEndUsers(now: number): void {
+    const [weekly, monthly] = [windowStart("weekly", now - DAY_MS), windowStart("monthly", now - DAY_MS)]
+    this.#sql.exec(
+      `DELETE FROM counters WHERE ${IS_END_USER}
+       AND value ->> '$.weekly.start' < ? AND value ->> '$.monthly.start' < ?`,
+      weekly,
+      monthly,
+    )
+    this.#known.clear()
+  }
+
+  /** Every scope that was ever charged except those of end users, with ended windows reset. */
   all(now: number): Map<string, Counters> {
-    const rows = this.#sql.exec<{ scope: string }>("SELECT scope FROM counters WHERE scope <> ?", FREE).toArray()
+    const rows = this.#sql
+      .exec<{ scope: string }>(`SELECT scope FROM counters WHERE scope <> ? AND NOT (${IS_END_USER})`, FREE)
+      .toArray()
     return new Map(rows.map(({ scope }) => [scope, this.at(scope, now)]))
   }
 

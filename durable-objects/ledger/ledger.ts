@@ -238,9 +238,8 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
 
   /** Compares the counters with the generations and repairs them where allowed: src/reconciliation. */
   async reconcile(organizationId: string, lowers: boolean): Promise<Reconciliation> {
-    const stores = { counters: this.#counters, outbox: this.#outbox, overruns: this.#overruns, db: this.env.DB }
     try {
-      return await reconcileCounters(stores, organizationId, lowers)
+      return await reconcileCounters({ ...this.#charging, db: this.env.DB }, organizationId, lowers)
     } finally {
       this.#wakeBy(Date.now() + FLUSH_AFTER_MS)
     }

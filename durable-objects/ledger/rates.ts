@@ -7,6 +7,7 @@ import {
   type RateSlice,
   type RateUse,
 } from "../../src/ledger/rates.ts"
+import { HOUR_MS } from "../../src/support/time.ts"
 import type { Holds } from "./holds.ts"
 
 /**
@@ -14,6 +15,9 @@ import type { Holds } from "./holds.ts"
  * exists. `tokens`: estimate for a call, corrected by its settlement; absent for a lease, whose isolate corrects it.
  */
 export type HeldRates = { scopes: readonly string[]; slots: number; minute: number; tokens?: number }
+
+/** Scopes that are kept in memory; more are dropped together, and read again. */
+const MAX_KNOWN = 20_000
 
 /** Requests and tokens of the current minute by scope, read once and cached in memory. */
 export class RateCounts {
@@ -29,6 +33,12 @@ export class RateCounts {
 
   /** Reloads after a rolled back transaction. */
   reload(): void {
+    this.#known.clear()
+  }
+
+  /** Removes the counts of minutes that ended an hour ago. */
+  prune(now: number): void {
+    this.#sql.exec("DELETE FROM rates WHERE minute < ?", now - HOUR_MS)
     this.#known.clear()
   }
 
@@ -94,6 +104,7 @@ export class RateCounts {
         next.tokens,
       )
     }
+    if (this.#known.size > MAX_KNOWN) this.#known.clear()
     return minute
   }
 

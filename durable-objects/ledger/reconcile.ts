@@ -7,18 +7,21 @@ import { readKeySums, sumDays } from "../../src/usage/store.ts"
 import type { CounterStore } from "./counters.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Overruns } from "./overruns.ts"
+import type { RateCounts } from "./rates.ts"
 
-type LedgerStores = { counters: CounterStore; outbox: Outbox; overruns: Overruns; db: D1Database }
+type LedgerStores = { counters: CounterStore; rates: RateCounts; outbox: Outbox; overruns: Overruns; db: D1Database }
 
 /**
  * The ledger's part of a reconciliation. Delivery to D1 is paused while it runs, so that D1 has exactly the calls that
- * were charged when the counters were read; calls are still charged meanwhile.
+ * were charged when the counters were read; calls are still charged meanwhile. Removes counters whose time is over.
  */
 export async function reconcileCounters(
-  { counters, outbox, overruns, db }: LedgerStores,
+  { counters, rates, outbox, overruns, db }: LedgerStores,
   organizationId: string,
   lowers: boolean,
 ): Promise<Reconciliation> {
+  counters.pruneEndUsers(Date.now())
+  rates.prune(Date.now())
   await outbox.flush(db)
   const restored = await outbox.verify(db, Date.now())
   return outbox.paused(async () => {

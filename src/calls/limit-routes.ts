@@ -7,7 +7,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
-import { callerOf } from "../policy/call-policy.ts"
+import { callerFor, callerOf } from "../policy/call-policy.ts"
 import { loadAccess } from "../policy/store.ts"
 import { limitsInForce } from "./limits-in-force.ts"
 import { LimitsInForce } from "./limit-schemas.ts"
@@ -16,6 +16,14 @@ const tags = ["API keys"]
 const description =
   "The balance, the limits of the key and of the keys that created it, budgets of its workspace and guardrails with a budget. Exact at the moment of the request: `left` is `limit` - `spent` - `held`."
 
+const EndUserQuery = z.object({
+  user: z
+    .string()
+    .max(256, "must be at most 256 characters")
+    .optional()
+    .meta({ description: "End user for guardrails with `per_end_user`. Absent: requests that name none." }),
+})
+
 const ofCurrentKey = createRoute({
   method: "get",
   path: "/key/limits",
@@ -23,7 +31,8 @@ const ofCurrentKey = createRoute({
   tags,
   summary: "List the limits of this key",
   description,
-  responses: { 200: ok(LimitsInForce), ...failures("unauthenticated", "internal") },
+  request: { query: EndUserQuery },
+  responses: { 200: ok(LimitsInForce), ...failures("invalid_request", "unauthenticated", "internal") },
 })
 
 const ofKey = createRoute({
@@ -35,6 +44,7 @@ const ofKey = createRoute({
   description,
   middleware: [requireProvisioning] as const,
   request: {
+    query: EndUserQuery,
     params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them") }),
   },
   responses: {
@@ -44,16 +54,18 @@ const ofKey = createRoute({
 })
 
 export const keyLimits = newRouter()
-  .openapi(ofCurrentKey, async (c) => c.json({ data: await limitsFor(c.env, c.var.principal) }, 200))
+  .openapi(ofCurrentKey, async (c) =>
+    c.json({ data: await limitsFor(c.env, c.var.principal, c.req.valid("query").user) }, 200),
+  )
   .openapi(ofKey, async (c) => {
     const { organizationId } = c.var.principal
     const key = await loadAccess(c.env.DB, c.req.valid("param").hash, { includesRevoked: true })
     if (key?.organizationId !== organizationId) throw new GatewayError("not_found", "There is no key with this hash.")
-    return c.json({ data: await limitsFor(c.env, key) }, 200)
+    return c.json({ data: await limitsFor(c.env, key, c.req.valid("query").user) }, 200)
   })
 
-async function limitsFor(env: Env, principal: Principal) {
+async function limitsFor(env: Env, principal: Principal, endUser: string | undefined) {
   const { organizationId } = principal
   if (organizationId === "") return []
-  return limitsInForce(env.DB, openLedger(env, organizationId), callerOf(principal))
+  return limitsInForce(env.DB, openLedger(env, organizationId), callerFor(callerOf(principal), endUser ?? null))
 }

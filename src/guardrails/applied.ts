@@ -1,6 +1,7 @@
 import type { Limit } from "../ledger/limits.ts"
 import { toRateLimits } from "../ledger/rate-schemas.ts"
 import type { RateLimit } from "../ledger/rates.ts"
+import { endUserScope } from "../ledger/scopes.ts"
 import type { Filter } from "../models/endpoint-filter.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
@@ -19,6 +20,8 @@ export type AppliedGuardrail = {
   rules: GuardrailRules
   limits: readonly Limit[]
   rates: readonly RateLimit[]
+  /** Whether the limits count each end user, instead of each key and member. */
+  isPerEndUser: boolean
 }
 
 /** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
@@ -45,6 +48,23 @@ export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrail
   }
 }
 
+/** The same guardrails with the counters of an end user; undefined if no limit counts end users. */
+export function countedFor(guardrails: CallerGuardrails, user: string): CallerGuardrails | undefined {
+  if (!guardrails.list.some(({ isPerEndUser }) => isPerEndUser)) return undefined
+  const list = guardrails.list.map((guardrail) => (guardrail.isPerEndUser ? withUser(guardrail, user) : guardrail))
+  return { ...guardrails, list, limits: list.flatMap(({ limits }) => limits) }
+}
+
+function withUser(guardrail: AppliedGuardrail, user: string): AppliedGuardrail {
+  const scope = endUserScope(guardrail.id, user)
+  const { limits, rates } = guardrail
+  return {
+    ...guardrail,
+    limits: limits.map((limit) => ({ ...limit, scope })),
+    rates: rates.map((rate) => ({ ...rate, scope })),
+  }
+}
+
 /** Whether a key may be used only at regional hostnames, so that resources without a region are excluded. */
 export function isConfinedToRegions(guardrails: CallerGuardrails | null): boolean {
   return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
@@ -60,10 +80,12 @@ function toApplied(rows: readonly AppliedRow[]): AppliedGuardrail {
   const row = elementAt(rows, 0)
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
-  const limits = new Map(rows.flatMap(limitsOf).map((limit) => [limit.scope, limit]))
   const rules = rulesOf(row)
+  const isPerEndUser = rules.per_end_user === true
+  const scopesIn = isPerEndUser ? () => [endUserScope(id, "")] : scopesOf
+  const limits = new Map(rows.flatMap((one) => limitsOf(one, scopesIn(one))).map((limit) => [limit.scope, limit]))
   const rates = toRateLimits(rules)
-  const scopes = rates ? new Set(rows.flatMap(scopesOf)) : []
+  const scopes = rates ? new Set(rows.flatMap(scopesIn)) : []
   return {
     id,
     name,
@@ -71,16 +93,17 @@ function toApplied(rows: readonly AppliedRow[]): AppliedGuardrail {
     rules,
     limits: [...limits.values()],
     rates: rates ? [...scopes].map((one) => ({ ...rates, scope: one })) : [],
+    isPerEndUser,
   }
 }
 
-/** One limit for each assigned key and member; the default guardrail of a workspace is assigned to all of them. */
-function limitsOf(row: AppliedRow): Limit[] {
+function limitsOf(row: AppliedRow, scopes: readonly string[]): Limit[] {
   const { limitNano, resetInterval: interval, includeByokInBudgets: includeByok } = row
   if (limitNano === null) return []
-  return scopesOf(row).map((scope) => ({ scope, limitNano, interval, includeByok }))
+  return scopes.map((scope) => ({ scope, limitNano, interval, includeByok }))
 }
 
+/** One for each assigned key and member; the default guardrail of a workspace is assigned to all of them. */
 function scopesOf({ id, isDefault, byKey, byMember, keyHash, userId }: AppliedRow): string[] {
   return [
     ...(isDefault || byKey ? [`guardrail:${id}:key:${keyHash}`] : []),

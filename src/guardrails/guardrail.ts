@@ -35,6 +35,7 @@ const FLAGS = [
   "enable_paid_model_training",
   "enable_free_model_training",
   "enable_free_model_publication",
+  "per_end_user",
 ] as const
 type FlagName = (typeof FLAGS)[number]
 const RULE_NAMES = [

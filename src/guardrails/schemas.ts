@@ -76,6 +76,10 @@ const settings = {
   reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),
   include_byok_in_budgets: flag.optional(),
   ...rateInput,
+  per_end_user: flag.nullish().meta({
+    description:
+      "true: limit_usd and the rate limits count each end user of the assigned keys and members, as `user` of the request names it; requests without `user` count together.",
+  }),
   allowed_providers: names("provider slugs"),
   ignored_providers: names("provider slugs"),
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
@@ -138,6 +142,7 @@ export const Guardrail = z
     reset_interval: z.enum(RESET_INTERVALS).nullable(),
     include_byok_in_budgets: z.boolean(),
     ...rateOutput,
+    per_end_user: maybe,
     allowed_providers: list,
     ignored_providers: list,
     allowed_models: list,

@@ -16,6 +16,14 @@ export function sessionIdOf(...ids: readonly (string | null | undefined)[]): str
   return ids.find((id) => id != null && id !== "") ?? null
 }
 
+/** The end user that a request names. */
+export function endUserOf(request: {
+  user?: string | null | undefined
+  safety_identifier?: string | null | undefined
+}): string | null {
+  return request.user ?? request.safety_identifier ?? null
+}
+
 /** Fields of the generation that are known before the call is sent. */
 export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller): GenerationDraft {
   const { user = null, trace: traceFields, hasMessages = false, exported, isToolRun = false, ...rest } = fields

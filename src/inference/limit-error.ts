@@ -1,7 +1,8 @@
 import { GatewayError } from "../errors/errors.ts"
+import type { AppliedGuardrail } from "../guardrails/applied.ts"
 import { keyScope, type Verdict } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
-import { parseScope, workspaceScope } from "../ledger/scopes.ts"
+import { endUserScope, parseScope, workspaceScope } from "../ledger/scopes.ts"
 import { formatUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
 import type { Caller } from "../policy/call-policy.ts"
@@ -48,11 +49,7 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
   if (providerOf(verdict.scope) !== undefined) return providerBudgetError(verdict, caller, { needs, orLess })
   const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
   if (guardrail) {
-    const whose = verdict.scope.endsWith(`:key:${caller.keyHash}`)
-      ? "this key"
-      : verdict.scope.includes(":key:")
-        ? "the key that created this key"
-        : "the member whose key this is"
+    const whose = holderUnder(guardrail, verdict.scope, caller)
     return new GatewayError(
       "forbidden",
       `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orLess}.`,
@@ -67,6 +64,17 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
     `${needs} in the account, running requests included. Add credit${orLess}.`,
     { metadata: { reason: "insufficient_credits" } },
   )
+}
+
+function holderUnder({ id, isPerEndUser }: AppliedGuardrail, scope: string, { keyHash }: Caller): string {
+  if (isPerEndUser) return endUserName(id, scope)
+  if (scope.endsWith(`:key:${keyHash}`)) return "this key"
+  return scope.includes(":key:") ? "the key that created this key" : "the member whose key this is"
+}
+
+/** For messages. The id is not repeated, because messages are logged. */
+export function endUserName(guardrailId: string, scope: string): string {
+  return scope === endUserScope(guardrailId, "") ? "requests without `user`" : "this end user"
 }
 
 /** Names the schedule with its limit and its reset. */

@@ -8,6 +8,7 @@ import { placeHold } from "./hold.ts"
 import { requirePublicMedia } from "./media-urls.ts"
 import { resolveAliasesOnce, resolveOnce } from "./kept-call.ts"
 import { outputFilterFor } from "./output-guardrails.ts"
+import { callerFor } from "../policy/call-policy.ts"
 import { holdCheaper } from "./over-budget.ts"
 import { inlineStoredFiles } from "./stored-files.ts"
 import { planTargets } from "./plan.ts"
@@ -58,7 +59,8 @@ export async function callUpstream(prepared: PreparedCall, deps: Deps): Promise<
 }
 
 /** Steps 4 to 8. The hot path starts here with the cached target of a plain call. */
-export async function callTargets(planned: PlannedCall, deps: Deps): Promise<Response> {
+export async function callTargets(call: PlannedCall, deps: Deps): Promise<Response> {
+  const planned = { ...call, caller: callerFor(call.caller, call.request.user) } // limits that count each end user
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
   const placing = deps.deferral ? placeDeferredHold(planned, deps) : placeHold(planned, deps)
   const held = await placing.catch((refusal: unknown) => holdCheaper(planned, refusal, deps))

@@ -3,6 +3,7 @@ import { keyScope } from "../ledger/limits.ts"
 import type { RateRefusal } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import type { Caller } from "../policy/call-policy.ts"
+import { endUserName } from "./limit-error.ts"
 
 /** `Retry-After` for a client that is over its concurrency limit. */
 const CONCURRENT_RETRY_SECONDS = 1
@@ -53,7 +54,11 @@ function holderOf(scope: string, caller: Caller): { holder: string; reason: stri
     return { holder: "The workspace", reason: "workspace_rate_limit" }
   }
   const guardrail = caller.guardrails?.list.find(({ rates }) => rates.some((rate) => rate.scope === scope))
-  const member = scope.includes(":key:") ? "this key" : "this member"
+  const member = guardrail?.isPerEndUser
+    ? endUserName(guardrail.id, scope)
+    : scope.includes(":key:")
+      ? "this key"
+      : "this member"
   return {
     holder: `Under the guardrail "${guardrail?.name ?? ""}", ${member}`,
     reason: "guardrail_rate_limit",

@@ -7,6 +7,18 @@ export function scheduleScope(scheduleId: string): string {
   return `schedule:${scheduleId}`
 }
 
+/** Scope of an end user under a guardrail that counts each of them; `user` is empty for requests that name none. */
+export function endUserScope(guardrailId: string, user: string): string {
+  return `guardrail:${guardrailId}:end_user:${user}`
+}
+
+/** The ledger keeps counters of these scopes until their windows end, and reconciles and alerts only the others. */
+export function isEndUserScope(scope: string): boolean {
+  return END_USER_SCOPE.test(scope)
+}
+
+const END_USER_SCOPE = /^guardrail:[^:]+:end_user:/
+
 export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider" | "schedule"
 
 /**

@@ -2,7 +2,7 @@ import type { Principal } from "../access/principal.ts"
 import { budgetLimits, NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
 import type { ProviderBudgets } from "../budgets/provider-budget.ts"
 import type { ByokCredential } from "../byok/usable-credentials.ts"
-import type { CallerGuardrails } from "../guardrails/applied.ts"
+import { type CallerGuardrails, countedFor } from "../guardrails/applied.ts"
 import { limitsOfKey } from "../keys/key.ts"
 import { keyScope, type Limit } from "../ledger/limits.ts"
 import type { RateLimit } from "../ledger/rates.ts"
@@ -39,13 +39,37 @@ const callers = new WeakMap<Principal, Caller>()
 
 /** Stores the policy of a principal's calls for `callerOf`. */
 export function setPolicy(principal: Principal, policy: CallPolicy): Principal {
-  callers.set(principal, { ...principal, ...policy })
+  const guardrails =
+    policy.guardrails && (countedFor(policy.guardrails, principal.externalUser ?? "") ?? policy.guardrails)
+  callers.set(principal, { ...principal, ...policy, guardrails })
   return principal
 }
 
 /** A principal from `authenticate` with the policy that was loaded with it; without a policy, no rules apply. */
 export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
+}
+
+/** End users of a caller whose limits are cached; more are dropped together. */
+const MAX_END_USERS = 1_000
+const byEndUser = new WeakMap<Caller, Map<string, Caller>>()
+
+/**
+ * The caller with the limits of an end user, where guardrails count each of them. A key that was made for an external
+ * user counts as that user, whatever its requests name.
+ */
+export function callerFor(caller: Caller, endUser: string | null): Caller {
+  if (caller.guardrails === null || endUser === null || endUser === "" || caller.externalUser !== null) return caller
+  const cached = byEndUser.get(caller) ?? new Map<string, Caller>()
+  const known = cached.get(endUser)
+  if (known) return known
+  const guardrails = countedFor(caller.guardrails, endUser)
+  if (!guardrails) return caller
+  if (cached.size >= MAX_END_USERS) cached.clear()
+  const counted = { ...caller, guardrails }
+  cached.set(endUser, counted)
+  byEndUser.set(caller, cached)
+  return counted
 }
 
 /** For a call outside the runs of an intern. */

@@ -17,6 +17,7 @@ const DIMENSIONS = {
   api_key_hash: "API key",
   user_id: "Creator of the key",
   app: "App",
+  external_user: "End user",
   api_type: "Kind of call",
 } as const
 export type Dimension = keyof typeof DIMENSIONS

@@ -51,7 +51,7 @@ const query = createRoute({
   tags,
   summary: "Query analytics",
   description: `Default time_range: the last 30 days. By minute at most a day, by hour at most 31 days. The range is exact; \
-a day whose calls are no longer kept is counted whole. By requested_model only calls that are kept are counted.`,
+a day whose calls are no longer kept is counted whole. By requested_model and external_user only calls that are kept are counted.`,
   middleware: [requireManagement, acceptJson(65_536)] as const,
   request: { body: jsonBody(AnalyticsQuery) },
   responses: {

@@ -12,7 +12,7 @@ export type UsageDimension = keyof typeof DIMENSIONS
 type UsageSum = keyof typeof SUMS
 
 /** Dimensions that daily sums do not have: they need the generations. */
-export const CALL_DIMENSIONS = ["requested_model"] as const satisfies readonly UsageDimension[]
+export const CALL_DIMENSIONS = ["requested_model", "external_user"] as const satisfies readonly UsageDimension[]
 
 /** Maximum number of rows that one query reads. */
 export const MAX_USAGE_ROWS = 50_000
@@ -33,6 +33,7 @@ const DIMENSIONS = {
     day: "app",
     call: "substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record ->> 'appUrl', ''), 1, 100)",
   },
+  external_user: { day: "''", call: "coalesce(record ->> 'externalUser', '')" },
   api_type: { day: "api_type", call: "coalesce(record ->> 'apiType', '')" },
 } as const
 

@@ -126,6 +126,23 @@ describe("POST /analytics/query", () => {
     })
   })
 
+  test("compares end users", async () => {
+    const workspace = await newWorkspace()
+    await addCalls(workspace, [
+      { externalUser: "ann" },
+      { externalUser: "ann", settledAt: now },
+      { externalUser: "bob" },
+      {},
+    ])
+    const question = { metrics: ["requests"], dimensions: ["external_user"] }
+    const rows = await query(workspace, question)
+    expect(rows).toHaveLength(3)
+    expect(rows).toContainEqual({ external_user: "ann", requests: 2 })
+    expect(rows).toContainEqual({ external_user: null, requests: 1 })
+    const ofBob = [{ field: "external_user", operator: "eq", value: "bob" }]
+    expect(await query(workspace, { ...question, filters: ofBob })).toEqual([{ external_user: "bob", requests: 1 }])
+  })
+
   test.each([
     ["minute", (at: number) => at - (at % 60_000)],
     ["hour", (at: number) => at - (at % 3_600_000)],

@@ -6,6 +6,7 @@ export type ChipKind =
   | "key"
   | "workspace"
   | "member"
+  | "end_user"
   | "call"
   | "guardrail"
   | "intern"
@@ -18,6 +19,7 @@ const ICONS: Record<ChipKind, IconName> = {
   key: "keys",
   workspace: "workspace",
   member: "person",
+  end_user: "person",
   call: "calls",
   guardrail: "guardrails",
   intern: "interns",
@@ -33,6 +35,7 @@ const HREFS: Record<ChipKind, (id: string) => string> = {
   key: (id) => `/keys/${id}`,
   workspace: (id) => `/team?tab=workspaces&workspace=${encodeURIComponent(id)}`,
   member: (id) => `/team?member=${encodeURIComponent(id)}`,
+  end_user: (id) => `/calls?user=${encodeURIComponent(id)}`,
   call: (id) => `/calls/${id}`,
   guardrail: (id) => `/guardrails/${id}`,
   intern: (id) => `/interns/${id}`,

@@ -186,6 +186,7 @@ export const RECORD_FIELDS: Descriptions = {
   path: "Path of the file.",
   pattern: "The regular expression.",
   patterns: "Rules that rejected the call.",
+  per_end_user: "Whether the budget and the rate limits count each end user.",
   preset_id: "Id of the preset.",
   price_per_call_usd: "USD per tool call.",
   privacy_mode: "Does not send prompts and completions.",

@@ -1,8 +1,8 @@
-import type { Caller } from "../../policy/call-policy.ts"
+import { type Caller, callerFor } from "../../policy/call-policy.ts"
 import { NO_TOKENS } from "../../money/money.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Generation, GenerationDraft } from "../../ledger/generation.ts"
-import { newDraft, sessionIdOf } from "../draft.ts"
+import { endUserOf, newDraft, sessionIdOf } from "../draft.ts"
 import { hold } from "../hold.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
@@ -17,12 +17,11 @@ export type ChargeToolRun = <T extends { costNano: number }>(
  * Holds, charges and records each paid tool run as a separate call, so that its charge does not depend on the outcome
  * of the surrounding call.
  */
-export function toolCharger(
-  chat: ChatRequest,
-  { meta, caller }: { meta: RequestMeta; caller: Caller },
-  deps: Deps,
-): ChargeToolRun {
-  const { session_id: sessionId, user = null, trace = null } = chat
+export function toolCharger(chat: ChatRequest, call: { meta: RequestMeta; caller: Caller }, deps: Deps): ChargeToolRun {
+  const { meta } = call
+  const { session_id: sessionId, trace = null } = chat
+  const user = endUserOf(chat)
+  const caller = callerFor(call.caller, user)
   return async (tool, run) => {
     if (tool.priceNano === 0) return run()
     const about = { apiType: "completions", requestedModel: tool.name, streamed: false, promptEstimate: 0 } as const

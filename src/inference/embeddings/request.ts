@@ -1,3 +1,4 @@
+import { endUserOf } from "../draft.ts"
 import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
 import { isObject, objectsOf } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
@@ -25,7 +26,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     sessionId: request.session_id ?? null,
     conversation: null,
     signatures: [],
-    user: request.user ?? request.safety_identifier ?? null,
+    user: endUserOf(request),
     trace: request.trace ?? null,
     ...(messages && { messages }),
     providerStorage: () => undefined,

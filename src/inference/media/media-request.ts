@@ -1,3 +1,4 @@
+import { endUserOf } from "../draft.ts"
 import { GATEWAY_FIELDS, type UpstreamFields, type UpstreamRequest } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { BillableUnits } from "../cost-bound.ts"
@@ -67,7 +68,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     sessionId: request.session_id ?? null,
     conversation: null,
     signatures: [],
-    user: request.user ?? request.safety_identifier ?? null,
+    user: endUserOf(request),
     trace: request.trace ?? null,
     ...(kind.messages && { messages: kind.messages }),
     providerStorage: () => providerStorageIn(request),

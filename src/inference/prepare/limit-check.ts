@@ -1,9 +1,10 @@
 import { objectsOf } from "../../support/json.ts"
-import { type Caller, limitsOf } from "../../policy/call-policy.ts"
+import { type Caller, callerFor, limitsOf } from "../../policy/call-policy.ts"
 import { maxCost } from "../../money/money.ts"
 import { plainCall, pricesOf } from "../../money/price-list.ts"
 import type { Plugins } from "../../plugins/read-plugins.ts"
 import { limitError } from "../limit-error.ts"
+import { endUserOf } from "../draft.ts"
 import { findModel } from "../../routing/names.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { Deps } from "../deps.ts"
@@ -16,11 +17,12 @@ import { namesOf } from "./needs.ts"
 export async function requireUnexhaustedLimits(
   chat: ChatRequest,
   plugins: Plugins,
-  caller: Caller,
+  keyCaller: Caller,
   deps: Deps,
 ): Promise<void> {
   const isWork = plugins.moderation ?? plugins.web ?? (plugins.fileParser && hasFiles(chat))
   if (!isWork || deps.byok || mayBeFree(chat, deps)) return
+  const caller = callerFor(keyCaller, endUserOf(chat))
   const verdict = await deps.ledger.checkLimits(limitsOf(caller), true)
   if (!verdict.ok) throw limitError(verdict, caller)
 }

@@ -15,6 +15,7 @@ const draft: Draft = {
   limit: "",
   interval: "monthly",
   includesByok: false,
+  perEndUser: false,
   requests: "",
   tokens: "",
   concurrent: "",
@@ -34,3 +35,10 @@ test.each([[null], [[]], [["a/b", "c/d"]]])(
     expect(readList(toListText(models))).toEqual(models)
   },
 )
+
+test.each([
+  [true, true],
+  [false, null],
+])("a guardrail that counts end users: %j is sent as %j", (perEndUser, sent) => {
+  expect(toChange({ ...draft, perEndUser })).toMatchObject({ per_end_user: sent })
+})

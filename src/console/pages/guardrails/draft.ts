@@ -19,6 +19,7 @@ export type Draft = {
   limit: string
   interval: string
   includesByok: boolean
+  perEndUser: boolean
   requests: string
   tokens: string
   concurrent: string
@@ -53,6 +54,7 @@ export function toDraft(guardrail: Guardrail): Draft {
     limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
     interval: guardrail.reset_interval ?? "monthly",
     includesByok: guardrail.include_byok_in_budgets,
+    perEndUser: guardrail.per_end_user ?? false,
     requests: String(guardrail.requests_per_minute ?? ""),
     tokens: String(guardrail.tokens_per_minute ?? ""),
     concurrent: String(guardrail.concurrent_requests ?? ""),
@@ -83,6 +85,7 @@ export function toChange(draft: Draft): Record<string, unknown> {
     limit_usd: limit,
     reset_interval: limit === null ? null : draft.interval,
     include_byok_in_budgets: draft.includesByok,
+    per_end_user: draft.perEndUser ? true : null,
     requests_per_minute: numberOf(draft.requests),
     tokens_per_minute: numberOf(draft.tokens),
     concurrent_requests: numberOf(draft.concurrent),

@@ -63,8 +63,19 @@ export function Rules({ draft, onChange }: Props) {
           />
         </div>
       </section>
+      <Limits draft={draft} onChange={onChange} />
+    </div>
+  )
+}
+
+/** Budget and rate limits. */
+function Limits({ draft, onChange }: Props) {
+  const set = (change: Partial<Draft>) => onChange({ ...draft, ...change })
+  const counted = draft.perEndUser ? "end user" : "key and member"
+  return (
+    <>
       <section class="stack" aria-label="Budget">
-        <h2>Budget per key and member</h2>
+        <h2>{`Budget per ${counted}`}</h2>
         <div class="pairs">
           <TextField
             label="USD"
@@ -87,9 +98,14 @@ export function Rules({ draft, onChange }: Props) {
           checked={draft.includesByok}
           onChange={(includesByok) => set({ includesByok })}
         />
+        <Check
+          label="Count each end user (user of the request), for the budget and the rate limits"
+          checked={draft.perEndUser}
+          onChange={(perEndUser) => set({ perEndUser })}
+        />
       </section>
       <section class="stack" aria-label="Rate limits">
-        <h2>Rate limits per key and member</h2>
+        <h2>{`Rate limits per ${counted}`}</h2>
         <div class="pairs">
           {RATES.map(({ field, label }) => (
             <TextField
@@ -105,7 +121,7 @@ export function Rules({ draft, onChange }: Props) {
           ))}
         </div>
       </section>
-    </div>
+    </>
   )
 }
 

@@ -12,6 +12,7 @@ export type Dimension =
   | "api_key_hash"
   | "user_id"
   | "app"
+  | "external_user"
   | "api_type"
 export type AnalyticsQuery = {
   metrics: readonly Metric[]

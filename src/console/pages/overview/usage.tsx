@@ -24,6 +24,7 @@ const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
   { value: "provider", label: "Provider" },
   { value: "api_key_hash", label: "Key" },
   { value: "app", label: "App" },
+  { value: "external_user", label: "End user" },
 ]
 const ORGANIZATION: typeof DIMENSIONS = [
   { value: "user_id", label: "Member" },
@@ -135,6 +136,7 @@ const CHIP_OF = {
   provider: "provider",
   api_key_hash: "key",
   app: "app",
+  external_user: "end_user",
   user_id: "member",
   workspace_id: "workspace",
 } as const
@@ -145,6 +147,7 @@ const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
   provider: "provider",
   api_key_hash: "key",
   app: "app",
+  external_user: "user",
   user_id: "creator_user_id",
   workspace_id: "workspace",
 }

@@ -1,3 +1,4 @@
+import { endUserOf } from "../../draft.ts"
 import { toUpstreamBody } from "../../../providers/upstream-request.ts"
 import { costBoundsOf } from "../../cost-bound.ts"
 import { GatewayError } from "../../../errors/errors.ts"
@@ -19,7 +20,7 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
     output: "text",
     routing: request,
     sessionId: request.session_id ?? null,
-    user: request.user ?? request.safety_identifier ?? null,
+    user: endUserOf(request),
     trace: request.trace ?? null,
     bounds: costBoundsOf(request, bodyBytes),
     providerStorage: () => providerStorageIn(request),
