@@ -6,7 +6,7 @@ import { isPlainChat } from "../formats/chat/plain-request.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { drain } from "../http/drain.ts"
 import { toErrorResponse, toGatewayError } from "../http/error-response.ts"
-import { BASE_PATH, canonicalPath } from "../http/paths.ts"
+import { BASE_PATH, canonicalPath, deploymentOf } from "../http/paths.ts"
 import { regionOf } from "../http/region.ts"
 import { newRequestId } from "../support/ids.ts"
 import { addCommonHeaders } from "../http/response-headers.ts"
@@ -88,8 +88,9 @@ function chatAddress(request: Request, env: Env): ChatAddress | undefined {
   const { url } = request
   const cached = addresses.get(env)?.get(url)
   if (cached) return cached
-  if (canonicalPath(pathOf(url)) !== CHAT_PATH || configError(env) !== undefined || isSite(request, env))
-    return undefined
+  const path = pathOf(url)
+  if (canonicalPath(path) !== CHAT_PATH || deploymentOf(path) !== undefined) return undefined
+  if (configError(env) !== undefined || isSite(request, env)) return undefined
   const address = { region: regionOf(request, env) }
   const others = addresses.get(env)
   if (others && others.size < MAX_ADDRESSES) others.set(url, address)

@@ -15,6 +15,13 @@ const MODELS = "models"
  */
 const CLIENT_BASE = /^(?:\/api)?(?:\/v1)?(?:\/openai)?\/(v1|v1beta)(?=\/)/
 
+/** Base path of Azure OpenAI's clients, whose version is a query parameter. */
+const AZURE_BASE = /^(?:\/api)?(?:\/v1)?\/openai(?=\/(?!v1\/|v1beta\/))/
+
+/** Azure OpenAI's clients name the model in the path, as the name of a deployment. */
+const DEPLOYMENT =
+  /^\/api\/v1\/deployments\/(.+?)\/((?:chat\/)?completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations))$/
+
 /** The path for route matching. Decodes an encoded slash in a model id: clients mean `author/slug`. */
 export function routePath(request: Request): string {
   const requested = canonicalPath(getPath(request))
@@ -30,10 +37,28 @@ const PASSTHROUGH = "/passthrough/"
  */
 export function canonicalPath(path: string): string {
   const collapsed = path.includes("//") ? path.replace(/\/{2,}/g, "/") : path
-  const canonical = collapsed.replace(CLIENT_BASE, "/api/$1")
+  const canonical = withoutClientBase(collapsed)
   if (!canonical.startsWith("/api/")) return path
   if (canonical.startsWith(BASE_PATH + PASSTHROUGH)) return BASE_PATH + path.slice(path.indexOf(PASSTHROUGH))
-  return canonical.endsWith("/") ? canonical.slice(0, -1) : canonical
+  return (canonical.endsWith("/") ? canonical.slice(0, -1) : canonical).replace(DEPLOYMENT, `${BASE_PATH}/$2`)
+}
+
+const withoutClientBase = (path: string) => path.replace(AZURE_BASE, BASE_PATH).replace(CLIENT_BASE, "/api/$1")
+
+/** The model that a path of Azure OpenAI's clients names; it replaces the model of the body. */
+export function deploymentOf(path: string): string | undefined {
+  if (!path.includes("/deployments/")) return undefined
+  const deployment = DEPLOYMENT.exec(withoutClientBase(path.replace(/\/{2,}/g, "/").replace(/\/$/, "")))?.[1]
+  return deployment === undefined ? undefined : decodePath(deployment)
+}
+
+/** The text as it is if its encoding is invalid. */
+function decodePath(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** Whether the path has the version of Google's API. */

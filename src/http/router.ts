@@ -1,9 +1,12 @@
 import { OpenAPIHono } from "@hono/zod-openapi"
 import type { MiddlewareHandler } from "hono"
+import { getPath } from "hono/utils/url"
 import type * as z from "zod"
 import type { App } from "../access/app.ts"
 import { readAtMost } from "../support/bytes.ts"
+import { isObject, parseJson } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { deploymentOf } from "./paths.ts"
 import { explain } from "./schema.ts"
 
 /** The router of a capability. app/app.ts, which mounts it, decides whether its routes need a key. */
@@ -61,6 +64,8 @@ function acceptBody(maxBytes: number, alternative: RegExp | undefined): Middlewa
       const isEmpty = bytes.byteLength === 0
       c.req.raw = isEmpty ? withoutBody(c.req.raw) : new Request(c.req.raw, { method: c.req.method, body: bytes })
     } else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
+    const deployment = isForm ? undefined : deploymentOf(getPath(c.req.raw))
+    if (deployment !== undefined) c.req.raw = await withModel(c.req.raw, deployment)
     return next()
   }
 }
@@ -69,6 +74,16 @@ function withJsonType(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set("content-type", "application/json")
   return new Request(request, { headers })
+}
+
+/** A body that is not a JSON object stays as it is, for the error of the validator. */
+async function withModel(request: Request, model: string): Promise<Request> {
+  const text = await request.text()
+  const parsed = parseJson(text)
+  const body = isObject(parsed) ? JSON.stringify({ ...parsed, model }) : text
+  const headers = new Headers(request.headers)
+  headers.set("content-length", String(new TextEncoder().encode(body).byteLength))
+  return new Request(request, { method: request.method, headers, body })
 }
 
 /** Some clients declare a type without sending a body. The validator would parse one of that type. */

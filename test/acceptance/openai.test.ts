@@ -2,7 +2,7 @@ import type OpenAI from "openai"
 import { APIError, AuthenticationError, BadRequestError, NotFoundError, RateLimitError } from "openai"
 import { beforeAll, describe, expect, test } from "vitest"
 import { eventually } from "../support/eventually.ts"
-import { newKey, newOrganization, openai, type Organization, receiptOf, usageOf } from "./world.ts"
+import { azureOpenai, newKey, newOrganization, openai, type Organization, receiptOf, usageOf } from "./world.ts"
 
 let organization: Organization
 let client: OpenAI
@@ -228,5 +228,38 @@ describe("text completions of the openai client", () => {
       for await (const _ of stream);
     }
     await expect(read()).rejects.toBeInstanceOf(APIError)
+  })
+})
+
+describe("the Azure class of the openai client", () => {
+  test("streams a chat of the model that a request names", async () => {
+    const stream = await azureOpenai(organization.apiKey).chat.completions.create({
+      model: "sim/echo",
+      messages: user("Hello there"),
+      stream: true,
+    })
+    let text = ""
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""
+    expect(text).toBe("Hello there")
+  })
+
+  test("calls the deployment of the client, whatever model a request names", async () => {
+    const deployed = azureOpenai(organization.apiKey, "sim/echo")
+    const result = await deployed.chat.completions.create({ model: "gpt-4o", messages: user("Hello there") })
+    expect(result).toMatchObject({ model: "sim/echo", choices: [{ message: { content: "Hello there" } }] })
+  })
+
+  test("gets embeddings, responses and models", async () => {
+    const azure = azureOpenai(organization.apiKey)
+    const { data } = await azure.embeddings.create({ model: "sim/embed", input: "Hello" })
+    expect(data[0]?.embedding.length).toBeGreaterThan(0)
+    expect((await azure.responses.create({ model: "sim/echo", input: "Hello" })).output_text).toBe("Hello")
+    expect((await azure.models.list()).data.map(({ id }) => id)).toContain("sim/echo")
+  })
+
+  test("gets the errors of the gateway", async () => {
+    const azure = azureOpenai("sk-gw-v1-nothing")
+    const call = azure.chat.completions.create({ model: "sim/echo", messages: user("Hello") })
+    await expect(call).rejects.toThrow(AuthenticationError)
   })
 })

@@ -1,5 +1,5 @@
 import { OpenRouter } from "@openrouter/sdk"
-import OpenAI from "openai"
+import OpenAI, { AzureOpenAI } from "openai"
 import { expect, inject } from "vitest"
 
 const gateway = inject("gateway")
@@ -52,6 +52,18 @@ export async function request<T>(
 /** The published clients, without the retries that would hide a failure. */
 export function openai(apiKey: string): OpenAI {
   return new OpenAI({ baseURL: gateway.url, apiKey, maxRetries: 0, logLevel: "off" })
+}
+
+/** Azure OpenAI's class of the same package, with the origin as its endpoint. */
+export function azureOpenai(apiKey: string, deployment?: string): AzureOpenAI {
+  return new AzureOpenAI({
+    endpoint: new URL(gateway.url).origin,
+    apiKey,
+    apiVersion: "2025-04-01-preview",
+    maxRetries: 0,
+    logLevel: "off",
+    ...(deployment !== undefined && { deployment }),
+  })
 }
 
 export function openrouter(apiKey: string): OpenRouter {

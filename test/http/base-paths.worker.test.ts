@@ -129,3 +129,64 @@ test.each(GEMINI_BASES)("%s has the API of Google's clients", async (base) => {
   expect(await response.json()).toMatchObject({ candidates: [{ content: { parts: [{ text: "Hello there" }] } }] })
   expect(await (await send(`${base}/models`, workspace.key)).json()).toHaveProperty("models")
 })
+
+describe("a client of Azure OpenAI", () => {
+  const version = "?api-version=2025-04-01-preview"
+  const call = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    send(`/openai${path}${version}`, workspace.key, { body, ...(headers && { headers }) })
+
+  test.each([
+    ["a deployment in place of the model", "sim/echo", { messages }],
+    ["a deployment with an encoded slash", "sim%2Fecho", { messages }],
+    ["a deployment that differs from the model of the body", "sim/echo", { model: "sim/status-503", messages }],
+  ])("calls %s", async (_, deployment, body) => {
+    const response = await call(`/deployments/${deployment}/chat/completions`, body)
+    expect(await response.json()).toMatchObject({
+      model: "sim/echo",
+      choices: [{ message: { content: "Hello there" } }],
+    })
+  })
+
+  test("reads a body without a length, and one beyond ASCII", async () => {
+    const text = JSON.stringify({ messages: [{ role: "user", content: "Grüße 🙂" }] })
+    const { body } = new Response(text)
+    const response = await (exports as unknown as { default: Fetcher }).default.fetch(
+      `http://gateway.test/openai/deployments/sim/echo/chat/completions${version}`,
+      {
+        method: "POST",
+        headers: { "api-key": workspace.key, "content-type": "application/json; charset=utf-8" },
+        body: body as ReadableStream,
+      },
+    )
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "Grüße 🙂" } }] })
+  })
+
+  test("gets embeddings, text completions, images and speech of a deployment", async () => {
+    expect(await (await call("/deployments/sim/embed/embeddings", { input: "Hi" })).json()).toHaveProperty("data")
+    const completion = await call("/deployments/sim/echo/completions", { prompt: "Hi" })
+    expect(await completion.json()).toMatchObject({ object: "text_completion" })
+    const image = await call("/deployments/sim/image/images/generations", { prompt: "A cat" })
+    expect(await image.json()).toHaveProperty("data")
+    expect((await call("/deployments/sim/speech/audio/speech", { input: "Hi", voice: "alloy" })).status).toBe(200)
+  })
+
+  test("gets models and responses without a deployment", async () => {
+    expect(await (await call("/models")).json()).toHaveProperty("data")
+    expect(await (await call("/responses", { model: "sim/echo", input: "Hi" })).json()).toHaveProperty("output")
+  })
+
+  test("gets the errors of the endpoint", async () => {
+    const path = "/deployments/sim/none/chat/completions"
+    expect(await (await call(path, { messages })).json()).toMatchObject({ error: { code: 404 } })
+    expect((await call("/deployments/sim/echo/chat/completions", { messages: 1 })).status).toBe(400)
+    expect((await call("/deployments/sim/echo/chat/completions", "text")).status).toBe(400)
+    expect((await call("/deployments/sim/echo/keys", { name: "k" })).status).toBe(404)
+    expect((await call("/deployments/x/interns", {})).status).toBe(404)
+    const unsigned = await send("/openai/deployments/sim/echo/chat/completions", "sk-gw-v1-nothing", {
+      body: { messages },
+    })
+    expect(unsigned.status).toBe(401)
+    const large = "x".repeat(17 * 1024 * 1024)
+    expect((await call("/deployments/sim/echo/chat/completions", { messages: large })).status).toBe(413)
+  })
+})
