@@ -3,6 +3,8 @@ import { routePath } from "hono/route"
 import { type Actor, type AuditEntry, type AuditEvent, newEntry } from "./entry.ts"
 import { recordDenial } from "./denials.ts"
 import type { App } from "../access/app.ts"
+import type { Env } from "../config/env.ts"
+import { clientIpOf } from "../http/client-ip.ts"
 import { GatewayError } from "../errors/errors.ts"
 
 const MAX_USER_AGENT_LENGTH = 256
@@ -11,15 +13,21 @@ const MAX_IP_LENGTH = 64
 /** The principal of a request as an actor of the audit log. */
 export function actorOf(c: Context<App>): Actor {
   const { organizationId, keyHash, label, creatorUserId } = c.var.principal
-  return { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
+  return { organizationId, keyHash, label, creatorUserId, ...originOf(c) }
 }
 
+/** The used part of a request context. */
+type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: string } }
+
 /** Address, time and id of a request. */
-export function originOf(request: Request, requestId: string): Pick<Actor, "ip" | "userAgent" | "requestId" | "at"> {
-  const { headers } = request
+export function originOf({
+  env,
+  req,
+  var: { requestId },
+}: RequestContext): Pick<Actor, "ip" | "userAgent" | "requestId" | "at"> {
   return {
-    ip: headers.get("cf-connecting-ip")?.slice(0, MAX_IP_LENGTH) ?? null,
-    userAgent: headers.get("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    ip: clientIpOf(req.raw, env)?.slice(0, MAX_IP_LENGTH) ?? null,
+    userAgent: req.raw.headers.get("user-agent")?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
     requestId,
     at: Date.now(),
   }

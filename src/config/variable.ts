@@ -60,6 +60,11 @@ export const toolTypes = z
 
 export const text = z.string()
 
+export const header = z
+  .string()
+  .transform((name) => name.toLowerCase())
+  .refine((name) => /^[a-z0-9-]{1,64}$/.test(name), { error: "must be the name of a header, such as x-forwarded-for" })
+
 export function define<Schema extends z.ZodType>(variable: Variable<Schema>): Variable<Schema> {
   return variable
 }

@@ -1,7 +1,19 @@
 import * as z from "zod"
 import { Price } from "../money/pricing.ts"
 import { providerVariables } from "./provider-variables.ts"
-import { define, DNS_URL, domain, milliseconds, oneOf, text, url, usd, wholeNumber, type Variable } from "./variable.ts"
+import {
+  define,
+  DNS_URL,
+  domain,
+  header,
+  milliseconds,
+  oneOf,
+  text,
+  url,
+  usd,
+  wholeNumber,
+  type Variable,
+} from "./variable.ts"
 
 /**
  * Every variable that the Worker reads, except keys and base URLs of providers. docs/configuration.md is generated from
@@ -48,6 +60,13 @@ export const variables = {
     section: "general",
     effect: "Origin at which daemons and containers connect to this gateway. Required for the container host.",
     unset: "request origin",
+  }),
+  CLIENT_IP_HEADER: define({
+    schema: header.optional(),
+    section: "general",
+    effect:
+      "Header in which a trusted proxy states the address of the client, such as `x-forwarded-for`, whose last address counts. For [self-hosting](self-hosting.md) behind a proxy.",
+    unset: "`CF-Connecting-IP` on Cloudflare, otherwise the address of the connection",
   }),
   CLIENT_DIALECT: define({
     schema: oneOf(["service", "openrouter"]).default("service"),

@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { hashKey } from "../access/key.ts"
 import { findKnownConnectLinks } from "../access/known-keys-store.ts"
@@ -28,7 +29,7 @@ type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: strin
 export async function redeemLink(c: RequestContext, token: string): Promise<RedeemedLink> {
   const now = Date.now()
   const hash = hashKey(token)
-  const ip = c.req.raw.headers.get("cf-connecting-ip") ?? undefined
+  const ip = clientIpOf(c.req.raw, c.env)
   const requested = { kind: "connect link", key: hash }
   await throttleUnknownKeys(ip, requested, (hashes) => findKnownConnectLinks(c.env.DB, hashes), now)
   const link = await findOpenLink(c.env.DB, hash, now)
@@ -42,7 +43,7 @@ export async function redeemLink(c: RequestContext, token: string): Promise<Rede
   const model = modelOf(link.client, link.model, models)
   const secret = await openSecret(c, link)
   const { label, creatorUserId, organizationId, workspaceId, keyHash } = principal
-  const actor = { organizationId, keyHash, label, creatorUserId, ...originOf(c.req.raw, c.var.requestId) }
+  const actor = { organizationId, keyHash, label, creatorUserId, ...originOf(c) }
   const changed = { fields: ["client"], values: { client: link.client, key_hash: keyHash } }
   const entry = newEntry(actor, { action: "connect_link.redeem", resourceId: link.id, workspaceId, changed })
   if (!(await takeLink(c.env.DB, { hash, now, entry }))) throw noSuchLink()

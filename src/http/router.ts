@@ -91,7 +91,8 @@ function withoutBody(request: Request): Request {
   if (!request.headers.has("content-type")) return request
   const headers = new Headers(request.headers)
   headers.delete("content-type")
-  return new Request(request.url, { method: request.method, headers, signal: request.signal })
+  const { cf, method, signal, url } = request
+  return new Request(url, { method, headers, signal, ...(cf && { cf }) })
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -94,7 +94,7 @@ export const daemonSecrets = newRouter()
         keyHash: intern.joinTokenHash ?? "",
         label: `daemon of ${intern.name}`,
         creatorUserId: null,
-        ...originOf(c.req.raw, c.var.requestId),
+        ...originOf(c),
       },
       secrets: () => openSecrets(c.env, secrets),
       signal,

@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownJoinTokens } from "../access/known-keys-store.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -31,7 +32,7 @@ export async function joinTokenInternAnd(
   const { headers } = req.raw
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
   if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
-  const ip = headers.get("cf-connecting-ip") ?? undefined
+  const ip = clientIpOf(req.raw, env)
   const hash = sha256Hex(token)
   const requested = { kind: "join token", key: `${id} ${hash}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownJoinTokens(env.DB, pairs), Date.now())

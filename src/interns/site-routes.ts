@@ -42,7 +42,7 @@ export const internSite = new Hono<SiteApp>()
       keyHash: sha256Hex((await accessTokenOf(c.env, row)) ?? ""),
       label: `client of ${row.name}`,
       creatorUserId: null,
-      ...originOf(c.req.raw, c.var.requestId),
+      ...originOf(c),
     }
     const event = { action: "intern.daemon_attach", resourceId: row.id, workspaceId: row.workspaceId } as const
     await insertAudit(c.env.DB, newEntry(client, event))

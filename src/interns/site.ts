@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { regionOf } from "../http/region.ts"
@@ -53,7 +54,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   if (token === undefined) {
     throw unauthenticated("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
   }
-  const ip = headers.get("cf-connecting-ip") ?? undefined
+  const ip = clientIpOf(req.raw, env)
   const hostname = hostnameOf(req.raw)
   const requested = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownAccessTokens(env, pairs), Date.now())

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { modulesOf } from "./bundle-modules.ts"
 import { runCronTriggers } from "./crons.ts"
+import { useClientSocket } from "./client-socket.ts"
 import { useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate, proxiedBatch } from "./migrate.ts"
 import { migrateState, persistencePath } from "./migrate-state.ts"
@@ -54,6 +55,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const spec = readSpec()
   const crashes: number[] = []
   useDirectOutbound()
+  useClientSocket(GATEWAY, options)
   const release = holdSignals()
   await migrateState(spec, GATEWAY, options.stateDir)
   const miniflare = new Miniflare({
@@ -130,7 +132,6 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     ...modulesOf(path.join(dist, "gateway/index.js")),
     bindings: { ...spec.vars[options.stage], ...options.bindings },
     serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
-    unsafeDirectSockets: [{ host: options.host, port: options.port }],
   }
   const embedded: V4WorkerOptions = {
     ...common,

@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { getCookie, setCookie } from "hono/cookie"
 import { principalByHash } from "../policy/authenticate.ts"
@@ -100,7 +101,7 @@ async function keepSession(c: Context<App>, session: Session): Promise<void> {
 }
 
 async function signIn(c: Context<App>, appRequest: AppRequest, session: Session, apiKey: string): Promise<Response> {
-  const ip = c.req.header("cf-connecting-ip")
+  const ip = clientIpOf(c.req.raw, c.env)
   const principal = apiKey === "" ? undefined : await principalByHash(hashKey(apiKey), c.env, Date.now(), ip)
   const fault = principal ? approverError(principal) : "This API key is not valid."
   if (!principal || fault !== undefined) return showSignIn(c, appRequest, session, fault)

@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
@@ -82,7 +83,7 @@ export async function approve(c: Context<App>, request: CodeRequest, principal: 
 
 /** Unknown codes count as unknown keys of the address. */
 async function openCode(c: Context<App>, hash: string, now: number): Promise<CodeRow | undefined> {
-  const ip = c.req.header("cf-connecting-ip")
+  const ip = clientIpOf(c.req.raw, c.env)
   await throttleUnknownKeys(ip, { kind: "code", key: hash }, (hashes) => findKnownCodes(c.env.DB, hashes), now)
   const row = await findOpenCode(c.env.DB, hash, now)
   if (!row) await countUnknownKey(c.env.RATE, ip, now)

@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { hashKey, toLabel } from "../access/key.ts"
+import { originOf } from "../audit/actor.ts"
 import { newEntry } from "../audit/entry.ts"
 import { asGatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
@@ -153,9 +154,7 @@ async function issue(c: Context<App>, policy: Policy, subject: string, now: numb
     keyHash: "",
     label: `policy ${policyId}`,
     creatorUserId: policy.user_id ?? null,
-    ip: c.req.header("cf-connecting-ip")?.slice(0, 64) ?? null,
-    userAgent: c.req.header("user-agent")?.slice(0, 256) ?? null,
-    requestId: c.var.requestId,
+    ...originOf(c),
     at: now,
   }
   const changed = { fields: ["policy", "subject"], values: { policy: policyId, subject } }

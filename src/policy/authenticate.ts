@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import type { MiddlewareHandler } from "hono"
 import type { App } from "../access/app.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
@@ -26,7 +27,7 @@ export function authenticateWith(readSession: ReadSession, readCredential = cred
   return async function authenticate(c, next) {
     const credential = readCredential(c.req.raw.headers)
     const session = credential === undefined ? await readSession(c.req.raw, c.env) : undefined
-    const ip = c.req.header("cf-connecting-ip")
+    const ip = clientIpOf(c.req.raw, c.env)
     refreshChanges(c.env.DB, (work) => c.executionCtx.waitUntil(work), Date.now())
     const principal = session ?? (await principalOf(credential, ip, c.env, Date.now()))
     c.set("principal", await withRunContext(principal, c.env, c.req.raw))

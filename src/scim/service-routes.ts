@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
 import { originOf } from "../audit/actor.ts"
@@ -45,7 +46,7 @@ const serveScim: MiddlewareHandler<ScimApp> = async function serveScim(c, next) 
  */
 const authenticateDirectory: MiddlewareHandler<ScimApp> = async function authenticateDirectory(c, next) {
   const token = BEARER.exec(c.req.header("authorization") ?? "")?.[1]
-  const ip = c.req.header("cf-connecting-ip")
+  const ip = clientIpOf(c.req.raw, c.env)
   const hash = sha256Hex(token ?? "")
   const requested = { kind: "directory", key: hash }
   const now = Date.now()
@@ -74,12 +75,12 @@ const acceptScimJson = (maxBytes: number): MiddlewareHandler<ScimApp> =>
   }
 
 function requestOf(c: Context<ScimApp>): ScimRequest {
-  const { directory, base, requestId } = c.var
+  const { directory, base } = c.var
   return {
     db: c.env.DB,
     directory,
     base,
-    origin: originOf(c.req.raw, requestId),
+    origin: originOf(c),
     id: c.req.param("id") ?? "",
     headers: c.req.raw.headers,
     query: new URL(c.req.url).searchParams,

@@ -1,3 +1,4 @@
+import { clientIpOf } from "../http/client-ip.ts"
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import { deleteCookie, setCookie } from "hono/cookie"
@@ -82,7 +83,7 @@ export function consoleSessions(rightsOf: (principal: Principal) => string[]) {
       const { key } = c.req.valid("json")
       const now = Date.now()
       if (isForeign(c.req.raw)) throw new GatewayError("forbidden", "Sign in on a page of this gateway.")
-      const principal = await principalByHash(hashKey(key), c.env, now, c.req.header("cf-connecting-ip"))
+      const principal = await principalByHash(hashKey(key), c.env, now, clientIpOf(c.req.raw, c.env))
       // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
       if (!principal) throw new GatewayError("unauthenticated", "This API key is not valid.")
       const session = { keyHash: principal.keyHash, expiresAt: endOf(principal, now) }

@@ -256,6 +256,33 @@ test("a SIGTERM lets running streams end, rejects new requests meanwhile, and le
   await stop()
 })
 
+test("the address of a client is that of its connection, unless CLIENT_IP_HEADER names a proxy's header", async () => {
+  const addressWith = async (env: Record<string, string>): Promise<string | null> => {
+    await start(env)
+    type Made = { data: { management_key: string } }
+    const made: Answer<Made> = await call("POST", "/organizations", BOOTSTRAP, { name: "Addresses" })
+    const manager = made.body.data.management_key
+    const created = await fetch(`${url}/api/v1/keys`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${manager}`,
+        "content-type": "application/json",
+        "cf-connecting-ip": "203.0.113.9",
+        "mf-cf-blob": JSON.stringify({ clientIp: "203.0.113.9:1" }),
+        "x-forwarded-for": "203.0.113.9, 198.51.100.7",
+      },
+      body: JSON.stringify({ name: "key" }),
+    })
+    expect(created.status).toBe(201)
+    type Entries = { data: { action: string; ip_address: string | null }[] }
+    const entries: Answer<Entries> = await call("GET", "/audit", manager)
+    await stop()
+    return entries.body.data.find(({ action }) => action === "api_key.create")?.ip_address ?? null
+  }
+  expect(await addressWith({})).toBe("127.0.0.1")
+  expect(await addressWith({ CLIENT_IP_HEADER: "X-Forwarded-For" })).toBe("198.51.100.7")
+})
+
 test("a second process on the same state exits with 1", async () => {
   await start()
   const first = child

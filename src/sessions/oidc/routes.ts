@@ -186,7 +186,7 @@ async function finish(
   if (email === undefined) return "provider"
   if (email === null) return "unverified"
   const { organizationId } = returned.transaction
-  const origin = originOf(c.req.raw, c.var.requestId)
+  const origin = originOf(c)
   return signInMember({ db: c.env.DB, email, organizationId, origin })
 }
 

@@ -59,7 +59,7 @@ const FURTHER_PATH_IDS: Record<string, keyof Ids> = {
  * in requests to models, and credentials.
  */
 const NO_ID =
-  /^(name|slug|user|session_id|session|previous_response_id|app_slug|external|version|interval|vendor|upstream_id|classifier_id|last-event-id|first_name|last_name|names|metadata|prompt_cache_key|key|before_id|io_logging_api_key_ids)$/
+  /^(name|slug|user|session_id|session|previous_response_id|app_slug|external|version|interval|vendor|upstream_id|classifier_id|last-event-id|first_name|last_name|names|metadata|prompt_cache_key|key|before_id|io_logging_api_key_ids|per_end_user)$/
 const LOOKS_LIKE_ID =
   /^clone_of$|(^|_)(ids?|hash(es)?|slug|ref|users?|vault|workspace|job|session|key|names?|preset)$|Id$|Ref$/
 
