@@ -17,7 +17,7 @@ const EPOCHS = 12
 const RATE = 0.15
 const DECAY = 1e-3
 /** Number of weights that are kept, the largest: the file of weights is smaller than 300 KB. */
-const KEPT = 205_000
+const KEPT = 345_000
 /** Number of weights that are larger than the largest that is written. */
 const CLIPPED = 4
 /** Share of features that are left out of an example in training. */

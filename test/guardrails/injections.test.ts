@@ -1,15 +1,17 @@
 import { globSync, readFileSync } from "node:fs"
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { findInjections } from "../../src/guardrails/detectors/injection.ts"
-import { scoreInjections as weigh } from "../../src/guardrails/detectors/injection-model.ts"
+import { scoreInjections as weigh, unpackWeights } from "../../src/guardrails/detectors/injection-model.ts"
+import { BUCKETS } from "../../src/guardrails/detectors/injection-features.ts"
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection-weights.ts"
 import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { sampled } from "../support/runs.ts"
 import { blindPrompts, prompts, REQUEST } from "./labelled/injections.ts"
 import { injectionFinder, isFoundAsShipped, scoreInjections, totalOf } from "./labelled/measure.ts"
 import { trainingPrompts } from "./labelled/training.ts"
-import { sourceOf } from "./train.ts"
+import { packed, sourceOf } from "./train.ts"
 
 const FOLDS = [0, 1, 2, 3, 4]
 
@@ -42,21 +44,21 @@ test("injections are found in every language with few false alarms", () => {
   const total = totalOf(languages)
   expect(total.recall).toBeGreaterThanOrEqual(0.6)
   // Many of the ordinary lines were written because they resemble attacks; requests are as people send them.
-  expect(total.alarms).toBeLessThanOrEqual(0.0085)
+  expect(total.alarms).toBeLessThanOrEqual(0.018)
   const requests = unseen.filter(({ family }) => family === REQUEST)
-  expect(totalOf(scoreInjections(requests, isFound).languages).alarms).toBeLessThanOrEqual(0.012)
-  expect(total.lookalikeAlarms).toBeLessThanOrEqual(0.052)
+  expect(totalOf(scoreInjections(requests, isFound).languages).alarms).toBeLessThanOrEqual(0.015)
+  expect(total.lookalikeAlarms).toBeLessThanOrEqual(0.075)
   for (const { language, recall } of languages) expect(recall + tolerance, language).toBeGreaterThanOrEqual(0.48)
   // The newest lines, of headings that end in 20 or more, were written to be unlike the older ones.
   const older = scoreInjections(
-    unseen.filter(({ group }) => !/ (?:2\d|3\d)[ab]?$/.test(group)),
+    unseen.filter(({ group }) => !/ (?:2\d|3\d)[a-z]?$/.test(group)),
     isFound,
   ).languages
   expect(totalOf(older).recall).toBeGreaterThanOrEqual(0.7)
   for (const { language, recall } of older) expect(recall + tolerance, language).toBeGreaterThanOrEqual(0.64)
 })
 
-test("the shipped detector finds seven of ten attacks of the blind set, which nothing was fitted to", () => {
+test("the shipped detector finds four of five attacks of the blind set, and two of three in each language, which nothing was fitted to", () => {
   const blind = blindPrompts()
   const plain = (text: string) => text.trim().toLowerCase()
   const fitted = [...trainingPrompts(), ...prompts("tuning"), ...prompts("unseen")]
@@ -66,7 +68,8 @@ test("the shipped detector finds seven of ten attacks of the blind set, which no
   const total = totalOf(languages)
   expect(total).toMatchObject({ attacks: 440, ordinary: 1_709, lookalikes: 91 })
   expect(languages).toHaveLength(16)
-  expect(total.recall).toBeGreaterThanOrEqual(0.72)
+  expect(total.recall).toBeGreaterThanOrEqual(0.78)
+  for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.66)
   expect(languages.find(({ language }) => language === "en")?.recall).toBeGreaterThanOrEqual(0.95)
   expect(total.alarms).toBeLessThanOrEqual(0.005)
   expect(total.lookalikeAlarms * total.lookalikes).toBeLessThanOrEqual(4.001)
@@ -164,4 +167,18 @@ describe("an obfuscated injection is found", () => {
     const unit = "backwards rot13 caesar concatenate base64 %41%42%43 aWdub3Jl 01101001 "
     expect(costOf(unit.repeat(2_000)) / costOf(unit.repeat(200))).toBeLessThan(12)
   })
+})
+
+test("any weights are read as they were written", () => {
+  const weight = fc.integer({ min: -7, max: 7 })
+  const entries = fc.array(fc.tuple(fc.nat({ max: BUCKETS - 1 }), weight), { maxLength: 200 })
+  fc.assert(
+    fc.property(entries, (list) => {
+      const weights = new Int8Array(BUCKETS)
+      for (const [bucket, value] of list) weights[bucket] = value
+      const { bytes, count } = packed(weights)
+      expect(Buffer.from(unpackWeights(bytes, count).buffer).equals(Buffer.from(weights.buffer))).toBe(true)
+    }),
+    { numRuns: 10 },
+  )
 })

@@ -5,8 +5,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { MAX_BUCKET_GAP } from "../../src/guardrails/detectors/injection-model.ts"
-import { crossValidated, fit, type Model, type Scored, samplesOf } from "./fit.ts"
+import { crossValidated, fit, type Scored, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
@@ -16,29 +15,36 @@ import { type Training, trainingPrompts } from "./labelled/training.ts"
  * prompts.
  */
 const REQUEST_ALARMS = 0.005
-const ORDINARY_ALARMS = 0.0065
+const ORDINARY_ALARMS = 0.012
 const LOOKALIKE_ALARMS = 0.06
 const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
 
-/**
- * A byte for each weight that is not 0: the distance to the one before, less 1, in the upper four bits, and the weight
- * plus 8. A longer distance has bytes with 15 in the upper bits before: 15 buckets, and 15 for each unit in the lower.
- */
-function packed({ weights, scale }: Model): Buffer {
+/** The code that `unpackWeights` of injection-model.ts reads. `weights`: multiples of the scale, by bucket. */
+export function packed(weights: ArrayLike<number>): { bytes: Buffer; count: number } {
   const bytes: number[] = []
-  let last = -1
-  for (const [feature, weight] of weights.entries()) {
-    if (weight === 0) continue
-    let gap = feature - last
-    while (gap > MAX_BUCKET_GAP) {
-      const skipped = Math.min(16, Math.floor((gap - 1) / MAX_BUCKET_GAP))
-      bytes.push((MAX_BUCKET_GAP << 4) | (skipped - 1))
-      gap -= skipped * MAX_BUCKET_GAP
-    }
-    bytes.push(((gap - 1) << 4) | (Math.round(weight / scale) + 8))
-    last = feature
+  let length = 0
+  const put = (bit: number) => {
+    const at = length++ >> 3
+    bytes[at] = ((bytes[at] ?? 0) << 1) | bit
   }
-  return Buffer.from(bytes)
+  const putUnary = (ones: number) => {
+    for (let one = 0; one < ones; one++) put(1)
+    put(0)
+  }
+  let [last, count] = [-1, 0]
+  for (let feature = 0; feature < weights.length; feature++) {
+    const weight = weights[feature] ?? 0
+    if (weight === 0) continue
+    const skipped = feature - last - 1
+    putUnary(skipped >> 1)
+    put(skipped & 1)
+    put(weight < 0 ? 1 : 0)
+    putUnary(Math.abs(weight) - 1)
+    last = feature
+    count++
+  }
+  while (length % 8 !== 0) put(0)
+  return { bytes: Buffer.from(bytes), count }
 }
 
 /**
@@ -92,6 +98,7 @@ if (process.argv[1] === import.meta.filename) {
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
   const model = fit(samples)
+  const { bytes, count } = packed(model.weights.map((weight) => Math.round(weight / model.scale)))
   writeFileSync(
     TARGET,
     [
@@ -104,7 +111,9 @@ if (process.argv[1] === import.meta.filename) {
       `export const FOREIGN_THRESHOLD = ${Number(foreign.toPrecision(4))}`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
-      `export const WEIGHTS =\n  "${packed(model).toString("base64")}"`,
+      "/** Number of weights. */",
+      `export const COUNT = ${count}`,
+      `export const WEIGHTS =\n  "${bytes.toString("base64")}"`,
       "",
     ].join("\n"),
   )

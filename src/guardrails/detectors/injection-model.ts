@@ -2,7 +2,7 @@ import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { decodeBase64 } from "../../support/encoding.ts"
 import type { MatchRange } from "./detector.ts"
 import { BUCKETS, type Sentence, extractSentences } from "./injection-features.ts"
-import { BIAS, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
+import { BIAS, COUNT, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
 
 /** Number of adjacent sentences that are scored together. */
 export const WINDOW_SENTENCES = 2
@@ -11,25 +11,37 @@ const THRESHOLD_STEP = 0.3
 
 let weights: Int8Array | undefined
 
-/** The largest weight of four bits. */
+/** Weights are from -7 to 7. */
 export const MAX_WEIGHT = 7
-/** The largest distance between two weighted buckets that is written in four bits. */
-export const MAX_BUCKET_GAP = 15
 
-/** Reads what `packed` in test/guardrails/train.ts writes. */
-function unpackWeights(): Int8Array {
+/**
+ * Reads what `packed` in test/guardrails/train.ts writes: for each weight that is not 0 the distance to the one before in
+ * a Rice code with one low bit, the sign, and the size in unary. Most distances and sizes are small: a weight takes five
+ * bits.
+ */
+export function unpackWeights(bytes: Uint8Array, count: number): Int8Array {
   const unpacked = new Int8Array(BUCKETS)
+  let position = 0
+  const bit = (): number => {
+    const byte = bytes[position >> 3] ?? 0
+    return (byte >> (7 - (position++ & 7))) & 1
+  }
+  const unary = (): number => {
+    let ones = 0
+    while (bit() === 1) ones++
+    return ones
+  }
   let feature = -1
-  for (const byte of decodeBase64(WEIGHTS) ?? new Uint8Array()) {
-    const [upper, lower] = [byte >> 4, byte & 15]
-    if (upper === MAX_BUCKET_GAP) feature += MAX_BUCKET_GAP * (lower + 1)
-    else {
-      feature += upper + 1
-      unpacked[feature] = lower - MAX_WEIGHT - 1
-    }
+  for (let read = 0; read < count; read++) {
+    feature += 2 * unary() + bit() + 1
+    const isNegative = bit() === 1
+    const size = unary() + 1
+    unpacked[feature] = isNegative ? -size : size
   }
   return unpacked
 }
+
+const readWeights = () => unpackWeights(decodeBase64(WEIGHTS) ?? new Uint8Array(), COUNT)
 
 /** Added to the score of a decoded text, since few benign texts are obfuscated. */
 export const DECODED_BONUS = 1
@@ -40,7 +52,7 @@ export const DECODED_BONUS = 1
  */
 export function scoreInjections(text: string, budget: WorkBudget, bonus = 0): { parts: MatchRange[]; score: number } {
   budget.spend(text.length * COST.modelCharacter)
-  const modelWeights = (weights ??= unpackWeights())
+  const modelWeights = (weights ??= readWeights())
   const sentences = extractSentences(text, (feature) => modelWeights[feature] ?? 0)
   const parts: MatchRange[] = []
   const increase = thresholdIncrease(sentences.length)
