@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { fileId } from "./file-id.ts"
+import { ProviderPreferences } from "./provider-preferences.ts"
 import { Trace } from "./trace.ts"
 
 /**
@@ -118,45 +119,6 @@ const responseFormat = z.discriminatedUnion(
 const EFFORTS = ["max", "xhigh", "high", "medium", "low", "minimal", "none"] as const
 const effort = z.enum(EFFORTS, { error: `accepts ${EFFORTS.join(", ")} or null` })
 const SERVICE_TIERS = ["auto", "default", "fast", "flex", "priority", "scale"] as const
-const QUANTIZATIONS = "int4 int8 fp4 mxfp4 nvfp4 fp6 fp8 mxfp8 fp16 bf16 fp32 unknown".split(" ")
-const SORTS = ["price", "throughput", "latency", "exacto"] as const
-
-const slugs = z.array(text, { error: "must be an array of provider slugs" }).nullish()
-const decimal = z.union([text.regex(/^\d{1,12}(\.\d{1,12})?$/), z.number().min(0).max(1e12)], {
-  error: "must be USD per million tokens as a decimal string",
-})
-const percentiles = z.union([z.number().min(0), z.looseObject({})], { error: "must be a number or percentiles" })
-
-export const ProviderPreferences = z
-  .looseObject({
-    allow_fallbacks: flag.nullish(),
-    order: slugs,
-    only: slugs,
-    ignore: slugs,
-    require_parameters: flag.nullish(),
-    data_collection: z.enum(["allow", "deny"], { error: 'accepts "allow" or "deny"' }).nullish(),
-    zdr: flag.nullish(),
-    enforce_distillable_text: flag.nullish(),
-    quantizations: z.array(z.enum(QUANTIZATIONS, { error: `accepts ${QUANTIZATIONS.join(", ")}` })).nullish(),
-    sort: z
-      .union(
-        [z.enum(SORTS), z.looseObject({ by: z.enum(SORTS).nullish(), partition: z.enum(["model", "none"]).nullish() })],
-        { error: `accepts ${SORTS.join(", ")} or an object with by and partition` },
-      )
-      .nullish(),
-    max_price: z
-      .looseObject({
-        prompt: decimal.optional(),
-        completion: decimal.optional(),
-        request: decimal.optional(),
-        image: decimal.optional(),
-        audio: decimal.optional(),
-      })
-      .nullish(),
-    preferred_max_latency: percentiles.nullish(),
-    preferred_min_throughput: percentiles.nullish(),
-  })
-  .meta({ id: "ProviderPreferences" })
 
 const PLUGINS =
   "auto-router auto-beta-router context-compression file-parser fusion moderation pareto-router response-healing switchyard-router web web-fetch".split(
@@ -296,4 +258,3 @@ export const ChatRequest = z
   .meta({ id: "ChatRequest" })
 
 export type ChatRequest = z.infer<typeof ChatRequest>
-export type ProviderPreferences = z.infer<typeof ProviderPreferences>

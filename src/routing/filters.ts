@@ -2,7 +2,7 @@ import { priceToPico } from "../money/money.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import type { PriceList } from "../money/price-list.ts"
 import { isInRegion } from "../providers/provider.ts"
-import type { ProviderPreferences } from "../formats/schemas.ts"
+import type { ProviderPreferences } from "../formats/provider-preferences.ts"
 import { isNamed, type Filter } from "../models/endpoint-filter.ts"
 
 /** `used`: the fields of the request, for `require_parameters`. */

@@ -1,5 +1,5 @@
 import { priceToPico } from "../money/money.ts"
-import type { ProviderPreferences } from "../formats/schemas.ts"
+import type { ProviderPreferences } from "../formats/provider-preferences.ts"
 import { isNamed } from "../models/endpoint-filter.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"

@@ -35,6 +35,14 @@ export function objectsOf(value: unknown): Json[] {
   return isArray(value) ? value.filter(isObject) : []
 }
 
+/** The value without null fields in its objects, at any depth. */
+export function withoutNullFields(value: unknown): unknown {
+  if (isArray(value)) return value.map(withoutNullFields)
+  if (!isObject(value)) return value
+  const fields = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNullFields(field)]))
+}
+
 /** Parses a column or value that only this code base writes: its shape is not checked again. */
 export function parseStored<T>(json: string): Readonly<T> {
   return JSON.parse(json) as T

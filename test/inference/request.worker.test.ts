@@ -138,6 +138,23 @@ describe("a valid request is accepted", () => {
   })
 })
 
+describe("a preference that cannot be read is rejected, not ignored", () => {
+  test.each([
+    [{ preferred_max_latency: { p50: "fast" } }, "provider.preferred_max_latency.p50: must be a number."],
+    [{ preferred_min_throughput: { p99: -1 } }, "provider.preferred_min_throughput.p99: must be at least 0."],
+    [{ max_price: { prompt: "cheap" } }, "provider.max_price.prompt: must be USD as a decimal string."],
+    [{ max_price: { completion: -1 } }, "provider.max_price.completion: must be USD as a decimal string."],
+  ])("%j", async (provider, message) => {
+    const { error } = await expectJson<Failure>(400, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
+    expect(error.message).toBe(message)
+  })
+
+  test("percentiles may be null or left out", async () => {
+    const provider = { preferred_max_latency: { p50: null, p90: 1 }, preferred_min_throughput: {} }
+    await expectJson(200, (await newWorkspace()).as.chat("sim/echo", "Hi", { provider }))
+  })
+})
+
 describe("the choice of an endpoint", () => {
   test("returns 404 for an unknown model with a hint to GET /models", async () => {
     const { error } = await expectJson<Failure>(404, (await newWorkspace()).as.chat("nobody/nothing", "Hi"))

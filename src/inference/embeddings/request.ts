@@ -1,5 +1,6 @@
 import { endUserOf } from "../draft.ts"
 import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
+import { withoutNulls } from "../../formats/responses/content.ts"
 import { isObject, objectsOf } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
@@ -67,7 +68,8 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
   return {
     ...UNSTREAMED,
     document(result, answering, charge) {
-      const { usage, ...rest } = withoutGatewayFields(result)
+      // Strict clients accept an absent field where some providers send null.
+      const { usage, ...rest } = withoutNulls(withoutGatewayFields(result))
       const hasUsage = isObject(usage) && charge.tokensFrom === "upstream"
       const { prompt } = charge.tokens
       return {
@@ -75,14 +77,14 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
         object: "list",
         data: objectsOf(rest["data"]).map((one, index) => ({
           index,
-          ...one,
+          ...withoutNulls(one),
           embedding: encodedVector(one["embedding"], encoding),
           object: "embedding",
         })),
         model: answering.model,
         ...(hasUsage && {
           usage: {
-            ...withoutCosts(usage),
+            ...withoutNulls(withoutCosts(usage)),
             prompt_tokens: prompt,
             total_tokens: prompt,
             ...costFields(charge),

@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
+import { ProviderPreferences } from "../../formats/provider-preferences.ts"
+import { MAX_SESSION_ID_LENGTH } from "../../formats/schemas.ts"
 import { Trace } from "../../formats/trace.ts"
 
 const INPUT_RULE = "must be a string, an array of strings, an array of token ids, or an array of such arrays"

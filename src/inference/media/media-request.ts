@@ -2,13 +2,13 @@ import { endUserOf } from "../draft.ts"
 import { GATEWAY_FIELDS, type UpstreamFields, type UpstreamRequest } from "../../formats/upstream.ts"
 import type { Provider } from "../../providers/provider.ts"
 import type { BillableUnits } from "../cost-bound.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, withoutNullFields } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
 import { providerStorageIn } from "../provider-storage.ts"
 import type { Output } from "../../routing/plan.ts"
-import type { ProviderPreferences } from "../../formats/schemas.ts"
+import type { ProviderPreferences } from "../../formats/provider-preferences.ts"
 import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
 import { costFields, type Charge, withoutCosts } from "../../formats/usage.ts"
 import { plainCall } from "../../money/price-list.ts"
@@ -121,7 +121,8 @@ function plainEncoder(call: CallContext, complete: NonNullable<MediaRequest["com
   return {
     ...UNSTREAMED,
     document(result, reported, charge) {
-      const response = withoutGatewayFields(complete(result, charge))
+      // Strict clients accept an absent field where some providers send null.
+      const response = withoutNullFields(withoutGatewayFields(complete(result, charge))) as Json
       const usage = isObject(response["usage"]) ? response["usage"] : {}
       return {
         ...response,

@@ -53,10 +53,8 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
 function documented(result: Json, { documents }: RerankRequest): Json {
   const { index } = result
   const document = isInteger(index) ? documents[index] : undefined
-  return {
-    ...result,
-    document: result["document"] ?? (typeof document === "string" ? { text: document } : document),
-  }
+  const asObject = (text: unknown) => (typeof text === "string" ? { text } : text)
+  return { ...result, document: asObject(result["document"] ?? document) }
 }
 
 const imageReader = meter(
@@ -110,7 +108,7 @@ function toImageRequest(
     buildUpstreamRequest: (outgoing) => toUpstream({ ...forwardedFields(request, outgoing), ...(n != null && { n }) }),
     complete: (response, { tokens: { prompt: promptTokens, completion } }) => ({
       ...response,
-      created: response["created"] ?? Math.floor(Date.now() / 1_000),
+      created: Math.floor(typeof response["created"] === "number" ? response["created"] : Date.now() / 1_000),
       usage: {
         // The names of OpenAI's API, which its clients require.
         input_tokens: promptTokens,
@@ -199,7 +197,16 @@ export function transcriptionRequest(
       form.append("file", new File([file.bytes], file.name, { type: file.type }))
       return { reader: transcriptionReader, path: `/audio/${api}`, body, form }
     },
+    complete: ({ segments, ...response }) => ({
+      ...response,
+      ...(isArray(segments) && { segments: numbered(segments) }),
+    }),
   })
+}
+
+/** Segments with their position as id, which strict clients require and some providers leave out. */
+function numbered(segments: unknown[]): Json[] {
+  return objectsOf(segments).map((one, at) => ({ ...one, id: isInteger(one["id"]) ? one["id"] : at }))
 }
 
 /** Providers accept files only in a multipart form. */

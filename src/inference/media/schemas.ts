@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { MAX_SESSION_ID_LENGTH, ProviderPreferences } from "../../formats/schemas.ts"
+import { ProviderPreferences } from "../../formats/provider-preferences.ts"
+import { MAX_SESSION_ID_LENGTH } from "../../formats/schemas.ts"
 import { Trace } from "../../formats/trace.ts"
 
 /**

@@ -4,6 +4,7 @@ import { withoutGatewayFields } from "../../../formats/chat/normalize.ts"
 import { type Charge, costFields, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
 import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
+import { normalizeEvent, normalizeResponse } from "../../../formats/responses/normalize.ts"
 import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
@@ -12,7 +13,7 @@ export type Closing = { charge: Charge; metadata: Json }
 
 /**
  * Rewrites a native response: its id becomes the generation id, its events continue the sequence numbers of the events
- * already sent, and required keys are added. The last event is buffered until the settlement.
+ * already sent, and it gets the form that strict clients require. The last event is buffered until the settlement.
  */
 export class NativeResponse {
   readonly #request: ResponsesRequest
@@ -21,6 +22,7 @@ export class NativeResponse {
   #isStarted: boolean
   #latest: Json
   #terminal: Json | undefined
+  readonly #calls = new Map<unknown, string>()
 
   /** `sent`: number of events already sent, starting with the one that opened the response. */
   constructor(request: ResponsesRequest, facts: ResponseFacts, sent: number) {
@@ -44,7 +46,9 @@ export class NativeResponse {
     }
     const number = this.#sequence++
     if (!isObject(response)) {
-      return [event["sequence_number"] === number && frame ? frame : this.#frame({ ...event, sequence_number: number })]
+      const normal = normalizeEvent(event, this.#calls)
+      const isNormal = normal === event && event["sequence_number"] === number
+      return [isNormal && frame ? frame : this.#frame({ ...normal, sequence_number: number })]
     }
     return [this.#frame({ ...event, response: this.#rewrite(response), sequence_number: number })]
   }
@@ -83,11 +87,9 @@ export class NativeResponse {
   }
 
   #rewrite(response: Json): Json {
-    const known = Object.entries(withoutGatewayFields(response))
-    const defined = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     return {
       ...toResponse(this.#request, this.#facts, NOT_BEGUN),
-      ...withoutToolCredentials(defined),
+      ...withoutToolCredentials(normalizeResponse(withoutGatewayFields(response))),
       id: this.#facts.id,
       model: this.#facts.model,
       store: false,

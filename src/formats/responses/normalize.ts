@@ -1,0 +1,75 @@
+import { isArray, isObject, type Json } from "../../support/json.ts"
+import { withoutNulls } from "./content.ts"
+
+/**
+ * Providers of the Responses format send null for fields that they do not use. Strict clients accept only their
+ * absence, and drop the item or the event, or reject the response. Each function returns the same object if it already
+ * conforms.
+ */
+
+/** Fields of a response that are never null. Most are required, so that the gateway's own value takes their place. */
+const NEVER_NULL = new Set(
+  "created_at error_type output output_text parallel_tool_calls status store text tool_choice tools".split(" "),
+)
+
+/** The fields of a response that have a valid value. */
+export function normalizeResponse(response: Json): Json {
+  const valid = Object.entries(response).filter(
+    ([key, value]) => value !== undefined && !(value === null && NEVER_NULL.has(key)),
+  )
+  const fields = Object.fromEntries(valid)
+  for (const key of ["created_at", "completed_at"]) {
+    if (typeof fields[key] === "number") fields[key] = Math.trunc(fields[key])
+  }
+  if ("output" in fields) fields["output"] = eachObject(fields["output"], normalizeItem)
+  return fields
+}
+
+export function normalizeItem(item: Json): Json {
+  const fixed = compact(item)
+  const { type, content, summary } = fixed
+  const parts = eachObject(content, normalizePart)
+  if (type === "message" && !isArray(content)) return { ...fixed, content: [] }
+  if (type === "reasoning" && !isArray(summary)) return { ...fixed, content: parts, summary: [] }
+  return parts === content ? fixed : { ...fixed, content: parts }
+}
+
+function normalizePart(part: Json): Json {
+  const fixed = compact(part)
+  const annotations = eachObject(fixed["annotations"], compact)
+  return annotations === fixed["annotations"] ? fixed : { ...fixed, annotations }
+}
+
+/** An event other than a snapshot of the response. `calls`: names of the function calls, by position in the output. */
+export function normalizeEvent(event: Json, calls: Map<unknown, string>): Json {
+  const { type, item, part, annotation, logprobs, output_index: position } = event
+  if (isObject(item)) {
+    if (item["type"] === "function_call" && typeof item["name"] === "string") calls.set(position, item["name"])
+    return changed(event, "item", normalizeItem(item))
+  }
+  if (isObject(part)) return changed(event, "part", normalizePart(part))
+  if (isObject(annotation)) return changed(event, "annotation", compact(annotation))
+  if (HAS_LOGPROBS.has(type) && !isArray(logprobs)) return { ...event, logprobs: [] }
+  if (type === "response.function_call_arguments.done" && typeof event["name"] !== "string") {
+    const name = calls.get(position)
+    return name === undefined ? event : { ...event, name }
+  }
+  return event
+}
+
+const HAS_LOGPROBS = new Set<unknown>(["response.output_text.delta", "response.output_text.done"])
+
+function changed(event: Json, key: string, value: Json): Json {
+  return event[key] === value ? event : { ...event, [key]: value }
+}
+
+function compact(fields: Json): Json {
+  return Object.values(fields).includes(null) ? withoutNulls(fields) : fields
+}
+
+/** The list with its objects normalized; the same list, or any other value, if nothing changes. */
+function eachObject(list: unknown, normalize: (one: Json) => Json): unknown {
+  if (!isArray(list)) return list
+  const normal = list.map((one) => (isObject(one) ? normalize(one) : one))
+  return normal.every((one, at) => one === list[at]) ? list : normal
+}
