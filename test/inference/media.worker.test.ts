@@ -112,6 +112,10 @@ describe("a response", () => {
     const video = await workspace.as.get(`/videos/${order.id}/content`)
     expect(video.headers.get("content-type")).toBe("video/mp4")
     expect(new TextDecoder().decode(await video.arrayBuffer())).toContain("ftyp")
+    const ofVideo = (index: string) => workspace.as.get(`/videos/${order.id}/content?index=${index}`)
+    expect((await ofVideo("0")).status).toBe(200)
+    await expectJson(404, ofVideo("1"))
+    for (const index of ["-1", "1.5", "x"]) await expectJson(400, ofVideo(index))
   })
 
   test("of /videos/{id} is 404 for a video of another organization and for an unknown id", async () => {
@@ -413,6 +417,35 @@ describe("providers", () => {
     )
     const { id } = await expectJson<{ id: string }>(202, send(workspace, "/videos", { model }))
     await expectJson(status, workspace.as.get(`/videos/${id}/content`))
+  })
+
+  test.each([
+    ["application/octet-stream", "video/mp4"],
+    ["text/html", "video/mp4"],
+    ["video/webm", "video/webm"],
+  ])("with a video as %s produce %s", async (returned, type) => {
+    const workspace = await newWorkspace()
+    const model = await newModel("video", ["twin-a"])
+    respondWith(({ method }) =>
+      method === "POST" ? Response.json({ id: "v/1" }) : new Response("v", { headers: { "content-type": returned } }),
+    )
+    const { id } = await expectJson<{ id: string }>(202, send(workspace, "/videos", { model }))
+    const content = await workspace.as.get(`/videos/${id}/content`)
+    expect(content.headers.get("content-type")).toBe(type)
+    expect(await content.text()).toBe("v")
+  })
+
+  test.each([
+    [{ cost: 0.123, is_byok: true, cost_details: { upstream_inference_cost: 0.123 } }, undefined],
+    [{ cost: 0.123, seconds: 4 }, { seconds: 4 }],
+  ])("whose polled video has the usage %j do not reveal what the operator pays", async (usage, expected) => {
+    const workspace = await newWorkspace()
+    const model = await newModel("video", ["twin-a"])
+    respondWith(({ method }) => Response.json(method === "POST" ? { id: "v/1" } : { status: "completed", usage }))
+    const { id } = await expectJson<{ id: string }>(202, send(workspace, "/videos", { model }))
+    const job = await expectJson<Json>(200, workspace.as.get(`/videos/${id}`))
+    expect(job).toMatchObject({ status: "completed" })
+    expect(job["usage"]).toEqual(expected)
   })
 
   test("receive the upstream id and their credential when a video is polled", async () => {

@@ -4,7 +4,8 @@ import type { Context, MiddlewareHandler } from "hono"
 import * as z from "zod"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, acceptJsonOrForm, newRouter } from "../../http/router.ts"
-import { jsonBody, ok } from "../../http/schema.ts"
+import { jsonBody, ok, queryIntegerOr } from "../../http/schema.ts"
+import { withoutCosts } from "../../formats/usage.ts"
 import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
 import { isObject, parseJson } from "../../support/json.ts"
@@ -40,7 +41,7 @@ import {
   VideoJob,
   VideoRequest,
 } from "./schemas.ts"
-import { type Order, readJobId, toJob, toJobId, orderInit } from "./video-jobs.ts"
+import { type Order, readJobId, toJob, toJobId, orderInit, videoType } from "./video-jobs.ts"
 
 const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
   method: "post" as const,
@@ -100,6 +101,12 @@ const videos = createRoute({
 
 const JobPath = z.object({ jobId: z.string().min(1).max(2_048) })
 
+const VideoQuery = z.object({
+  index: queryIntegerOr(0, 0, Number.MAX_SAFE_INTEGER, "must be an integer of at least 0").meta({
+    description: "Which video of the job. A job makes one video, so any other than 0 is not found.",
+  }),
+})
+
 const videoJob = createRoute({
   method: "get",
   path: "/videos/{jobId}",
@@ -116,7 +123,7 @@ const videoContent = createRoute({
   operationId: "getVideoContent",
   tags: ["Media"],
   summary: "Download a video",
-  request: { params: JobPath },
+  request: { params: JobPath, query: VideoQuery },
   responses: { 200: { description: "The video.", content: { "video/mp4": { schema: z.unknown() } } }, ...FAILURES },
 })
 
@@ -191,15 +198,18 @@ export const media = newRouter()
     const { jobId } = c.req.valid("param")
     const { response, provider } = await fetchJob(c, jobId, "")
     const parsed = parseJson((await readText(response, MAX_JOB_BYTES).catch(() => undefined)) ?? "")
-    const result = isObject(parsed) ? parsed : {}
+    const polled = isObject(parsed) ? parsed : {}
+    // The response to POST /videos has the charge. Costs in a polled job are what the operator pays.
+    const result = { ...polled, usage: withoutCosts(polled["usage"]) }
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
     const filter = screeningOf(callerOf(c.var.principal).guardrails, false)?.providerMessage
     return c.json(toJob(result, jobId, base, { provider, filter }) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {
+    const { index } = c.req.valid("query")
+    if (index !== 0) throw new GatewayError("not_found", `index: there is no video ${index}; a job makes one, index 0.`)
     const { response } = await fetchJob(c, c.req.valid("param").jobId, "/content")
-    const type = response.headers.get("content-type") ?? "video/mp4"
-    return new Response(response.body, { headers: { "content-type": type } })
+    return new Response(response.body, { headers: { "content-type": videoType(response) } })
   })
 
 const MAX_JOB_BYTES = 1024 * 1024

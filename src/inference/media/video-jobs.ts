@@ -103,13 +103,19 @@ export function toJob(
     status,
     ...(typeof message === "string" && { error: failureOf(message, source) }),
     ...(status === "completed" && { unsigned_urls: [`${base}/${id}/content`] }),
-    ...(isObject(usage) && { usage }),
+    ...(isObject(usage) && Object.keys(usage).length > 0 && { usage }),
   }
 }
 
 function failureOf(message: string, { provider, filter }: Source): string {
   const ours = "The provider reported an error."
   return provider ? (redacted(message, provider, filter) ?? `${ours} ${WITHHELD}`) : ours
+}
+
+/** The type of a video. Storage of providers often serves videos as bytes of no type, which clients do not accept. */
+export function videoType({ headers }: Response): string {
+  const type = headers.get("content-type") ?? ""
+  return /^video\//i.test(type) ? type : "video/mp4"
 }
 
 /** A request for a job, to the provider that runs it. */
