@@ -141,13 +141,15 @@ export const Intern = z
 export type Intern = z.infer<typeof Intern>
 
 const MAX_STATUSES = 8
+/** Statuses that @openrouter/sdk spells in another way. */
+const CLIENT_SPELLINGS = new Map([["awaiting_slack_install", "awaiting_vendor_install"]])
 const pageSize = "must be an integer from 1 to 500"
 export const InternQuery = z.object({
   limit: queryIntegerOr(50, 1, 500, pageSize),
   starting_after: z.string().min(1, "must be the next_cursor of a previous page").max(512).optional(),
   status: z
     .string()
-    .transform((rule) => [...new Set(rule.split(","))])
+    .transform((rule) => [...new Set(rule.split(",").map((status) => CLIENT_SPELLINGS.get(status) ?? status))])
     .pipe(
       z
         .array(z.enum(INTERN_STATUSES, { error: `accepts ${INTERN_STATUSES.join(", ")}` }))

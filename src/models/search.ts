@@ -53,6 +53,9 @@ const number = z
   .regex(/^-?\d{1,12}(?:\.\d{1,12})?$/, { error: "must be a number" })
   .transform(Number)
   .meta({ type: "number" })
+const rate = number
+  .refine((value) => value >= 0 && value <= 1, { error: "must be from 0 to 1" })
+  .meta({ type: "number", minimum: 0, maximum: 1 })
 const count = z
   .string()
   .regex(/^\d{1,9}$/, { error: "must be a whole number of 0 or more" })
@@ -120,8 +123,8 @@ export const Search = z.object({
   max_coding_index: number.optional(),
   min_agentic_index: number.optional(),
   max_agentic_index: number.optional(),
-  min_tool_success_rate: number.optional(),
-  max_tool_success_rate: number.optional(),
+  min_tool_success_rate: rate.optional(),
+  max_tool_success_rate: rate.optional(),
 })
 export type Search = z.infer<typeof Search>
 

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { oneOf } from "../http/schema.ts"
-import { DIMENSION_NAMES, GRANULARITIES, METRIC_NAMES, OPERATOR_NAMES } from "./analytics.ts"
+import { DIMENSION_NAMES, GRANULARITIES, isDimension, METRIC_NAMES, OPERATOR_NAMES } from "./analytics.ts"
 
 const list = <T extends string>(names: T[]) => names as [T, ...T[]]
 
@@ -8,6 +8,16 @@ const dimension = oneOf(list(DIMENSION_NAMES))
 const metric = oneOf(list(METRIC_NAMES))
 const scalar = z.union([z.string().max(256), z.number()], { error: "must be a string or a number" })
 const instant = z.iso.datetime({ offset: true, error: "must be an RFC 3339 date-time with seconds" })
+const ORDERED = ["gt", "gte", "lt", "lte"]
+
+/** What a value is compared with must have one order: a list has none, nor has a text among the numbers of a metric. */
+function isComparable({ field, operator, value }: { field: string; operator: string; value: unknown }): boolean {
+  if (!ORDERED.includes(operator)) return true
+  return typeof value === "number" || (typeof value === "string" && (isDimension(field) || isNumeric(value)))
+}
+
+const isNumeric = (text: string) => text.trim() !== "" && Number.isFinite(Number(text))
+
 const classifiers = z.looseObject({ classifier_id: z.string() })
 
 export const MAX_ROWS = 10_000
@@ -19,17 +29,22 @@ export const AnalyticsQuery = z
     granularity: oneOf(GRANULARITIES).optional(),
     filters: z
       .array(
-        z.strictObject({
-          field: z.union([dimension, metric], { error: "must be a dimension or a metric of GET /analytics/meta" }),
-          operator: oneOf(list(OPERATOR_NAMES)),
-          value: z.union(
-            [scalar, z.array(scalar).min(1, "must have a value").max(100, "must have at most 100 values")],
-            {
-              error: "must be a string, a number or an array of them",
-            },
-          ),
-          include_unset: z.boolean().optional(),
-        }),
+        z
+          .strictObject({
+            field: z.union([dimension, metric], { error: "must be a dimension or a metric of GET /analytics/meta" }),
+            operator: oneOf(list(OPERATOR_NAMES)),
+            value: z.union(
+              [scalar, z.array(scalar).min(1, "must have a value").max(100, "must have at most 100 values")],
+              {
+                error: "must be a string, a number or an array of them",
+              },
+            ),
+            include_unset: z.boolean().optional(),
+          })
+          .refine(isComparable, {
+            path: ["value"],
+            error: `must be one value with ${ORDERED.join(", ")}, and a number for a metric`,
+          }),
       )
       .max(20, "must be at most 20")
       .default([]),

@@ -211,6 +211,8 @@ describe("listing interns", () => {
       total_count: 0,
     })
     expect((await expectJson<List>(200, as.get("/interns?status=queued,queued"))).data).toHaveLength(3)
+    const waiting = await expectJson<List>(200, as.get("/interns?status=awaiting_slack_install,running"))
+    expect(waiting).toEqual(await expectJson<List>(200, as.get("/interns?status=awaiting_vendor_install,running")))
     for (const query of ["limit=0", "limit=501", "starting_after=nonsense", "status=asleep"]) {
       await refusal(400, as.get(`/interns?${query}`))
     }

@@ -68,6 +68,8 @@ describe("a search of models", () => {
     { sort: "best" },
     { output_modalities: "text,smell" },
     { zdr: "false" },
+    { min_tool_success_rate: "1.01" },
+    { max_tool_success_rate: "-1" },
   ])("rejects %j", (query) => {
     expect(Search.safeParse(query).success).toBe(false)
   })

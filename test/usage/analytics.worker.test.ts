@@ -103,6 +103,28 @@ describe("POST /analytics/query", () => {
     expect(data.metadata).toMatchObject({ row_count: 1, truncated: true })
   })
 
+  test.each([
+    ["requests", "gte", "many"],
+    ["requests", "lt", ""],
+    ["requests", "gt", [1, 2]],
+    ["model", "gt", ["a/one", "a/two"]],
+  ])("rejects a filter of %s by %s %j, which has no order", async (field, operator, value) => {
+    const filters = [{ field, operator, value }]
+    const answer = (await newWorkspace()).manage.post("/analytics/query", { metrics: ["requests"], filters })
+    const { error } = await expectJson<{ error: { message: string } }>(400, answer)
+    expect(error.message).toContain("filters[0].value")
+  })
+
+  test("orders texts of a dimension, and a number of a metric in quotes", async () => {
+    const workspace = await newWorkspace()
+    await addCalls(workspace, [{}, { model: "a/two" }])
+    const question = { metrics: ["requests"], dimensions: ["model"] }
+    const after = [{ field: "model", operator: "gt", value: "a/one" }]
+    expect(await query(workspace, { ...question, filters: after })).toEqual([{ model: "a/two", requests: 1 }])
+    const many = [{ field: "requests", operator: "gte", value: "2" }]
+    expect(await query(workspace, { ...question, filters: many })).toEqual([])
+  })
+
   test("compares the arms of an alias over past days and today, within the retention of calls", async () => {
     const workspace = await newWorkspace()
     const alias = { requestedModel: "team/fast" }
