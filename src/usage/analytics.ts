@@ -155,10 +155,11 @@ export function runAnalyticsQuery(
     .map(({ key, sums }) => {
       const values = question.metrics.map((name) => [name, METRICS[name].compute(sums)] as const)
       const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].compute(sums), filter))
-      return passing ? { ...key, ...Object.fromEntries(values) } : undefined
+      return passing ? { row: { ...key, ...Object.fromEntries(values) }, sums } : undefined
     })
-    .filter((row) => row !== undefined)
-  return { rows: sorted(answered, question).slice(0, question.limit), all: answered.length }
+    .filter((one) => one !== undefined)
+  const first = sorted(answered, question).slice(0, question.limit)
+  return { rows: first.map(({ row }) => row), all: answered.length }
 }
 
 function largest<T extends { group: string; sums: Sums }>(
@@ -175,24 +176,34 @@ function largest<T extends { group: string; sums: Sums }>(
 }
 
 /** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
-function sorted(rows: AnalyticsRow[], { orderBy, metrics, granularity }: Question): AnalyticsRow[] {
+function sorted<T extends { row: AnalyticsRow; sums: Sums }>(
+  answered: T[],
+  { orderBy, metrics, granularity }: Question,
+): T[] {
   const orders = orderBy
     ? [orderBy]
     : [
         ...(granularity ? [{ field: "date", direction: "desc" as const }] : []),
         { field: metrics[0] ?? "requests", direction: "desc" as const },
       ]
-  return rows.toSorted((a, b) => {
+  // Rows need not show the metric that orders them.
+  const valueOf = ({ row, sums }: T, field: string) =>
+    isMetric(field) ? METRICS[field].compute(sums) : (row[field] ?? "")
+  return answered.toSorted((a, b) => {
     for (const { field, direction } of orders) {
-      const order = compare(a[field] ?? "", b[field] ?? "")
+      const order = compare(valueOf(a, field), valueOf(b, field))
       if (order !== 0) return direction === "asc" ? order : -order
     }
-    return compare(JSON.stringify(a), JSON.stringify(b))
+    return compare(JSON.stringify(a.row), JSON.stringify(b.row))
   })
 }
 
 function compare(a: Scalar, b: Scalar): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+function isMetric(field: string): field is Metric {
+  return Object.hasOwn(METRICS, field)
 }
 
 export function isDimension(field: string): field is Dimension {

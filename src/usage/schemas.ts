@@ -18,6 +18,15 @@ function isComparable({ field, operator, value }: { field: string; operator: str
 
 const isNumeric = (text: string) => text.trim() !== "" && Number.isFinite(Number(text))
 
+type Ordered = { order_by?: { field: string } | undefined; dimensions: string[]; granularity?: string | undefined }
+
+/** Rows have a date only with a granularity, and no dimension that the query does not name. */
+function isOrdered({ order_by: order, dimensions, granularity }: Ordered): boolean {
+  if (!order) return true
+  if (order.field === "date") return granularity !== undefined
+  return !isDimension(order.field) || dimensions.includes(order.field)
+}
+
 const classifiers = z.looseObject({ classifier_id: z.string() })
 
 export const MAX_ROWS = 10_000
@@ -63,6 +72,10 @@ export const AnalyticsQuery = z
     group_limit: z.int().min(1, "must be from 1 to 1000").max(1_000, "must be from 1 to 1000").optional(),
     classifier_dimensions: classifiers.optional(),
     classifier_filters: classifiers.optional(),
+  })
+  .refine(isOrdered, {
+    path: ["order_by", "field"],
+    error: "must be a metric, a dimension that the query names, or date with a granularity",
   })
   .meta({ id: "AnalyticsQuery" })
 export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>

@@ -115,6 +115,25 @@ describe("POST /analytics/query", () => {
     expect(error.message).toContain("filters[0].value")
   })
 
+  test("orders rows by a metric that they do not show, before the limit", async () => {
+    const workspace = await newWorkspace()
+    await addCalls(workspace, [{}, { model: "a/two", costNano: 3_000_000 }, { model: "a/three", costNano: 2_000_000 }])
+    const question = { metrics: ["requests"], dimensions: ["model"], limit: 2 }
+    const modelsBy = async (direction: string) => {
+      const order = { field: "usage", direction }
+      return (await query(workspace, { ...question, order_by: order })).map(({ model }) => model)
+    }
+    expect(await modelsBy("desc")).toEqual(["a/two", "a/three"])
+    expect(await modelsBy("asc")).toEqual(["a/one", "a/three"])
+  })
+
+  test.each(["date", "app"])("rejects order_by %s, which rows do not have", async (field) => {
+    const question = { metrics: ["requests"], dimensions: ["model"], order_by: { field, direction: "asc" } }
+    const answer = (await newWorkspace()).manage.post("/analytics/query", question)
+    const { error } = await expectJson<{ error: { message: string } }>(400, answer)
+    expect(error.message).toContain("order_by.field")
+  })
+
   test("orders texts of a dimension, and a number of a metric in quotes", async () => {
     const workspace = await newWorkspace()
     await addCalls(workspace, [{}, { model: "a/two" }])
