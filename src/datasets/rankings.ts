@@ -1,6 +1,7 @@
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
+import { USE_CASES } from "../models/use-cases.ts"
 import { dayOf, startOf } from "../support/day.ts"
 
 /** The most used models and apps, from the daily sums of the complete deployment. */
@@ -55,7 +56,7 @@ export const RankingsDailyQuery = z.object({
   period: oneOf(PERIODS).default("day"),
   modality: oneOf(MODALITIES).optional(),
   context_bucket: oneOf(CONTEXTS).optional(),
-  category: z.string().min(1).max(64).optional(),
+  category: oneOf(USE_CASES).optional(),
   language_type: oneOf(LANGUAGES).optional(),
 })
 export type RankingsDailyQuery = z.infer<typeof RankingsDailyQuery>

@@ -1,3 +1,4 @@
+import { USE_CASES } from "./use-cases.ts"
 import * as z from "zod"
 import { oneOf } from "../http/schema.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -18,20 +19,6 @@ export const OUTPUTS = [
   "realtime",
 ]
 export const INPUTS = ["text", "image", "audio", "file", "video"]
-const CATEGORIES = [
-  "programming",
-  "roleplay",
-  "marketing",
-  "marketing/seo",
-  "technology",
-  "science",
-  "translation",
-  "legal",
-  "finance",
-  "health",
-  "trivia",
-  "academia",
-]
 const SORTS = [
   "most-popular",
   "newest",
@@ -115,7 +102,7 @@ export const Search = z.object({
   max_age_days: count.optional(),
   zdr: oneOf(["true"]).optional(),
   distillable: oneOf(["true", "false"]).optional(),
-  category: oneOf(CATEGORIES).optional(),
+  category: oneOf(USE_CASES).optional(),
   region: oneOf(["eu", "us"]).optional(),
   min_intelligence_index: number.optional(),
   max_intelligence_index: number.optional(),

@@ -98,6 +98,7 @@ describe("rankings", () => {
     ["a start after the end", "start_date=2025-05-02&end_date=2025-05-01", "start_date"],
     ["a category with a language", "category=legal&language_type=natural&period=week", "category"],
     ["a category with a modality", "category=legal&modality=text&period=week", "modality"],
+    ["an unknown category", "category=law&period=week", "category: accepts programming"],
     ["a category by day", "category=legal", "period"],
     ["no date at all", "start_date=yesterday", "start_date"],
   ])("reject %s", async (_, query, field) => {
