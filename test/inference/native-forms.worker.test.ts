@@ -157,7 +157,12 @@ const RESPONSE = {
       role: "assistant",
       status: "completed",
       content: [
-        { type: "output_text", text: "So.", annotations: [{ type: "url_citation", url: "u" }], logprobs: [] },
+        {
+          type: "output_text",
+          text: "So.",
+          annotations: [{ type: "url_citation", url: "u", title: "U", start_index: 0, end_index: 3 }],
+          logprobs: [],
+        },
         { type: "refusal", refusal: "No." },
       ],
     },

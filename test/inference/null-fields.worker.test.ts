@@ -10,7 +10,12 @@ type Json = Record<string, unknown>
 afterEach(() => vi.restoreAllMocks())
 
 const part = { type: "output_text", text: "Hi", annotations: null, logprobs: null }
-const message = { type: "message", id: "m", role: "assistant", status: null, phase: null, content: [part] }
+const cited = {
+  type: "output_text",
+  text: "Hi",
+  annotations: [{ type: "url_citation", url: "https://a.test", title: null }],
+}
+const message = { type: "message", id: "m", role: "assistant", status: null, phase: null, content: [part, cited] }
 const reasoning = { type: "reasoning", id: "r", status: null, summary: null, content: null, encrypted_content: null }
 const call = { type: "function_call", id: null, call_id: "c", name: "f", arguments: "{}", status: null }
 const RESPONSE = {
@@ -27,9 +32,11 @@ const RESPONSE = {
   error: null,
   usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8, input_tokens_details: null },
 }
+const citation = { type: "url_citation", url: "https://a.test", title: "", start_index: 0, end_index: 0 }
+const withCitation = { type: "output_text", text: "Hi", annotations: [citation] }
 const valid = [
   { type: "reasoning", id: "r", summary: [] },
-  { type: "message", id: "m", role: "assistant", content: [{ type: "output_text", text: "Hi" }] },
+  { type: "message", id: "m", role: "assistant", content: [{ type: "output_text", text: "Hi" }, withCitation] },
   { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
 ]
 

@@ -36,8 +36,16 @@ export function normalizeItem(item: Json): Json {
 
 function normalizePart(part: Json): Json {
   const fixed = compact(part)
-  const annotations = eachObject(fixed["annotations"], compact)
+  const annotations = eachObject(fixed["annotations"], normalizeAnnotation)
   return annotations === fixed["annotations"] ? fixed : { ...fixed, annotations }
+}
+
+/** A citation without title or positions has empty ones, as those of chat responses have. */
+function normalizeAnnotation(annotation: Json): Json {
+  const fixed = compact(annotation)
+  if (fixed["type"] !== "url_citation") return fixed
+  const isComplete = ["title", "start_index", "end_index"].every((key) => key in fixed)
+  return isComplete ? fixed : { title: "", start_index: 0, end_index: 0, ...fixed }
 }
 
 /** An event other than a snapshot of the response. `calls`: names of the function calls, by position in the output. */
@@ -48,7 +56,7 @@ export function normalizeEvent(event: Json, calls: Map<unknown, string>): Json {
     return changed(event, "item", normalizeItem(item))
   }
   if (isObject(part)) return changed(event, "part", normalizePart(part))
-  if (isObject(annotation)) return changed(event, "annotation", compact(annotation))
+  if (isObject(annotation)) return changed(event, "annotation", normalizeAnnotation(annotation))
   if (HAS_LOGPROBS.has(type) && !isArray(logprobs)) return { ...event, logprobs: [] }
   if (type === "response.function_call_arguments.done" && typeof event["name"] !== "string") {
     const name = calls.get(position)
