@@ -42,6 +42,16 @@ export type Quirks = {
   noStreamOptions?: true
   /** Rejects fields outside the OpenAI format with 400; reads `reasoning_effort`, not a `reasoning` object. */
   isStrict?: true
+  /** The field of a message for the reasoning of earlier turns; by default `reasoning_content`, or none if strict. */
+  reasoningField?: "reasoning" | "reasoning_content"
+  /** Rejects a turn of the assistant without reasoning. */
+  requiresReasoning?: true
+  /** Reads `thinking.type` instead of the effort `none`. */
+  hasThinkingSwitch?: true
+  /** Accepts images and files in the result of a tool. */
+  takesToolMedia?: true
+  /** The name of `seed`. */
+  seedField?: "random_seed"
 }
 
 /** The default header for the key of an API format. */

@@ -10,6 +10,8 @@ const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: 
 const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 /** Also reject `stream_options`; the last chunk has usage anyway. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
+/** Require the reasoning of earlier turns while they think. */
+const THINKING: Quirks = { ...OLD_LIMIT, requiresReasoning: true, hasThinkingSwitch: true }
 
 export const builtInProviders: readonly BuiltInProvider[] = [
   row("ai21", "https://api.ai21.com/studio/v1", { headquarters: "IL", quirks: OLD_LIMIT }),
@@ -56,7 +58,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("cerebras", "https://api.cerebras.ai/v1", {
     completions: "text",
     headquarters: "US",
-    quirks: STRICT_NEW,
+    quirks: { ...STRICT_NEW, reasoningField: "reasoning" },
     status: "https://status.cerebras.ai/",
   }),
   row("chutes", "https://llm.chutes.ai/v1", { quirks: OLD_LIMIT }),
@@ -88,7 +90,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("deepseek", "https://api.deepseek.com/v1", {
     headquarters: "CN",
-    quirks: OLD_LIMIT,
+    quirks: THINKING,
     privacy: "https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html",
     terms: "https://cdn.deepseek.com/policies/en-US/deepseek-terms-of-use.html",
     status: "https://status.deepseek.com/",
@@ -98,7 +100,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     completions: "text",
     aliases: ["FIREWORKS_AI_API_KEY"],
     headquarters: "US",
-    quirks: STRICT_OLD,
+    quirks: { ...STRICT_OLD, reasoningField: "reasoning_content" },
     privacy: "https://fireworks.ai/privacy-policy",
     terms: "https://fireworks.ai/terms-of-service",
     status: "https://status.fireworks.ai/",
@@ -145,7 +147,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("mistral", "https://api.mistral.ai/v1", {
     completions: "fim",
     headquarters: "FR",
-    quirks: STRICT_NO_STREAM_OPTIONS,
+    quirks: { ...STRICT_NO_STREAM_OPTIONS, takesToolMedia: true, seedField: "random_seed" },
     privacy: "https://mistral.ai/terms/#privacy-policy",
     terms: "https://mistral.ai/terms/#terms-of-service",
     status: "https://status.mistral.ai/",
@@ -153,7 +155,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("moonshotai", "https://api.moonshot.ai/v1", {
     aliases: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
     headquarters: "CN",
-    quirks: OLD_LIMIT,
+    quirks: THINKING,
   }),
   row("morph", "https://api.morphllm.com/v1", { headquarters: "US", quirks: OLD_LIMIT }),
   row("nebius", "https://api.tokenfactory.nebius.com/v1", {
@@ -189,6 +191,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("openrouter", "https://openrouter.ai/api/v1", {
     completions: "text",
     headquarters: "US",
+    quirks: { takesToolMedia: true },
     responses: true,
     privacy: "https://openrouter.ai/privacy",
     terms: "https://openrouter.ai/terms",
@@ -239,7 +242,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("z-ai", "https://api.z.ai/api/paas/v4", {
     aliases: ["ZAI_API_KEY", "ZHIPUAI_API_KEY", "GLM_API_KEY"],
     headquarters: "CN",
-    quirks: OLD_LIMIT,
+    quirks: { ...OLD_LIMIT, hasThinkingSwitch: true },
   }),
 ]
 

@@ -1,6 +1,7 @@
 import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
+import { toUpstreamMessages } from "./upstream-messages.ts"
 import type { Provider } from "./provider.ts"
 
 /** Output limits and numbers of choices of other APIs: with them, a call could generate more than its hold covers. */
@@ -29,12 +30,17 @@ export function toUpstreamBody(
   if (request.stream && !quirks.noStreamOptions) {
     body["stream_options"] = { ...request.stream_options, include_usage: true }
   }
+  body["messages"] = toUpstreamMessages(request.messages, provider, outgoing.upstreamId)
+  if (quirks.seedField && body["seed"] !== undefined) {
+    body[quirks.seedField] = body["seed"]
+    delete body["seed"]
+  }
   setOutputLimit(body, request, provider, outgoing.maxCompletionTokens)
   setReasoning(body, request, provider)
   if (request.service_tier != null)
     body["service_tier"] = request.service_tier === "fast" ? "priority" : request.service_tier
   if (outgoing.pseudonym !== undefined) body["user"] = outgoing.pseudonym
-  return quirks.isStrict ? withoutExtensions(body) : body
+  return quirks.isStrict ? withoutExtensions(body, quirks) : body
 }
 
 function setOutputLimit(
@@ -53,6 +59,10 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
   const effort = request.reasoning_effort ?? request.reasoning?.effort
   const { effort: _, ...further } = request.reasoning ?? {}
   const hasFurther = Object.values(further).some((value) => value !== null && value !== undefined)
+  if (quirks.hasThinkingSwitch && (effort === "none" || further["enabled"] === false)) {
+    body["thinking"] ??= { type: "disabled" }
+    return
+  }
   // Only one form: a provider that reads both may reject a request with two.
   if (hasFurther && !quirks.isStrict) body["reasoning"] = { ...further, ...(effort != null && { effort }) }
   else if (effort != null) body["reasoning_effort"] = effort

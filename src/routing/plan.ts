@@ -12,6 +12,7 @@ import { anyOf, suggestNames } from "../support/suggest.ts"
 import { findModel, type ResolvedModel, type Sort } from "./names.ts"
 import { inOrder } from "./order.ts"
 import { isSibling, type Target } from "./target.ts"
+import { FNV_SEED, fnv1a } from "../support/hash.ts"
 
 /** The part of a request that routing reads: requested models, preferences and used parameters. */
 export type Routable = {
@@ -237,15 +238,9 @@ function withEachKey(provider: Provider): Pick<Offer, "provider" | "keyNumber" |
   return apiKeys.map((apiKey, at) => ({ provider: { ...provider, apiKey }, keyNumber: at + 1, sharesLoad: true }))
 }
 
-function fnv1a(seed: number, text: string): number {
-  let hash = seed
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
-  return hash
-}
-
 /** A random number that is constant for a session and target, so that a session stays with its provider and caches. */
 export function seededRandom(sessionId: string): (target: string) => number {
-  const seed = fnv1a(0x811c9dc5, `${sessionId} `)
+  const seed = fnv1a(FNV_SEED, `${sessionId} `)
   return (target) => {
     let hash = fnv1a(seed, target)
     // The high bits of FNV are weak: mix once more.

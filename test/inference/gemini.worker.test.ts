@@ -171,7 +171,13 @@ describe("generateContent", () => {
     await expectJson(200, post(workspace, `models/${PLAYED}:generateContent`, { contents, tools }))
     expect(calls[0]?.body["messages"]).toEqual([
       { role: "user", content: "Hello" },
-      { role: "assistant", content: null, reasoning_details: details, tool_calls: toolCalls },
+      {
+        role: "assistant",
+        content: null,
+        reasoning_content: "I need the weather.",
+        reasoning_details: details,
+        tool_calls: toolCalls,
+      },
       { role: "tool", tool_call_id: "call-7", content: '{"temp":1}' },
     ])
   })

@@ -46,7 +46,7 @@ test("output limits and numbers of choices under other names are not sent: the h
 })
 
 describe("gateway extensions of the OpenAI format", () => {
-  test.each(["openai", "groq", "mistral", "xai", "google-ai-studio", "fireworks"])(
+  test.each(["openai", "groq", "mistral", "xai", "google-ai-studio"])(
     "are not sent to %s, which would reject them",
     (slug) => {
       const body = toUpstreamBody(request, providerOf(slug), OUTGOING)

@@ -1,0 +1,96 @@
+import { isArray, isObject, type Json, objectsOf } from "../support/json.ts"
+import { shortHash } from "../support/hash.ts"
+import { readDetails, textOf } from "../formats/responses/reasoning-details.ts"
+import type { Provider, Quirks } from "./provider.ts"
+
+/** Adapts the messages of a request to what a provider of the chat format accepts. Unchanged messages stay the same. */
+export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provider, upstreamId: string): Json[] {
+  const field = quirks.reasoningField ?? (quirks.isStrict ? undefined : "reasoning_content")
+  const reasoned = field ? messages.map((message) => withReasoning(message, field, quirks)) : [...messages]
+  const spoken = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
+  return isMistral(upstreamId) ? inMistralOrder(spoken) : spoken
+}
+
+/**
+ * Model servers read the reasoning of earlier turns from `reasoning_content`. Some reject a turn without it, and accept
+ * a space.
+ */
+function withReasoning(message: Json, field: string, { requiresReasoning }: Quirks): Json {
+  const { role, [field]: present } = message
+  if (role !== "assistant" || (typeof present === "string" && present !== "")) return message
+  const text = readDetails(message).map(textOf).join("")
+  if (text !== "") return { ...message, [field]: text }
+  return requiresReasoning ? { ...message, [field]: " " } : message
+}
+
+/**
+ * OpenAI and most servers of its format accept only text in the result of a tool. Images and files go to the user's
+ * message after the results, which is created if there is none.
+ */
+function withoutToolMedia(messages: Json[]): Json[] {
+  if (!messages.some(hasToolMedia)) return messages
+  const result: Json[] = []
+  let media: Json[] = []
+  for (const message of messages) {
+    if (message["role"] !== "tool" && media.length > 0) {
+      const follows = message["role"] === "user"
+      const content = follows ? toParts(message["content"]) : []
+      result.push({ ...(follows && message), role: "user", content: [...media, ...content] })
+      media = []
+      if (follows) continue
+    }
+    if (!hasToolMedia(message)) {
+      result.push(message)
+      continue
+    }
+    const parts = objectsOf(message["content"])
+    const text = parts.filter(isText)
+    media.push({ type: "text", text: `Result of the tool call ${String(message["tool_call_id"])}:` })
+    media.push(...parts.filter((part) => !isText(part)))
+    result.push({ ...message, content: text.length > 0 ? text : "The result is in the next message of the user." })
+  }
+  return media.length > 0 ? [...result, { role: "user", content: media }] : result
+}
+
+function hasToolMedia({ role, content }: Json): boolean {
+  return role === "tool" && isArray(content) && content.some((part) => !isText(part))
+}
+
+function isText(part: unknown): boolean {
+  return isObject(part) && (part["type"] === "text" || part["type"] === "refusal")
+}
+
+function toParts(content: unknown): Json[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : objectsOf(content)
+}
+
+/** Mistral's models have the same rules on every server. */
+function isMistral(upstreamId: string): boolean {
+  return /(?:mis|minis|codes|devs|magis)tral|(?:mix|pix|vox)tral/i.test(upstreamId)
+}
+
+const CALL_ID_LENGTH = 9
+/** The turn that Mistral's templates require between the result of a tool and a user. */
+const BRIDGE = { role: "assistant", content: "Understood." }
+
+/** Mistral rejects a user after a tool, and ids of calls that are not 9 letters or digits. */
+function inMistralOrder(messages: readonly Json[]): Json[] {
+  return messages.flatMap((message, at) => {
+    const isAfterTool = message["role"] === "user" && messages[at - 1]?.["role"] === "tool"
+    return [...(isAfterTool ? [BRIDGE] : []), withCallIds(message)]
+  })
+}
+
+function withCallIds(message: Json): Json {
+  const { role, tool_call_id: id, tool_calls: calls } = message
+  if (role === "tool") return { ...message, tool_call_id: toCallId(String(id)) }
+  if (!isArray(calls)) return message
+  return { ...message, tool_calls: objectsOf(calls).map((call) => ({ ...call, id: toCallId(String(call["id"])) })) }
+}
+
+/** Equal ids stay equal. */
+function toCallId(id: string): string {
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id
+  const [first, second] = [shortHash(id), shortHash(`${id} `)]
+  return `${first}${second}`.slice(0, CALL_ID_LENGTH)
+}
