@@ -136,10 +136,10 @@ export const gemini = newRouter().openapi(call, async (c) => {
 for (const route of [generating, streaming, ...OTHERS]) gemini.openAPIRegistry.registerPath(route)
 
 async function generate(c: Context<App>, body: Json, model: string, isStream: boolean): Promise<Response> {
-  const { chat, includesThoughts } = toChatRequest(body, model, isStream)
+  const { chat, ...options } = toChatRequest(body, model, isStream)
   const alt = Alt.safeParse(c.req.query("alt") ?? "json")
   if (isStream && !alt.success) throw new GatewayError("invalid_request", `alt: accepts ${Alt.options.join(" and ")}.`)
-  const format = geminiFormat({ includesThoughts, isSse: alt.data === "sse" })
+  const format = geminiFormat({ ...options, isSse: alt.data === "sse" })
   return handleInference(newCall(c, format, chat), await depsOf(c))
 }
 

@@ -10,10 +10,13 @@ import { toSignature } from "./signatures.ts"
 /** Converts chunks of the chat format to candidates. Text is passed on at once, function calls when they are complete. */
 export class Candidates {
   readonly #includesThoughts: boolean
+  /** Names of functions that the chat request replaced, by their replacement. */
+  readonly #toolNames: ReadonlyMap<string, string>
   readonly #choices = new Map<number, PartialChoice>()
 
-  constructor(includesThoughts: boolean) {
+  constructor(includesThoughts: boolean, toolNames: ReadonlyMap<string, string> = new Map()) {
     this.#includesThoughts = includesThoughts
+    this.#toolNames = toolNames
   }
 
   /** The candidates with the new parts of a chunk. */
@@ -33,7 +36,7 @@ export class Candidates {
       const text = typeof message["content"] === "string" ? message["content"] : ""
       const grounding = toGroundingMetadata(listOf(message["annotations"]), text)
       return {
-        ...toCandidate(index, lastParts(message)),
+        ...toCandidate(index, lastParts(message, this.#toolNames)),
         finishReason: toGeminiFinishReason(reason, native),
         ...(grounding && { groundingMetadata: grounding }),
         ...(isObject(logprobs) && { logprobsResult: toLogprobs(logprobs) }),
@@ -58,7 +61,7 @@ function toCandidate(index: number, parts: Json[]): Json {
 }
 
 /** Clients send a signature back only with its part, so the first call has that of the reasoning before it. */
-function lastParts(message: Json): Json[] {
+function lastParts(message: Json, toolNames: ReadonlyMap<string, string>): Json[] {
   const details = mergeDetails(listOf(message["reasoning_details"])).filter(isDetail)
   const calls = objectsOf(message["tool_calls"])
   if (calls.length === 0) {
@@ -68,9 +71,10 @@ function lastParts(message: Json): Json[] {
   return calls.map((call, at) => {
     const fn = isObject(call["function"]) ? call["function"] : {}
     const id = typeof call["id"] === "string" && call["id"] !== "" ? { id: call["id"] } : {}
+    const name = String(fn["name"])
     const signature = toSignature(at === 0 ? details : [], call)
     return {
-      functionCall: { ...id, name: String(fn["name"]), args: toArgs(String(fn["arguments"])) },
+      functionCall: { ...id, name: toolNames.get(name) ?? name, args: toArgs(String(fn["arguments"])) },
       ...(signature !== undefined && { thoughtSignature: signature }),
     }
   })

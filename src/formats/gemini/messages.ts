@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Json } from "../../support/json.ts"
+import { toChatName } from "../tool-aliases.ts"
 import { addFields } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
 import { joined, toContentParts, simplest } from "./parts.ts"
@@ -62,7 +63,7 @@ function toAssistantMessage(parts: readonly Located[], calls: OpenCalls): Json {
       continue
     }
     const { id, name, args } = functionCall
-    const fn = { name, arguments: JSON.stringify(args ?? {}) }
+    const fn = { name: toChatName(name), arguments: JSON.stringify(args ?? {}) }
     const call: Json = { id: calls.open(name, id), type: "function", function: fn }
     addFields(call, signed?.callFields)
     toolCalls.push(call)

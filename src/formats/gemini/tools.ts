@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
+import { replacedNames, toChatName } from "../tool-aliases.ts"
 import { toJsonSchema } from "./json-schema.ts"
 import type { GeminiRequest, GeminiTool } from "./schemas.ts"
 
@@ -22,10 +23,15 @@ export function toToolFields({ tools, toolConfig }: Pick<GeminiRequest, "tools" 
   return { tools: offered, ...withoutNulls({ tool_choice: toToolChoice(mode, only) }) }
 }
 
+/** Names of functions that the chat format does not allow, by their replacement. */
+export function replacedFunctionNames({ tools }: Pick<GeminiRequest, "tools">): ReadonlyMap<string, string> {
+  return replacedNames((tools ?? []).flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name)))
+}
+
 type Mode = NonNullable<NonNullable<GeminiRequest["toolConfig"]>["functionCallingConfig"]>["mode"]
 
 function toToolChoice(mode: Mode, only: string | undefined): unknown {
-  if (only !== undefined) return { type: "function", function: { name: only } }
+  if (only !== undefined) return { type: "function", function: { name: toChatName(only) } }
   if (mode === "ANY") return "required"
   if (mode === "NONE") return "none"
   return mode === "AUTO" || mode === "VALIDATED" ? "auto" : undefined
@@ -33,7 +39,7 @@ function toToolChoice(mode: Mode, only: string | undefined): unknown {
 
 function isAllowed(tool: Json, names: readonly string[]): boolean {
   const { function: fn } = tool as { function?: { name: string } }
-  return fn === undefined || names.includes(fn.name)
+  return fn === undefined || names.some((name) => toChatName(name) === fn.name)
 }
 
 function toTools(tool: GeminiTool, at: number): Json[] {
@@ -54,5 +60,5 @@ type Declaration = NonNullable<GeminiTool["functionDeclarations"]>[number]
 
 function toFunction({ name, description, parameters, parametersJsonSchema }: Declaration): Json {
   const schema = parametersJsonSchema ?? (parameters ? toJsonSchema(parameters) : { type: "object", properties: {} })
-  return { type: "function", function: withoutNulls({ name, description, parameters: schema }) }
+  return { type: "function", function: withoutNulls({ name: toChatName(name), description, parameters: schema }) }
 }

@@ -57,9 +57,12 @@ const input = z.record(z.string(), z.unknown(), { error: "must be an object" })
 const toolUseBlock = z.looseObject({ type: z.literal("tool_use"), id: nonEmpty, name: nonEmpty, input })
 const serverToolUseBlock = z.looseObject({ type: z.literal("server_tool_use"), id: nonEmpty, name: nonEmpty, input })
 
-const result = z.discriminatedUnion("type", [TextBlock, imageBlock, documentBlock, searchResultBlock], {
-  error: "must have a type: text, image, document or search_result",
-})
+/** A tool that a search of the client has found: the model may call it from now on. */
+const toolReferenceBlock = z.looseObject({ type: z.literal("tool_reference"), tool_name: nonEmpty })
+
+const RESULT_RULE = "must have a type: text, image, document, search_result or tool_reference"
+const response = [TextBlock, imageBlock, documentBlock, searchResultBlock] as const
+const result = z.discriminatedUnion("type", [...response, toolReferenceBlock], { error: RESULT_RULE })
 const toolResultBlock = z.looseObject({
   type: z.literal("tool_result"),
   tool_use_id: nonEmpty,
@@ -89,7 +92,8 @@ export const ContentBlock = z.union([knownBlock, unknown], { error: "must be a c
 
 export type ContentBlock = z.infer<typeof ContentBlock>
 export type KnownBlock = z.infer<typeof knownBlock>
-export type ResponseBlock = z.infer<typeof result>
+export type ResponseBlock = z.infer<(typeof response)[number]>
+export type ResultBlock = z.infer<typeof result>
 export type ToolResultBlock = z.infer<typeof toolResultBlock>
 
 export function isKnown(block: ContentBlock): block is KnownBlock {

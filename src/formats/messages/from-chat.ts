@@ -8,8 +8,14 @@ import type { MessagesEvent, MessagesResult } from "./schemas.ts"
  * Converts a chat completion to a Messages document through the stream encoder, so that documents and streams give the
  * same result. Throws for a failed completion, since a Messages document has no error field.
  */
-export function toMessagesResult(result: Json, { id, model, newId, ...ending }: MessageFacts & Ending): MessagesResult {
-  const [advanced, text] = advance(newEventState({ id, model, newId }), toSingleChunk(result))
+export function toMessagesResult(
+  result: Json,
+  { id, model, newId, toolNames, ...ending }: MessageFacts & Ending,
+): MessagesResult {
+  const [advanced, text] = advance(
+    newEventState({ id, model, newId, ...(toolNames && { toolNames }) }),
+    toSingleChunk(result),
+  )
   const [, last] = finish(advanced, ending)
   let message: Json = {}
   const blocks: Json[] = []

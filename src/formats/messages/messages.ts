@@ -1,5 +1,6 @@
 import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
+import { toChatName } from "../tool-aliases.ts"
 import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
 import {
@@ -7,6 +8,7 @@ import {
   isKnown,
   type KnownBlock,
   type ResponseBlock,
+  type ResultBlock,
   type ToolResultBlock,
 } from "./block-schemas.ts"
 import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
@@ -77,11 +79,18 @@ function isResponseBlock(block: KnownBlock): block is ResponseBlock {
   return ["text", "image", "document", "search_result"].includes(block.type)
 }
 
+/** The chat format sends all tools from the start, so a reference to one is text. */
+function toResultParts(block: ResultBlock): Json[] {
+  return block.type === "tool_reference"
+    ? [toTextPart(`The tool ${toChatName(block.tool_name)} is available.`)]
+    : toParts(block)
+}
+
 const FAILED = "The tool failed:"
 
 /** The chat format has no flag for a failed tool, so the text reports the failure. */
 function toToolMessage({ tool_use_id: id, content, is_error: failed, cache_control: mark }: ToolResultBlock): Json {
-  const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toParts)
+  const parts = typeof content === "string" ? [toTextPart(content)] : (content ?? []).flatMap(toResultParts)
   const reported = failed ? [toTextPart(FAILED), ...parts] : parts
   const marked = mark
     ? reported.map((part, at) => (at === reported.length - 1 ? { cache_control: mark, ...part } : part))
@@ -113,7 +122,7 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
         return details.push(toServerDetail({ id, name, input, result: resultOf(content, id, name) }))
       }
       case "tool_use": {
-        const fn = { name: block.name, arguments: JSON.stringify(block.input) }
+        const fn = { name: toChatName(block.name), arguments: JSON.stringify(block.input) }
         return calls.push({ id: block.id, type: "function", function: fn })
       }
       case "text":

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { Json } from "../../support/json.ts"
 import { withoutNulls } from "../responses/content.ts"
 import type { ChatRequest } from "../schemas.ts"
+import { toChatName } from "../tool-aliases.ts"
 import { toMessages } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
 
@@ -78,14 +79,14 @@ export function isCustomTool(tool: Tool): tool is CustomTool {
 function toTool(tool: Tool): Json {
   if (!isCustomTool(tool)) return tool
   const { name, description, input_schema: parameters, strict, cache_control: mark } = tool
-  const fn = withoutNulls({ name, description, parameters, strict })
+  const fn = withoutNulls({ name: toChatName(name), description, parameters, strict })
   return { type: "function", function: fn, ...withoutNulls({ cache_control: mark }) }
 }
 
 function toToolChoice(choice: MessagesRequest["tool_choice"]): unknown {
   if (choice == null) return undefined
   if (choice.type === "any") return "required"
-  return choice.type === "tool" ? { type: "function", function: { name: choice.name } } : choice.type
+  return choice.type === "tool" ? { type: "function", function: { name: toChatName(choice.name) } } : choice.type
 }
 
 /** Disabled thinking becomes `effort: "none"`; thinking only between tools becomes the lowest effort. */

@@ -70,6 +70,9 @@ const INCLUDABLE = [
   "computer_call_output.output.image_url",
   "reasoning.encrypted_content",
   "code_interpreter_call.outputs",
+  "web_search_call.action.sources",
+  "web_search_call.results",
+  "message.output_text.logprobs",
 ] as const
 
 const MAX_TOOL_CALLS = 30

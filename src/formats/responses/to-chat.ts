@@ -48,7 +48,7 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
       // `safety_identifier` identifies the same end user.
       user: request.user ?? request.safety_identifier,
       reasoning: reasoning == null ? undefined : withoutNulls(reasoning),
-      logprobs: topLogprobs == null ? undefined : true,
+      logprobs: topLogprobs == null && !request.include?.includes("message.output_text.logprobs") ? undefined : true,
     }),
   }
   return chat as ChatRequest

@@ -1,4 +1,5 @@
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { toChatName } from "../tool-aliases.ts"
 
 /**
  * Responses tools that become plain functions in the chat format: tools of a namespace, named with the namespace as a
@@ -8,10 +9,8 @@ import { isObject, type Json, objectsOf } from "../../support/json.ts"
 /** The Responses tool of a chat function. */
 export type NamedTool = { kind: "function" | "custom"; name: string; namespace: string | undefined }
 
-const MAX_NAME_LENGTH = 64
-
 export function chatNameOf(name: string, namespace?: string | null): string {
-  return namespace == null || namespace === "" ? name : `${namespace}__${name}`.slice(0, MAX_NAME_LENGTH)
+  return namespace == null || namespace === "" ? name : toChatName(`${namespace}__${name}`)
 }
 
 /** Responses tools by the name of their chat function. */

@@ -23,6 +23,12 @@ describe("a Messages request is accepted", () => {
     ["with a tool of the messages format", { tools: [{ type: "bash_20250124", name: "bash" }] }],
     ["with a tool of the gateway", { tools: [{ type: "openrouter:datetime" }] }],
     ["with an unknown block", withContent([{ type: "container_upload", file_id: "f" }])],
+    [
+      "with a reference to a tool in a result",
+      withContent([
+        { type: "tool_result", tool_use_id: "t", content: [{ type: "tool_reference", tool_name: "deploy" }] },
+      ]),
+    ],
     ["with citations", withContent([{ type: "text", text: "x", citations: [] }], "assistant")],
     [
       "with thinking blocks of an earlier conversation",
@@ -102,7 +108,7 @@ describe("a Messages request is rejected with the field and the rule", () => {
     ],
     [
       withContent([{ type: "tool_result", tool_use_id: "a", content: [{ type: "tool_use" }] }]),
-      "messages[0].content[0].content[0].type: must have a type: text, image, document or search_result",
+      "messages[0].content[0].content[0].type: must have a type: text, image, document, search_result or tool_reference",
     ],
     [{ system: [{ type: "text", text: 7 }] }, "system[0].text: must be a string"],
     [{ tools: [{ name: "f" }] }, "tools[0].input_schema: must be a JSON schema object"],

@@ -15,6 +15,21 @@ function chatOf(fields: Json = {}): Json {
 const messagesOf = (messages: unknown[], fields: Json = {}) => chatOf({ messages, ...fields })["messages"]
 
 describe("a Messages request translated to chat", () => {
+  test("reports the tools that a search of the client has found, which are all sent", () => {
+    const tool = (name: string, more: Json = {}) => ({ name, input_schema: { type: "object" }, ...more })
+    const found = [{ type: "tool_reference", tool_name: "deploy" }]
+    const chat = chatOf({
+      tools: [tool("search"), tool("deploy", { defer_loading: true })],
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "search", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: found }] },
+      ],
+    })
+    expect(chat["messages"]).toMatchObject([{}, {}, { role: "tool", content: "The tool deploy is available." }])
+    expect(chat["tools"]).toMatchObject([{ function: { name: "search" } }, { function: { name: "deploy" } }])
+  })
+
   test("at its smallest", () => {
     expect(chatOf()).toEqual({
       model: "maker/model",

@@ -55,6 +55,7 @@ describe("request fields translated to chat", () => {
       },
     ],
     ["logprobs", { top_logprobs: 2 }, { logprobs: true, top_logprobs: 2 }],
+    ["logprobs in include", { include: ["message.output_text.logprobs"] }, { logprobs: true }],
     ["the user's id", { safety_identifier: "p" }, { user: "p" }],
     ["the user's id, from two fields", { safety_identifier: "p", user: "u" }, { user: "u" }],
     [

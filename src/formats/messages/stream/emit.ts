@@ -50,7 +50,8 @@ function toBlock(turn: Turn, draft: Draft): Json {
     case "call": {
       const callId = toCallId(turn, draft)
       replaceDraft(turn, turn.state.head, { ...draft, callId })
-      return { type: "tool_use", id: callId, name: draft.name, input: {} }
+      const name = turn.state.facts.toolNames?.get(draft.name) ?? draft.name
+      return { type: "tool_use", id: callId, name, input: {} }
     }
   }
 }

@@ -8,6 +8,8 @@ export type MessageFacts = {
   model: string
   /** Returns the unique part of an id for a call without one. */
   newId: () => string
+  /** Names of tools that the chat request replaced, by their replacement. */
+  toolNames?: ReadonlyMap<string, string>
 }
 
 /** `code` is an HTTP status. */

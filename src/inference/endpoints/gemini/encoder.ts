@@ -16,12 +16,21 @@ import { defaultsOf } from "../chat/encoder.ts"
 /** A blank line: some of Google's clients take a comment for a broken event. Between the elements of an array as well. */
 const HEARTBEAT = new TextEncoder().encode("\n\n")
 
-/** `includesThoughts`: the client asked for the text of the reasoning. `isSse`: not for a JSON array. */
-export type GeminiOptions = { includesThoughts: boolean; isSse: boolean }
+export type GeminiOptions = {
+  /** The client asked for the text of the reasoning. */
+  includesThoughts: boolean
+  /** Not for a JSON array. */
+  isSse: boolean
+  /** Names of functions that the chat request replaced, by their replacement. */
+  toolNames: ReadonlyMap<string, string>
+}
 
 /** Encodes the Gemini API from the chat format. */
-export function geminiEncoder(call: CallContext, { includesThoughts, isSse }: GeminiOptions): ResponseEncoder {
-  const candidates = new Candidates(includesThoughts)
+export function geminiEncoder(
+  call: CallContext,
+  { includesThoughts, isSse, toolNames }: GeminiOptions,
+): ResponseEncoder {
+  const candidates = new Candidates(includesThoughts, toolNames)
   const framing = newFraming(isSse)
   let serving: ServingInfo | undefined
   let reported: Json | undefined

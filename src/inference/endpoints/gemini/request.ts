@@ -9,6 +9,7 @@ import {
 import { withCamelCaseNames } from "../../../formats/gemini/field-names.ts"
 import { toMessages } from "../../../formats/gemini/messages.ts"
 import { toChatFields } from "../../../formats/gemini/to-chat.ts"
+import { replacedFunctionNames } from "../../../formats/gemini/tools.ts"
 import { ChatRequest } from "../../../formats/schemas.ts"
 import { explain } from "../../../http/schema.ts"
 import type { Json } from "../../../support/json.ts"
@@ -34,11 +35,12 @@ const NAMES = new Map([
   ["top_logprobs", "logprobs"],
 ])
 
-/** The chat request of a body, and whether the client asked for the text of the reasoning. */
+/** The chat request of a body, and what its response depends on. */
 export function toChatRequest(body: Json, model: string, stream: boolean) {
   const request = parseGemini(GeminiRequest, body)
   const chat = parse(ChatRequest, { ...toChatFields(request), model, stream })
-  return { chat, includesThoughts: request.generationConfig?.thinkingConfig?.includeThoughts === true }
+  const toolNames = replacedFunctionNames(request)
+  return { chat, toolNames, includesThoughts: request.generationConfig?.thinkingConfig?.includeThoughts === true }
 }
 
 export function countTokens(request: GeminiCountRequest): number {

@@ -9,9 +9,11 @@ import { toMessagesError } from "../../../formats/messages/errors.ts"
 import { advance, finish, keepAlive, newEventState, type Step, start } from "../../../formats/messages/events.ts"
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
+import { isCustomTool } from "../../../formats/messages/to-chat.ts"
+import { replacedNames } from "../../../formats/tool-aliases.ts"
 
 /** Encodes the Messages format: a provider's own events, or events translated from the chat format. */
-export function messagesEncoder(_request: MessagesRequest, call: CallContext): ResponseEncoder {
+export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): ResponseEncoder {
   const { draft, meta } = call
   const facts = {
     id: `msg_${draft.id}`,
@@ -19,6 +21,7 @@ export function messagesEncoder(_request: MessagesRequest, call: CallContext): R
       return call.servingTarget?.model.id ?? draft.requestedModel
     },
     newId: () => crypto.randomUUID().replaceAll("-", ""),
+    toolNames: replacedNames((tools ?? []).filter(isCustomTool).map(({ name }) => name)),
   }
   let state = newEventState(facts)
   let answering: ServingInfo | undefined
