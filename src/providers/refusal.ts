@@ -154,7 +154,8 @@ function parseError(body: string): { message: string | undefined; retryAfterMs: 
   // Google wraps its error in an array.
   const outer = isArray(parsed) ? parsed[0] : parsed
   if (!isObject(outer)) return { message: undefined, retryAfterMs: null }
-  const { error, message, detail } = outer
+  // Cloudflare has a list: `{"errors":[{"code":5006,"message":"…"}]}`.
+  const { error = listOf(outer["errors"])[0], message, detail } = outer
   const inner = isObject(error) ? error : {}
   const nested = "message" in inner ? inner["message"] : error
   return {

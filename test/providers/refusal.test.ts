@@ -5,6 +5,11 @@ const PROVIDER = { name: "Acme", apiKey: "sk-acme-0123456789abcdef" }
 const rejected = (body: unknown, status = 422) =>
   toRejection(PROVIDER, { status, headers: new Headers(), body: JSON.stringify(body) }, { now: 0 })
 
+test("the message of Cloudflare's list of errors is relayed", () => {
+  const body = { success: false, errors: [{ code: 5_006, message: "AiError: Bad input" }], messages: [] }
+  expect(rejected(body, 400).message).toBe("AiError: Bad input")
+})
+
 describe("the issues of a validation", () => {
   const ISSUES = [
     { type: "extra_forbidden", loc: ["body", "seed"], msg: "Extra inputs are not permitted", input: 1 },
