@@ -7,6 +7,8 @@ import { providerStorageIn } from "../../provider-storage.ts"
 import { type Conversation, toConversation } from "../../../formats/messages/upstream/to-body.ts"
 import { toConverseConversation } from "../../../formats/converse/to-body.ts"
 import { asConverse } from "../../../formats/readers/as-converse.ts"
+import { asResponses } from "../../../formats/readers/as-responses.ts"
+import { needsResponses } from "../../../formats/responses/chat-body.ts"
 import { asMessages } from "../../../formats/readers/as-messages.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import { chatReader } from "../../../formats/readers/chat.ts"
@@ -41,6 +43,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
     buildUpstreamRequest(provider, outgoing) {
       if (provider.format === "anthropic") return asMessages(request, outgoing, orThrow(inMessages()))
       if (provider.format === "converse") return asConverse(request, outgoing, orThrow(inConverse()))
+      if (provider.responses && needsResponses(request, outgoing.upstreamId)) return asResponses(request, outgoing)
       return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
     },
     unsupportedReason({ format }) {

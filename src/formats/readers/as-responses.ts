@@ -1,0 +1,57 @@
+import { isObject, type Json } from "../../support/json.ts"
+import { toProviderError } from "../chat/provider-error.ts"
+import { toResponsesBodyOfChat } from "../responses/chat-body.ts"
+import { advance, newResponsesReading, toChatUsage } from "../responses/to-chunks.ts"
+import type { ChatRequest } from "../schemas.ts"
+import { dataOf, DONE_FRAME, isDone, parseData } from "../sse/frames.ts"
+import type { FrameTranslator } from "../sse/stream-head.ts"
+import type { UpstreamFields, UpstreamRequest } from "../upstream.ts"
+import { chatReader } from "./chat.ts"
+import { toEvents } from "./responses-events.ts"
+
+/** A chat request translated for a model that needs the Responses format, and its response translated back. */
+export function asResponses(request: ChatRequest, outgoing: UpstreamFields): UpstreamRequest {
+  let reportedUsage: unknown
+  return {
+    reader: chatReader,
+    path: "/responses",
+    body: toResponsesBodyOfChat(request, outgoing),
+    counted: () => reportedUsage,
+    translate: {
+      stream: () => translator((usage) => (reportedUsage = usage)),
+      document: toChatDocument,
+    },
+  }
+}
+
+function translator(onUsage: (usage: Json) => void): FrameTranslator {
+  let state = newResponsesReading()
+  return (frame) => {
+    if (state.phase === "over" || state.phase === "failed") return []
+    const data = dataOf(frame)
+    const event = data === undefined ? undefined : parseData(data)
+    // The response ends with its own event, not with `[DONE]`.
+    if (!event) return isDone(data) ? [] : [frame]
+    const usage = isObject(event["response"]) ? toChatUsage(event["response"]["usage"]) : null
+    if (usage) onUsage(usage)
+    const [next, chunks] = advance(state, event)
+    state = next
+    return next.phase === "over" ? [...chunks, DONE_FRAME] : chunks
+  }
+}
+
+/** Through the translation of streams, so that documents and streams give the same result. */
+function toChatDocument(response: Json): Json {
+  const failure = toProviderError(response["error"])
+  if (failure) return { error: { message: failure.message, code: failure.status ?? failure.code } }
+  const head = toEvents(response)
+  // Not a response: the reader of chat responses rejects it.
+  if (!head) return response
+  const translate = translator(() => {})
+  const items = head.items.flatMap((item) => (item instanceof Uint8Array ? translate(item) : []))
+  const { result, error } = chatReader.toResult(items)
+  return {
+    ...(result ?? { error: error ?? { message: "The provider's response failed." } }),
+    object: "chat.completion",
+  }
+}
