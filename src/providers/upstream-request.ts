@@ -1,4 +1,5 @@
 import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
+import { completeTools } from "../formats/chat/tool-parameters.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import { toUpstreamMessages } from "./upstream-messages.ts"
@@ -31,6 +32,7 @@ export function toUpstreamBody(
     body["stream_options"] = { ...request.stream_options, include_usage: true }
   }
   body["messages"] = toUpstreamMessages(request.messages, provider, outgoing.upstreamId)
+  if (request.tools) body["tools"] = completeTools(request.tools)
   if (quirks.seedField && body["seed"] !== undefined) {
     body[quirks.seedField] = body["seed"]
     delete body["seed"]

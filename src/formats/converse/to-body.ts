@@ -66,11 +66,12 @@ function toModelFields(request: ChatRequest, upstreamId: string, body: Json): Js
 
 /**
  * Converse has no tool choice `none`, and rejects tool use in turns without tool definitions. Tools are therefore
- * omitted only if the conversation does not use them.
+ * omitted only if the conversation does not use them, and those of the conversation are sent if the request has none.
  */
 function toToolConfig(body: Json, context: BlockContext): Json | undefined {
   const { tools, tool_choice: choice } = body
-  const specs = objectsOf(tools).filter((tool) => isObject(tool["input_schema"]))
+  const offered = objectsOf(tools).filter((tool) => isObject(tool["input_schema"]))
+  const specs = offered.length > 0 ? offered : usedTools(body["messages"])
   if (specs.length === 0) return undefined
   const type = isObject(choice) ? choice["type"] : undefined
   if (type === "none" && !usesTools(body["messages"])) return undefined
@@ -84,6 +85,14 @@ function toToolConfig(body: Json, context: BlockContext): Json | undefined {
 
 function toToolSpec({ name, description, strict, input_schema: schema }: Json): Json {
   return { toolSpec: withoutNulls({ name, description, strict, inputSchema: { json: schema } }) }
+}
+
+function usedTools(messages: unknown): Json[] {
+  const uses = objectsOf(messages)
+    .flatMap(({ content }) => objectsOf(content))
+    .filter(({ type }) => type === "tool_use")
+  const names = new Set(uses.map(({ name }) => String(name)))
+  return [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }))
 }
 
 function usesTools(messages: unknown): boolean {

@@ -87,6 +87,19 @@ describe("a chat request translated to Converse", () => {
     expect(bodyOf({ messages, tools: [TOOL], tool_choice: "none" })).toHaveProperty("toolConfig")
   })
 
+  test("defines the tools that the conversation used if the request has none, as Converse requires", () => {
+    const messages = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: null, tool_calls: [CALL, { ...CALL, id: "call_2" }] },
+      { role: "tool", tool_call_id: "call_1", content: "1" },
+      { role: "tool", tool_call_id: "call_2", content: "2" },
+      { role: "user", content: "Summarize" },
+    ]
+    const inputSchema = { json: { type: "object", properties: {} } }
+    expect(bodyOf({ messages })["toolConfig"]).toEqual({ tools: [{ toolSpec: { name: "weather", inputSchema } }] })
+    expect(bodyOf({})).not.toHaveProperty("toolConfig")
+  })
+
   test("inlines images and documents", () => {
     const content = [
       { type: "image_url", image_url: { url: "data:image/png;base64,iVBO" } },

@@ -1,9 +1,10 @@
-import { isArray, isObject, type Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import { withoutNulls } from "../../responses/content.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { markLastBlock } from "./breakpoint.ts"
 import { type Block, refuse } from "./content.ts"
+import { toOutputSchema } from "./output-schema.ts"
 import { type Traits, traitsOf } from "./models.ts"
 import { toEffort, toMaxTokens, toThinking, reasoningRequestOf } from "./thinking.ts"
 import { isForced, toTools } from "./tools.ts"
@@ -64,33 +65,13 @@ export function toMessagesBody(
 function toFormat(format: ChatRequest["response_format"]): { format?: Json; sentence?: Block } {
   if (format == null || format.type === "text") return {}
   if (format.type === "json_schema" && format.json_schema.schema) {
-    return { format: { type: "json_schema", schema: closeObjects(format.json_schema.schema) } }
+    return { format: { type: "json_schema", schema: toOutputSchema(format.json_schema.schema) } }
   }
   if (format.type === "json_object" || format.type === "json_schema") {
     return { sentence: { type: "text", text: JSON_ALONE } }
   }
   const content = `${format.type} is not supported by this provider; use text, json_object or json_schema`
   throw refuse("response_format.type", content)
-}
-
-/** The API requires `additionalProperties: false` on objects. A value set by the client is kept. */
-function closeObjects(schema: Json): Json {
-  const isOpen = schema["type"] === "object" && "properties" in schema && !("additionalProperties" in schema)
-  const inside = Object.entries(schema).map(([key, value]): [string, unknown] => [key, closeInside(key, value)])
-  return { ...Object.fromEntries(inside), ...(isOpen && { additionalProperties: false }) }
-}
-
-const NAMED_SCHEMAS = ["properties", "$defs", "definitions"]
-const SCHEMAS = ["items", "anyOf", "allOf", "oneOf", "not"]
-
-function closeInside(key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value
-  if (NAMED_SCHEMAS.includes(key)) {
-    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, closeInside("items", schema)]))
-  }
-  if (!SCHEMAS.includes(key)) return value
-  if (isArray(value)) return value.map((schema) => closeInside("items", schema))
-  return isObject(value) ? closeObjects(value) : value
 }
 
 /**
