@@ -48,6 +48,8 @@ export type Quirks = {
   requiresReasoning?: true
   /** Reads `thinking.type` instead of the effort `none`. */
   hasThinkingSwitch?: true
+  /** Accepts the role `developer`, and several messages with instructions. */
+  takesDeveloper?: true
   /** Accepts images and files in the result of a tool. */
   takesToolMedia?: true
   /** The name of `seed`. */

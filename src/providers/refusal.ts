@@ -1,4 +1,5 @@
 import { isArray, isObject, type Json, listOf, objectsOf, parseJson } from "../support/json.ts"
+import { isContextError } from "../formats/context-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
@@ -53,9 +54,7 @@ const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: fa
 const KEY_TERMS =
   /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
 
-/** Match errors that another model could avoid. */
-const CONTEXT_TERMS =
-  /context[ _](?:length|window|size)|maximum context|(?:prompt|input) is too long|too many (?:input )?tokens/i
+/** Matches errors that another model could avoid. */
 const MODEL_TERMS =
   /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
 
@@ -102,7 +101,7 @@ export function toErrorResponse(status: number | null, message: string) {
 
 function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
   if (message === undefined) return {}
-  if (CONTEXT_TERMS.test(message)) return { unfit: "context" }
+  if (isContextError(message)) return { unfit: "context" }
   return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
 }
 

@@ -47,7 +47,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     ],
     aliases: ["AZURE_OPENAI_API_KEY"],
     headquarters: "US",
-    quirks: STRICT_NEW,
+    quirks: { ...STRICT_NEW, takesDeveloper: true },
     responses: true,
     keyHeader: "api-key",
     privacy: "https://www.microsoft.com/en-us/privacy/privacystatement",
@@ -181,7 +181,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("openai", "https://api.openai.com/v1", {
     headquarters: "US",
-    quirks: STRICT_NEW,
+    quirks: { ...STRICT_NEW, takesDeveloper: true },
     responses: true,
     batches: { pricePercent: BATCH_PRICE_PERCENT.openai },
     privacy: "https://openai.com/policies/privacy-policy/",
@@ -191,7 +191,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("openrouter", "https://openrouter.ai/api/v1", {
     completions: "text",
     headquarters: "US",
-    quirks: { takesToolMedia: true },
+    quirks: { takesDeveloper: true, takesToolMedia: true },
     responses: true,
     privacy: "https://openrouter.ai/privacy",
     terms: "https://openrouter.ai/terms",
@@ -233,7 +233,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("xai", "https://api.x.ai/v1", {
     aliases: ["GROK_API_KEY"],
     headquarters: "US",
-    quirks: STRICT_NEW,
+    quirks: { ...STRICT_NEW, takesDeveloper: true },
     responses: true,
     privacy: "https://x.ai/legal/privacy-policy",
     terms: "https://x.ai/legal/terms-of-service-enterprise",

@@ -6,9 +6,42 @@ import type { Provider, Quirks } from "./provider.ts"
 /** Adapts the messages of a request to what a provider of the chat format accepts. Unchanged messages stay the same. */
 export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provider, upstreamId: string): Json[] {
   const field = quirks.reasoningField ?? (quirks.isStrict ? undefined : "reasoning_content")
-  const reasoned = field ? messages.map((message) => withReasoning(message, field, quirks)) : [...messages]
+  const instructed = quirks.takesDeveloper ? messages : withSystemFirst(messages, upstreamId)
+  const reasoned = field ? instructed.map((message) => withReasoning(message, field, quirks)) : [...instructed]
   const spoken = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
   return isMistral(upstreamId) ? inMistralOrder(spoken) : spoken
+}
+
+/**
+ * Most providers know only the role `system`. Templates of model servers accept one such message, which is the first;
+ * those of Qwen none after it.
+ */
+function withSystemFirst(messages: readonly Json[], upstreamId: string): readonly Json[] {
+  const first = messages.findIndex(({ role }) => !isInstruction(role))
+  const end = first === -1 ? messages.length : first
+  const later = messages.slice(end)
+  const isQwen = /qwen|qwq/i.test(upstreamId)
+  const isChanged = end > 1 || messages[0]?.["role"] === "developer" || later.some(({ role }) => isInstruction(role))
+  if (!isChanged) return messages
+  const hoisted = isQwen ? later.filter(({ role }) => isInstruction(role)) : []
+  const rest = isQwen ? later.filter(({ role }) => !isInstruction(role)) : later.map(toSystem)
+  const [head, ...others] = [...messages.slice(0, end), ...hoisted]
+  if (!head) return rest
+  const content = others.reduce((joined: unknown, other) => join(joined, other["content"]), head["content"])
+  return [{ ...head, role: "system", content }, ...rest]
+}
+
+function isInstruction(role: unknown): boolean {
+  return role === "system" || role === "developer"
+}
+
+function toSystem(message: Json): Json {
+  return message["role"] === "developer" ? { ...message, role: "system" } : message
+}
+
+function join(first: unknown, second: unknown): unknown {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`
+  return [...toParts(first), ...toParts(second)]
 }
 
 /**

@@ -86,6 +86,36 @@ describe("reasoning that is turned off", () => {
   })
 })
 
+describe("instructions", () => {
+  const system = (content: unknown, role = "system") => ({ role, content })
+  const late = [system("A"), system("B", "developer"), ASKED, system("C", "developer"), ASKED]
+
+  test.each(["deepseek", "vllm", "groq", "mistral", "google-ai-studio"])(
+    "are one message of the system for %s",
+    (slug) => {
+      const sent = messagesFor(providerOf(slug), late)
+      expect(sent).toEqual([system("A\n\nB"), ASKED, system("C"), ASKED])
+    },
+  )
+
+  test("are all at the beginning for models of Qwen, whose template rejects others", () => {
+    const sent = messagesFor(providerOf("vllm"), late, "Qwen/Qwen3.6-35B-A3B")
+    expect(sent).toEqual([system("A\n\nB\n\nC"), ASKED, ASKED])
+    expect(messagesFor(providerOf("vllm"), [ASKED, system("C"), ASKED], "qwen3")).toEqual([system("C"), ASKED, ASKED])
+  })
+
+  test("keep their parts if one has several", () => {
+    const parts = [{ type: "text", text: "A" }]
+    expect(messagesFor(providerOf("vllm"), [system(parts), system("B"), ASKED])[0]).toEqual(
+      system([...parts, { type: "text", text: "B" }]),
+    )
+  })
+
+  test.each(["openai", "azure", "openrouter", "xai"])("stay for %s", (slug) => {
+    expect(messagesFor(providerOf(slug), late)).toEqual(late)
+  })
+})
+
 describe("an image in the result of a tool", () => {
   const turn = { role: "assistant", content: null, tool_calls: [CALL, { ...CALL, id: "call_2" }] }
   const drawn = { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "drawn" }, IMAGE] }

@@ -1,3 +1,5 @@
+import { toMessagesContextError } from "../context-error.ts"
+
 /** Error types of the Messages API and their HTTP statuses, from the API's errors page. */
 const STATUSES = new Map([
   ["invalid_request_error", 400],
@@ -27,7 +29,8 @@ export type MessagesError = { type: "error"; error: { type: string; message: str
 /** Error body of the Messages format, and the data of its `error` event. */
 export function toMessagesError(status: number, message: string): MessagesError {
   const type = TYPES.get(status) ?? RELATED.get(status) ?? (status < 500 ? "invalid_request_error" : "api_error")
-  return { type: "error", error: { type, message } }
+  const text = status === 400 || status === 413 ? toMessagesContextError(message) : message
+  return { type: "error", error: { type, message: text } }
 }
 
 /** HTTP status of an error type; an unknown type counts as a provider error. */
