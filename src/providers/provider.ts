@@ -52,6 +52,10 @@ export type Quirks = {
   takesDeveloper?: true
   /** Accepts images and files in the result of a tool. */
   takesToolMedia?: true
+  /** Rejects a tool call of an earlier turn without the signature of its models, from Gemini 3 on. */
+  signsCalls?: true
+  /** Rejects parameters of sampling for models that reason. */
+  samplesWithoutReasoning?: true
   /** The name of `seed`. */
   seedField?: "random_seed"
 }

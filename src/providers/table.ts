@@ -10,6 +10,8 @@ const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: 
 const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 /** Also reject `stream_options`; the last chunk has usage anyway. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
+const OPENAI: Quirks = { ...STRICT_NEW, takesDeveloper: true, samplesWithoutReasoning: true }
+const GOOGLE: Quirks = { ...STRICT_OLD, signsCalls: true }
 /** Require the reasoning of earlier turns while they think. */
 const THINKING: Quirks = { ...OLD_LIMIT, requiresReasoning: true, hasThinkingSwitch: true }
 
@@ -47,7 +49,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     ],
     aliases: ["AZURE_OPENAI_API_KEY"],
     headquarters: "US",
-    quirks: { ...STRICT_NEW, takesDeveloper: true },
+    quirks: OPENAI,
     responses: true,
     keyHeader: "api-key",
     privacy: "https://www.microsoft.com/en-us/privacy/privacystatement",
@@ -113,7 +115,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("google-ai-studio", "https://generativelanguage.googleapis.com/v1beta/openai", {
     aliases: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     headquarters: "US",
-    quirks: STRICT_OLD,
+    quirks: GOOGLE,
     privacy: "https://policies.google.com/privacy",
     terms: "https://ai.google.dev/gemini-api/terms",
   }),
@@ -122,7 +124,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
     aliases: ["GOOGLE_APPLICATION_CREDENTIALS_JSON", "GOOGLE_SERVICE_ACCOUNT_JSON", "VERTEX_API_KEY"],
     settings: [...VERTEX_PROJECTS, ...VERTEX_LOCATIONS, TOKEN_URL],
     headquarters: "US",
-    quirks: STRICT_OLD,
+    quirks: GOOGLE,
     privacy: "https://cloud.google.com/terms/cloud-privacy-notice",
     terms: "https://cloud.google.com/terms",
     status: "https://status.cloud.google.com/",
@@ -181,7 +183,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   }),
   row("openai", "https://api.openai.com/v1", {
     headquarters: "US",
-    quirks: { ...STRICT_NEW, takesDeveloper: true },
+    quirks: OPENAI,
     responses: true,
     batches: { pricePercent: BATCH_PRICE_PERCENT.openai },
     privacy: "https://openai.com/policies/privacy-policy/",

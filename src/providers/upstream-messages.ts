@@ -9,6 +9,7 @@ export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provid
   const instructed = quirks.takesDeveloper ? messages : withSystemFirst(messages, upstreamId)
   const reasoned = field ? instructed.map((message) => withReasoning(message, field, quirks)) : [...instructed]
   const spoken = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
+  if (quirks.signsCalls && /gemini-(?:[3-9]|\d\d)/.test(upstreamId)) return spoken.map(withSignature)
   return isMistral(upstreamId) ? inMistralOrder(spoken) : spoken
 }
 
@@ -95,6 +96,20 @@ function isText(part: unknown): boolean {
 
 function toParts(content: unknown): Json[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : objectsOf(content)
+}
+
+/** Google accepts this for a call that another model made: https://ai.google.dev/gemini-api/docs/thought-signatures */
+const NO_SIGNATURE = "skip_thought_signature_validator"
+
+/** The first call of a turn has the signature. */
+function withSignature(message: Json): Json {
+  const [first, ...others] = objectsOf(message["tool_calls"])
+  if (!first) return message
+  const extra = isObject(first["extra_content"]) ? first["extra_content"] : {}
+  const google = isObject(extra["google"]) ? extra["google"] : {}
+  if (typeof google["thought_signature"] === "string" && google["thought_signature"] !== "") return message
+  const signed = { ...extra, google: { ...google, thought_signature: NO_SIGNATURE } }
+  return { ...message, tool_calls: [{ ...first, extra_content: signed }, ...others] }
 }
 
 /** Mistral's models have the same rules on every server. */

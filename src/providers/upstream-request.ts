@@ -1,4 +1,5 @@
 import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
+import { rejectedSampling } from "../formats/chat/sampling.ts"
 import { completeTools } from "../formats/chat/tool-parameters.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
@@ -24,8 +25,9 @@ export function toUpstreamBody(
 ): Record<string, unknown> {
   const { quirks } = provider
   const body: Record<string, unknown> = { model: outgoing.upstreamId }
+  const rejected = quirks.samplesWithoutReasoning && rejectedSampling(request, outgoing.upstreamId)
   for (const [key, value] of Object.entries(request)) {
-    if (GATEWAY_FIELDS.has(key) || UNHELD_FIELDS.has(key)) continue
+    if (GATEWAY_FIELDS.has(key) || UNHELD_FIELDS.has(key) || rejected?.has(key)) continue
     if (value !== null && value !== undefined) body[key] = value
   }
   if (request.stream && !quirks.noStreamOptions) {

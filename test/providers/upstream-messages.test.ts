@@ -161,6 +161,56 @@ describe("an image in the result of a tool", () => {
   })
 })
 
+describe("tool calls of an earlier turn", () => {
+  const signed = { ...CALL, extra_content: { google: { thought_signature: "SIG" } } }
+  const unsigned = { ...CALL, extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } }
+  const turn = (...calls: Json[]) => ({ role: "assistant", content: null, tool_calls: calls })
+
+  test.each(["google-ai-studio", "google-vertex"])(
+    "have a signature for Gemini 3 at %s, which rejects others",
+    (slug) => {
+      const sent = messagesFor(providerOf(slug), [ASKED, turn(CALL, CALL), turn(signed, CALL)], "gemini-3.5-flash")
+      expect(sent.slice(1)).toEqual([turn(unsigned, CALL), turn(signed, CALL)])
+    },
+  )
+
+  test("stay for Gemini 2, and for other providers", () => {
+    const messages = [ASKED, turn(CALL)]
+    expect(messagesFor(providerOf("google-ai-studio"), messages, "gemini-2.5-pro")).toEqual(messages)
+    expect(messagesFor(providerOf("openai"), messages, "gemini-3-pro")).toEqual(messages)
+  })
+})
+
+describe("parameters of sampling", () => {
+  const SAMPLING = { temperature: 0, top_p: 0.5, presence_penalty: 1, frequency_penalty: 1, top_logprobs: 2 }
+  const sampled = (slug: string, upstreamId: string, effort?: string) => {
+    const fields = { messages: [ASKED], ...SAMPLING, logprobs: true, ...(effort && { reasoning_effort: effort }) }
+    return Object.keys(SAMPLING).filter((name) => name in bodyFor(providerOf(slug), fields, upstreamId))
+  }
+
+  test.each([
+    ["gpt-5-mini", undefined],
+    ["gpt-5-mini", "none"],
+    ["o3", undefined],
+    ["gpt-5.2", "low"],
+    ["gpt-5.6-sol", undefined],
+    ["gpt-5.1-codex", undefined],
+  ])("are not sent to OpenAI for %s with the effort %s, which would reject them", (model, effort) => {
+    expect(sampled("openai", model, effort)).toEqual([])
+    expect(sampled("azure", model, effort)).toEqual([])
+  })
+
+  test.each([
+    ["openai", "gpt-4.1", undefined],
+    ["openai", "gpt-5.2", undefined],
+    ["openai", "gpt-5.6-sol", "none"],
+    ["openai", "gpt-5-chat-latest", undefined],
+    ["deepinfra", "gpt-5-mini", undefined],
+  ])("are sent to %s for %s with the effort %s", (slug, model, effort) => {
+    expect(sampled(slug, model, effort)).toEqual(Object.keys(SAMPLING))
+  })
+})
+
 describe("Mistral's models", () => {
   const turn = { role: "assistant", content: null, tool_calls: [{ ...CALL, id: "toolu_01" }] }
   const result = { role: "tool", tool_call_id: "toolu_01", content: "ok" }

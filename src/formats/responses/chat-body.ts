@@ -1,5 +1,6 @@
 import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
 import { shortHash } from "../../support/hash.ts"
+import { rejectedSampling } from "../chat/sampling.ts"
 import { completeParameters } from "../chat/tool-parameters.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { UpstreamFields } from "../upstream.ts"
@@ -35,6 +36,8 @@ function isExpressible({ messages, tools }: ChatRequest): boolean {
 export function toResponsesBodyOfChat(request: ChatRequest, outgoing: UpstreamFields): Json {
   const { tools, tool_choice: choice, reasoning, service_tier: tier, top_logprobs: topLogprobs } = request
   const { maxCompletionTokens: cap, pseudonym, upstreamId } = outgoing
+  const rejected = rejectedSampling(request, upstreamId)
+  const shared = SHARED.filter((name) => !rejected.has(name))
   const requested = request.max_completion_tokens ?? request.max_tokens
   const thinking = withoutNulls({
     effort: request.reasoning_effort ?? reasoning?.effort,
@@ -43,7 +46,7 @@ export function toResponsesBodyOfChat(request: ChatRequest, outgoing: UpstreamFi
   const text = withoutNulls({ format: toFormat(request.response_format), verbosity: (request as Json)["verbosity"] })
   return withoutNulls({
     model: upstreamId,
-    ...Object.fromEntries(SHARED.map((name) => [name, (request as Json)[name]])),
+    ...Object.fromEntries(shared.map((name) => [name, (request as Json)[name]])),
     input: request.messages.flatMap((message) => toItems(message)),
     tools: tools && tools.length > 0 ? tools.map(toTool) : undefined,
     tool_choice: tools && tools.length > 0 ? toChoice(choice) : undefined,
@@ -54,7 +57,10 @@ export function toResponsesBodyOfChat(request: ChatRequest, outgoing: UpstreamFi
     safety_identifier: pseudonym,
     // The gateway promises clients that the provider stores nothing, so the reasoning has to come back with the next turn.
     store: false,
-    include: ["reasoning.encrypted_content", ...(topLogprobs == null ? [] : ["message.output_text.logprobs"])],
+    include: [
+      "reasoning.encrypted_content",
+      ...(topLogprobs == null || rejected.has("top_logprobs") ? [] : ["message.output_text.logprobs"]),
+    ],
     stream: request.stream,
   })
 }

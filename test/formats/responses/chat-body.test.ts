@@ -120,6 +120,15 @@ describe("its body", () => {
     })
   })
 
+  test("has no parameters that the model rejects while it reasons", () => {
+    const body = toResponsesBodyOfChat(
+      requestOf({ tools: [TOOL], temperature: 0, top_p: 0.5, top_logprobs: 2 }),
+      OUTGOING,
+    )
+    for (const name of ["temperature", "top_p", "top_logprobs"]) expect(body).not.toHaveProperty(name)
+    expect(body["include"]).toEqual(["reasoning.encrypted_content"])
+  })
+
   test("restricts the tools that the choice allows", () => {
     const tools = [{ type: "function", function: { name: "f" } }]
     const choice = { type: "allowed_tools", allowed_tools: { mode: "required", tools } }

@@ -1,7 +1,8 @@
 import type { Json } from "../../../support/json.ts"
 import { isCompleteObject } from "../../chat/call-deltas.ts"
 import { carry, isNative, resultTypeOf } from "../thinking.ts"
-import type { CallDraft, Draft, ThinkingDraft } from "./drafts.ts"
+import type { Draft, ThinkingDraft } from "./drafts.ts"
+import { toCallId } from "./on-delta.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
 
 /**
@@ -48,18 +49,12 @@ function toBlock(turn: Turn, draft: Draft): Json {
     case "server tool":
       return { type: "server_tool_use", id: draft.call.id, name: draft.call.name, input: {} }
     case "call": {
-      const callId = toCallId(turn, draft)
+      const callId = draft.callId || toCallId(turn, draft)
       replaceDraft(turn, turn.state.head, { ...draft, callId })
       const name = turn.state.facts.toolNames?.get(draft.name) ?? draft.name
       return { type: "tool_use", id: callId, name, input: {} }
     }
   }
-}
-
-/** The provider's id, or a new one if it is missing or used by another call. */
-function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
-  const isTaken = state.drafts.some((draft) => draft.kind === "call" && draft.callId === upstreamId)
-  return upstreamId === null || isTaken ? `toolu_${state.facts.newId()}` : upstreamId
 }
 
 function emitPending(turn: Turn): void {

@@ -1,4 +1,5 @@
 import { isInteger } from "../../../support/json.ts"
+import { fieldsOf, toFieldsDetail } from "../../responses/call-fields.ts"
 import { type CallDelta, appendCallDelta, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
 import { carry, isNative, toServerCall } from "../thinking.ts"
@@ -63,8 +64,19 @@ export function takeCall(turn: Turn, result: unknown): void {
   const found = calls[routeCall(calls, delta)]
   const { grown, added } = appendCallDelta(found ?? newCall(delta), delta)
   const draft = { ...grown, pending: grown.pending + added }
-  if (found) replaceDraft(turn, turn.state.drafts.indexOf(found), draft)
-  else addDraft(turn, draft)
+  if (found) return replaceDraft(turn, turn.state.drafts.indexOf(found), draft)
+  const fields = fieldsOf(result)
+  if (!fields) return addDraft(turn, draft)
+  // What a provider verifies of a call, in a block before it: clients remove such blocks from the end of a message.
+  const callId = toCallId(turn, draft)
+  addDraft(turn, { kind: "sealed", data: carry(toFieldsDetail(callId, fields)) })
+  addDraft(turn, { ...draft, callId })
+}
+
+/** The provider's id, or a new one if it is missing or used by another call. */
+export function toCallId({ state }: Turn, { upstreamId }: CallDraft): string {
+  const isTaken = state.drafts.some((draft) => draft.kind === "call" && draft.callId === upstreamId)
+  return upstreamId === null || isTaken ? `toolu_${state.facts.newId()}` : upstreamId
 }
 
 function newCall({ index, id }: CallDelta): CallDraft {
