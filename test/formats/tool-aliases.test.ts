@@ -1,4 +1,4 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Candidates } from "../../src/formats/gemini/candidates.ts"
 import { GeminiRequest } from "../../src/formats/gemini/schemas.ts"

@@ -1,4 +1,4 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toUpstreamBody } from "../../src/providers/upstream-request.ts"

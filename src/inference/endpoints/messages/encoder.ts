@@ -6,7 +6,15 @@ import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { hasEventName, KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
 import { toMessagesError } from "../../../formats/messages/errors.ts"
-import { advance, finish, keepAlive, newEventState, type Step, start } from "../../../formats/messages/events.ts"
+import {
+  advance,
+  finish,
+  keepAlive,
+  type MessageFacts,
+  newEventState,
+  type Step,
+  start,
+} from "../../../formats/messages/events.ts"
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { isCustomTool } from "../../../formats/messages/to-chat.ts"
@@ -14,15 +22,8 @@ import { replacedNames } from "../../../formats/tool-aliases.ts"
 
 /** Encodes the Messages format: a provider's own events, or events translated from the chat format. */
 export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): ResponseEncoder {
-  const { draft, meta } = call
-  const facts = {
-    id: `msg_${draft.id}`,
-    get model() {
-      return call.servingTarget?.model.id ?? draft.requestedModel
-    },
-    newId: () => crypto.randomUUID().replaceAll("-", ""),
-    toolNames: replacedNames((tools ?? []).filter(isCustomTool).map(({ name }) => name)),
-  }
+  const { meta } = call
+  const facts = factsOf(tools, call)
   let state = newEventState(facts)
   let answering: ServingInfo | undefined
   /** Final native events, buffered until the settlement. */
@@ -75,6 +76,18 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
       last = []
       return frames
     },
+  }
+}
+
+function factsOf(tools: MessagesRequest["tools"], call: CallContext): MessageFacts {
+  const { draft } = call
+  return {
+    id: `msg_${draft.id}`,
+    get model() {
+      return call.servingTarget?.model.id ?? draft.requestedModel
+    },
+    newId: () => crypto.randomUUID().replaceAll("-", ""),
+    toolNames: replacedNames((tools ?? []).filter(isCustomTool).map(({ name }) => name)),
   }
 }
 
