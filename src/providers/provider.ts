@@ -56,6 +56,8 @@ export type Quirks = {
   signsCalls?: true
   /** Rejects parameters of sampling for models that reason. */
   samplesWithoutReasoning?: true
+  /** Fields of the OpenAI format that it rejects with 400. */
+  rejects?: readonly string[]
   /** The name of `seed`. */
   seedField?: "random_seed"
 }

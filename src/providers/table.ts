@@ -11,7 +11,17 @@ const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 /** Also reject `stream_options`; the last chunk has usage anyway. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
 const OPENAI: Quirks = { ...STRICT_NEW, takesDeveloper: true, samplesWithoutReasoning: true }
-const GOOGLE: Quirks = { ...STRICT_OLD, signsCalls: true }
+const GOOGLE: Quirks = {
+  ...STRICT_OLD,
+  signsCalls: true,
+  rejects: ["frequency_penalty", "logit_bias", "presence_penalty", "seed", "user"],
+}
+const MISTRAL: Quirks = {
+  ...STRICT_NO_STREAM_OPTIONS,
+  takesToolMedia: true,
+  seedField: "random_seed",
+  rejects: ["logit_bias", "logprobs", "top_logprobs", "user", "verbosity"],
+}
 /** Require the reasoning of earlier turns while they think. */
 const THINKING: Quirks = { ...OLD_LIMIT, requiresReasoning: true, hasThinkingSwitch: true }
 
@@ -149,7 +159,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("mistral", "https://api.mistral.ai/v1", {
     completions: "fim",
     headquarters: "FR",
-    quirks: { ...STRICT_NO_STREAM_OPTIONS, takesToolMedia: true, seedField: "random_seed" },
+    quirks: MISTRAL,
     privacy: "https://mistral.ai/terms/#privacy-policy",
     terms: "https://mistral.ai/terms/#terms-of-service",
     status: "https://status.mistral.ai/",

@@ -44,6 +44,7 @@ export function toUpstreamBody(
   if (request.service_tier != null)
     body["service_tier"] = request.service_tier === "fast" ? "priority" : request.service_tier
   if (outgoing.pseudonym !== undefined) body["user"] = outgoing.pseudonym
+  for (const name of quirks.rejects ?? []) delete body[name]
   return quirks.isStrict ? withoutExtensions(body, quirks) : body
 }
 

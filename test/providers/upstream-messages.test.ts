@@ -211,6 +211,36 @@ describe("parameters of sampling", () => {
   })
 })
 
+describe("fields of the OpenAI format", () => {
+  const FIELDS = {
+    frequency_penalty: 1,
+    presence_penalty: 1,
+    seed: 7,
+    logit_bias: { "1": 1 },
+    top_logprobs: 1,
+    logprobs: true,
+  }
+  const sent = (slug: string) => {
+    const request = ChatRequest.parse({ model: "a/b", messages: [ASKED], ...FIELDS })
+    return toUpstreamBody(request, providerOf(slug), {
+      upstreamId: "m",
+      maxCompletionTokens: undefined,
+      pseudonym: "p",
+    })
+  }
+
+  test.each([
+    ["mistral", ["user", "seed", "logit_bias", "logprobs", "top_logprobs"], ["random_seed", "frequency_penalty"]],
+    ["google-ai-studio", ["user", "seed", "logit_bias", "frequency_penalty", "presence_penalty"], ["logprobs"]],
+    ["google-vertex", ["user", "seed", "logit_bias", "frequency_penalty", "presence_penalty"], ["logprobs"]],
+    ["deepseek", [], [...Object.keys(FIELDS), "user"]],
+  ])("are not sent to %s if it rejects them: %j", (slug, rejected, kept) => {
+    const body = sent(slug)
+    for (const name of rejected) expect(body).not.toHaveProperty(name)
+    for (const name of kept) expect(body).toHaveProperty(name)
+  })
+})
+
 describe("Mistral's models", () => {
   const turn = { role: "assistant", content: null, tool_calls: [{ ...CALL, id: "toolu_01" }] }
   const result = { role: "tool", tool_call_id: "toolu_01", content: "ok" }
