@@ -68,7 +68,7 @@ function embeddedAt(path: string) {
     embedded: true as const,
     // It runs in the gateway itself.
     regions: ["any"],
-    quirks: {},
+    quirks: { takesDeveloper: true as const },
   }
 }
 

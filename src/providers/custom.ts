@@ -156,7 +156,8 @@ export function toProvider(custom: CustomProvider): Provider {
     ...(custom.completions && { completions: custom.completions }),
     ...(custom.batch_price_percent !== undefined && { batches: { pricePercent: custom.batch_price_percent } }),
     ...(custom.regions && { regions: custom.regions }),
-    quirks: {},
+    // Nothing is known about the server: instructions stay as the client sent them.
+    quirks: { takesDeveloper: true },
   }
 }
 

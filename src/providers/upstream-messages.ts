@@ -6,7 +6,8 @@ import type { Provider, Quirks } from "./provider.ts"
 /** Adapts the messages of a request to what a provider of the chat format accepts. Unchanged messages stay the same. */
 export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provider, upstreamId: string): Json[] {
   const field = quirks.reasoningField ?? (quirks.isStrict ? undefined : "reasoning_content")
-  const instructed = quirks.takesDeveloper ? messages : withSystemFirst(messages, upstreamId)
+  const isQwen = /qwen|qwq/i.test(upstreamId)
+  const instructed = quirks.takesDeveloper && !isQwen ? messages : withSystemFirst(messages, isQwen)
   const reasoned = field ? instructed.map((message) => withReasoning(message, field, quirks)) : [...instructed]
   const spoken = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
   if (quirks.signsCalls && /gemini-(?:[3-9]|\d\d)/.test(upstreamId)) return spoken.map(withSignature)
@@ -17,11 +18,10 @@ export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provid
  * Most providers know only the role `system`. Templates of model servers accept one such message, which is the first;
  * those of Qwen none after it.
  */
-function withSystemFirst(messages: readonly Json[], upstreamId: string): readonly Json[] {
+function withSystemFirst(messages: readonly Json[], isQwen: boolean): readonly Json[] {
   const first = messages.findIndex(({ role }) => !isInstruction(role))
   const end = first === -1 ? messages.length : first
   const later = messages.slice(end)
-  const isQwen = /qwen|qwq/i.test(upstreamId)
   const isChanged = end > 1 || messages[0]?.["role"] === "developer" || later.some(({ role }) => isInstruction(role))
   if (!isChanged) return messages
   const hoisted = isQwen ? later.filter(({ role }) => isInstruction(role)) : []

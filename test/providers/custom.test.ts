@@ -29,7 +29,7 @@ describe("a custom provider", () => {
         baseUrl: "http://127.0.0.1:11434/v1",
         format: "openai",
         keyHeader: "authorization",
-        quirks: {},
+        quirks: { takesDeveloper: true },
       },
     ])
   })
