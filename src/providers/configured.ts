@@ -6,7 +6,7 @@ import type { Env } from "../config/env.ts"
 import { BASE_URL_RULE, BaseUrl, forFormat } from "../config/base-url.ts"
 import { parseCustomProviders, toProvider, type CustomProvider } from "./custom.ts"
 import { cloudFields, cloudKeys } from "./cloud/configured.ts"
-import { type Provider, toKeys } from "./provider.ts"
+import { type Provider, type Quirks, toKeys } from "./provider.ts"
 import type { BuiltInProvider } from "./built-in.ts"
 import { builtInProviders } from "./table.ts"
 
@@ -107,13 +107,22 @@ function toReachable(provider: BuiltInProvider, env: Env): Provider | undefined 
     baseUrl,
     format,
     keyHeader,
-    quirks,
+    quirks: isVendorsHost(override) ? quirks : withoutResponses(quirks),
     ...(batches && { batches }),
     ...inCloud,
     ...(provider.responses && { responses: true as const }),
     ...(provider.completions && { completions: provider.completions }),
     ...(regions && { regions }),
   }
+}
+
+/** Servers of OpenAI's models; another server with its base URL may have only the chat format. */
+function isVendorsHost(baseUrl: string | undefined): boolean {
+  return baseUrl === undefined || /(?:^|\.)(?:openai\.com|azure\.com)$/.test(new URL(baseUrl).hostname)
+}
+
+function withoutResponses({ needsResponses: _, ...quirks }: Quirks): Quirks {
+  return quirks
 }
 
 function baseUrlVariable({ secret }: BuiltInProvider): `${string}_BASE_URL` {

@@ -54,6 +54,8 @@ export type Quirks = {
   takesToolMedia?: true
   /** Rejects a tool call of an earlier turn without the signature of its models, from Gemini 3 on. */
   signsCalls?: true
+  /** Rejects requests of some models in the chat format, which it accepts in the Responses format. */
+  needsResponses?: true
   /** Rejects parameters of sampling for models that reason. */
   samplesWithoutReasoning?: true
   /** Fields of the OpenAI format that it rejects with 400. */

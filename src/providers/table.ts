@@ -10,7 +10,7 @@ const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: 
 const STRICT_OLD: Quirks = { maxTokensField: "max_tokens", isStrict: true }
 /** Also reject `stream_options`; the last chunk has usage anyway. */
 const STRICT_NO_STREAM_OPTIONS: Quirks = { ...STRICT_OLD, noStreamOptions: true }
-const OPENAI: Quirks = { ...STRICT_NEW, takesDeveloper: true, samplesWithoutReasoning: true }
+const OPENAI: Quirks = { ...STRICT_NEW, takesDeveloper: true, samplesWithoutReasoning: true, needsResponses: true }
 const GOOGLE: Quirks = {
   ...STRICT_OLD,
   signsCalls: true,

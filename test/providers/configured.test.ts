@@ -43,6 +43,17 @@ describe("configured providers", () => {
     expect(providers.get("openai")?.baseUrl).toBe("https://proxy.example/openai")
   })
 
+  test.each([
+    [{ OPENAI_API_KEY: "k" }, "openai", true],
+    [{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://eu.api.openai.com/v1" }, "openai", true],
+    [{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://127.0.0.1:9000/v1" }, "openai", undefined],
+    [{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://openai.com.example/v1" }, "openai", undefined],
+    [{ AZURE_API_KEY: "k", AZURE_BASE_URL: "https://acme.openai.azure.com/openai/v1" }, "azure", true],
+    [{ GROQ_API_KEY: "k" }, "groq", undefined],
+  ])("with %j, models of %s that need the Responses format get it: %s", (variables, slug, expected) => {
+    expect(configuredProviders(env(variables)).get(slug)?.quirks.needsResponses).toBe(expected)
+  })
+
   test("are rejected with an invalid proxy URL", () => {
     const wrong = env({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://user:secret@proxy.example" })
     expect(() => configuredProviders(wrong)).toThrow(/^OPENAI_BASE_URL: must be an http or https URL without/)
