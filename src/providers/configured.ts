@@ -121,8 +121,9 @@ function isVendorsHost(baseUrl: string | undefined): boolean {
   return baseUrl === undefined || /(?:^|\.)(?:openai\.com|azure\.com)$/.test(new URL(baseUrl).hostname)
 }
 
-function withoutResponses({ needsResponses: _, ...quirks }: Quirks): Quirks {
-  return quirks
+function withoutResponses(quirks: Quirks): Quirks {
+  const { needsResponses: _, ...others } = quirks
+  return others
 }
 
 function baseUrlVariable({ secret }: BuiltInProvider): `${string}_BASE_URL` {
