@@ -43,7 +43,8 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
     buildUpstreamRequest(provider, outgoing) {
       if (provider.format === "anthropic") return asMessages(request, outgoing, orThrow(inMessages()))
       if (provider.format === "converse") return asConverse(request, outgoing, orThrow(inConverse()))
-      if (provider.quirks.needsResponses && needsResponses(request, outgoing.upstreamId)) return asResponses(request, outgoing)
+      if (provider.quirks.needsResponses && needsResponses(request, outgoing.upstreamId))
+        return asResponses(request, outgoing)
       return { reader: chatReader, path: "/chat/completions", body: toUpstreamBody(request, provider, outgoing) }
     },
     unsupportedReason({ format }) {
