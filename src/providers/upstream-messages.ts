@@ -59,7 +59,7 @@ function withReasoning(message: Json, field: string, { requiresReasoning }: Quir
 
 /**
  * OpenAI and most servers of its format accept only text in the result of a tool. Images and files go to the user's
- * message after the results, which is created if there is none.
+ * message after the results, which is created if it is missing.
  */
 function withoutToolMedia(messages: Json[]): Json[] {
   if (!messages.some(hasToolMedia)) return messages
