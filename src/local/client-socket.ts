@@ -1,9 +1,9 @@
 import { CORE_PLUGIN } from "miniflare"
 
 /**
- * Lets clients of this process reach a Worker at an address. Miniflare's option for it (`unsafeDirectSockets`) reads
- * `request.cf` from a header that any client could send; without that header workerd states the address of the
- * connection. An upgrade of Miniflare must check it.
+ * Lets clients reach a Worker of every Miniflare that is created afterwards, at an address. Miniflare's option for it
+ * (`unsafeDirectSockets`) reads `request.cf` from a header that any client could send; without that header workerd
+ * states the address of the connection. An upgrade of Miniflare must check it.
  */
 export function useClientSocket(worker: string, { host, port }: { host: string; port: number }): void {
   const getServices = CORE_PLUGIN.getServices.bind(CORE_PLUGIN)

@@ -55,9 +55,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const spec = readSpec()
   const crashes: number[] = []
   useDirectOutbound()
-  useClientSocket(GATEWAY, options)
   const release = holdSignals()
   await migrateState(spec, GATEWAY, options.stateDir)
+  // Only now: the runtime of the migration must not open the port.
+  useClientSocket(GATEWAY, options)
   const miniflare = new Miniflare({
     ...toMiniflareOptions(spec, options),
     unsafeHandleRuntimeRestart: () => {
