@@ -35,11 +35,17 @@ export function objectsOf(value: unknown): Json[] {
   return isArray(value) ? value.filter(isObject) : []
 }
 
-/** The value without null fields in its objects, at any depth. */
+/** The text of a field; empty if it has another type or is missing. */
+export function textIn(object: Json, key: string): string {
+  const value = object[key]
+  return typeof value === "string" ? value : ""
+}
+
+/** The value without null and undefined fields in its objects, at any depth. */
 export function withoutNullFields(value: unknown): unknown {
   if (isArray(value)) return value.map(withoutNullFields)
   if (!isObject(value)) return value
-  const fields = Object.entries(value).filter(([, field]) => field !== null)
+  const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined)
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutNullFields(field)]))
 }
 

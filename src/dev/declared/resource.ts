@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json, withoutNullFields } from "../../support/json.ts"
 
 /** In the order in which changes are applied. */
 export const KINDS = [
@@ -91,7 +91,7 @@ export function normalizeFields(fields: Json): Json {
 function normalizeField(name: string, value: unknown): unknown {
   if (name === "expires_at" && typeof value === "string") return new Date(Date.parse(value)).toISOString()
   if (name === "content_filter_builtins" && isArray(value)) return value.map(normalizeDetector)
-  return withoutNulls(value)
+  return withoutNullFields(value)
 }
 
 /** The gateway ignores the label of a detector; the scope has a default. */
@@ -99,13 +99,6 @@ function normalizeDetector(value: unknown): unknown {
   if (!isObject(value)) return value
   const { label: _, scan_scope: scope, ...rest } = value
   return { ...rest, ...(rest["slug"] === "regex-prompt-injection" && { scan_scope: scope ?? "all_messages" }) }
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (isArray(value)) return value.map(withoutNulls)
-  if (!isObject(value)) return value
-  const defined = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null)
-  return Object.fromEntries(defined.map(([name, inner]) => [name, withoutNulls(inner)]))
 }
 
 /** JSON with sorted names, so that equal values have equal texts. */

@@ -1,4 +1,4 @@
-import { type Json, objectsOf } from "../../support/json.ts"
+import { type Json, objectsOf, textIn } from "../../support/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 
@@ -123,8 +123,4 @@ function cutPart(part: Json): { start: Json; grown: Event[] } {
 
 function partsOf(list: unknown): Json[] {
   return objectsOf(list)
-}
-
-function textIn(part: Json, key: string): string {
-  return typeof part[key] === "string" ? part[key] : ""
 }

@@ -1,4 +1,4 @@
-import { isInteger, isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { isInteger, isObject, type Json, listOf, objectsOf, textIn } from "../../support/json.ts"
 import { toTokens } from "../chat/meter.ts"
 
 /**
@@ -208,9 +208,4 @@ function pushChunk({ state, chunks }: Turn, fields: Json): void {
     ...(model !== null && { model }),
     ...fields,
   })
-}
-
-function textIn(object: Json, key: string): string {
-  const value = object[key]
-  return typeof value === "string" ? value : ""
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../../support/json.ts"
+import { isObject, type Json, objectsOf, textIn } from "../../../support/json.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { pushDelta, type Turn } from "./turn.ts"
 
@@ -161,9 +161,4 @@ function emitCitations(turn: Turn, startsAt: number, citations: readonly Json[])
     return [{ type: "url_citation", url_citation: { url, ...source, ...range } }]
   })
   if (annotations.length > 0) pushDelta(turn, { annotations })
-}
-
-function textIn(object: Json, key: string): string {
-  const value = object[key]
-  return typeof value === "string" ? value : ""
 }
