@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { insertAudit } from "../audit/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
+import { failures, jsonBody, ok, PageQuery, uuidParam } from "../http/schema.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace } from "../workspaces/requested.ts"
@@ -30,7 +30,7 @@ const tags = ["Alerts"]
 const PATH = "/alerts/channels"
 const MAX_BODY_BYTES = 65_536
 const One = z.object({ data: Channel })
-const params = z.object({ id: z.uuid("must be the UUID of a channel").toLowerCase() })
+const params = z.object({ id: uuidParam("a channel") })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 const BODY_FAILURES = failures("conflict", "payload_too_large", "unsupported_media_type")
 const AUDITED_FIELDS = ["name", "type", "all_workspaces", "kinds", "enabled"]

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery } from "../http/schema.ts"
+import { oneOf, PageQuery, uuidParam } from "../http/schema.ts"
 import { ALERT_KINDS, CHANNEL_TYPES } from "./alert.ts"
 
 const MAX_THRESHOLDS = 10
@@ -15,7 +15,7 @@ const line = z
   .refine((given) => !/\p{Cc}/u.test(given), "must be on one line")
 const name = line.max(128, "must be at most 128 characters")
 const address = z.email("must be an e-mail address")
-const workspace = z.uuid("must be the UUID of a workspace").toLowerCase().optional()
+const workspace = uuidParam("a workspace").optional()
 const kinds = z
   .array(oneOf(ALERT_KINDS), { error: "must be an array of kinds, or null for all" })
   .min(1, "must not be empty; null sends every kind")

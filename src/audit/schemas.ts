@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery } from "../http/schema.ts"
+import { PageQuery, uuidParam } from "../http/schema.ts"
 
 const instant = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
@@ -13,7 +13,7 @@ export const AuditQuery = PageQuery.extend({
     .regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them")
     .optional()
     .meta({ description: "The key that made the change." }),
-  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
   from: instant.optional().meta({ description: "Start of the range, inclusive." }),
   to: instant.optional().meta({ description: "End of the range, exclusive." }),
 })

@@ -7,7 +7,7 @@ import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok } from "../http/schema.ts"
+import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { reachableProviders } from "../providers/configured.ts"
@@ -25,7 +25,7 @@ const MAX_BODY_BYTES = 262_144
 
 const tags = ["BYOK"]
 const One = z.object({ data: Byok })
-const params = z.object({ id: z.uuid("must be the UUID of a credential").toLowerCase() })
+const params = z.object({ id: uuidParam("a credential") })
 
 const list = createRoute({
   method: "get",

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { nameText, PageQuery } from "../http/schema.ts"
+import { nameText, PageQuery, uuidParam } from "../http/schema.ts"
 import { Patterns } from "../support/wildcard.ts"
 
 const MAX_KEY_LENGTH = 16_384
@@ -51,7 +51,7 @@ export const NewByok = z
   .strictObject({
     provider: z.string({ error: "is required: the slug of a provider, such as openai" }).min(1).max(63),
     key,
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("a workspace").optional(),
     ...fields,
   })
   .meta({ id: "NewByokCredential" })
@@ -84,6 +84,6 @@ export const Byok = z
   .meta({ id: "ByokCredential" })
 
 export const ByokQuery = PageQuery.extend({
-  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
   provider: z.string().min(1).max(63).optional().meta({ description: "The slug of a provider." }),
 })

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { queryIntegerOr } from "../http/schema.ts"
+import { queryIntegerOr, uuidParam } from "../http/schema.ts"
 
 export const FileRecord = z
   .object({
@@ -44,7 +44,7 @@ export const FilePath = z.object({
 })
 
 export const ProviderFilesQuery = z.object({
-  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
   provider: z
     .enum(["openai", "anthropic"], { error: 'accepts "openai" or "anthropic"' })
     .optional()

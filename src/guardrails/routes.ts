@@ -38,7 +38,7 @@ import {
   updateGuardrail,
 } from "./store.ts"
 import { testContent } from "./content/test-content.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored, withoutNulls } from "../support/json.ts"
 
 /** Fits a few filters of maximum length. */
 const MAX_BODY_BYTES = 1_048_576
@@ -204,10 +204,6 @@ function newRow(
     isDefault: isDefault ?? false,
     createdAt: Date.now(),
   }
-}
-
-function withoutNulls(rules: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== null))
 }
 
 async function change(c: Context<App>, id: string, body: GuardrailChange): Promise<GuardrailRow | undefined> {

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
-import { nameText, PageQuery, textIn } from "../http/schema.ts"
+import { nameText, PageQuery, textIn, uuidParam } from "../http/schema.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -114,7 +114,7 @@ const name = nameText(200)
 export const NewGuardrail = z
   .strictObject({
     name,
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("a workspace").optional(),
     ...settings,
   })
   .meta({ id: "NewGuardrail" })
@@ -124,10 +124,10 @@ export type GuardrailChange = z.infer<typeof GuardrailChange>
 export type ContentFilter = z.infer<typeof filter>
 export type BuiltinFilter = z.infer<typeof builtin>
 
-export const GuardrailPath = z.object({ id: z.uuid("must be the UUID of a guardrail").toLowerCase() })
+export const GuardrailPath = z.object({ id: uuidParam("a guardrail") })
 export const GuardrailQuery = PageQuery.extend({
   q: textIn("name or description"),
-  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
 })
 
 const list = z.array(z.string()).nullable()
@@ -220,7 +220,7 @@ export const Unassigned = z.object({ unassigned_count: z.int() }).meta({ id: "Gu
 
 export const ContentTest = z
   .strictObject({
-    guardrail_id: z.uuid("must be the UUID of a guardrail").toLowerCase().optional(),
+    guardrail_id: uuidParam("a guardrail").optional(),
     content_filters: filterList.nullish(),
     content_filter_builtins: builtinList.nullish(),
     text: text("must be a string").max(200_000, "must be at most 200000 characters"),

@@ -26,6 +26,11 @@ export function oneOf<const T extends readonly string[]>(text: T) {
   return z.enum(text, { error: `accepts ${text.join(", ")}` })
 }
 
+/** A UUID, in lower case. `noun`: the record that it names, with its article, for the error message. */
+export function uuidParam(noun: string) {
+  return z.uuid(`must be the UUID of ${noun}`).toLowerCase()
+}
+
 export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } }
 }

@@ -5,7 +5,7 @@ import { invalidateKey } from "../access/key-cache.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf, type AuditEvent } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { failures, json, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { revokesChildren } from "../keys/lineage.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
@@ -28,7 +28,7 @@ import type { InternRow } from "./table.ts"
 import { isUniqueViolation } from "../support/rows.ts"
 
 const tags = ["Interns"]
-export const internParams = z.object({ internId: z.uuid("must be the UUID of an intern").toLowerCase() })
+export const internParams = z.object({ internId: uuidParam("an intern") })
 const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "internal"] as const

@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, json, jsonBody, ok } from "../http/schema.ts"
+import { failures, json, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { auditIntern, CONTROL_FAILURES, CONTROL_RIGHTS, controlGuards, controlledIntern } from "./control.ts"
 import { MAX_INTERN_BODY_BYTES } from "./guards.ts"
@@ -15,7 +15,7 @@ import { InternSchedule, NewSchedule, ScheduleUpdate, toSchedule } from "./sessi
 const tags = ["Interns"]
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const written = { ...CONTROL_FAILURES, ...failures("conflict", "payload_too_large", "unsupported_media_type") }
-const scheduleParams = internParams.extend({ scheduleId: z.uuid("must be the UUID of a schedule").toLowerCase() })
+const scheduleParams = internParams.extend({ scheduleId: uuidParam("a schedule") })
 
 const create = createRoute({
   method: "post",

@@ -3,7 +3,7 @@ import { LimitReset, limitInput } from "../keys/schemas.ts"
 import { mcpToolsInput, mcpToolsOutput } from "../support/mcp-tools.ts"
 import { homeFilesInput } from "./home-files.ts"
 import { INTERN_HOSTS, INTERN_STATUSES } from "./kinds.ts"
-import { queryIntegerOr, textIn } from "../http/schema.ts"
+import { queryIntegerOr, textIn, uuidParam } from "../http/schema.ts"
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const MODEL = /^[A-Za-z0-9~._:@+-]+\/[A-Za-z0-9~._:@+-]+$/
@@ -47,7 +47,7 @@ export const NewIntern = z
       .toLowerCase()
       .optional()
       .meta({ description: "Vault of another intern of the workspace to use." }),
-    workspace_id: z.uuid("must be the UUID of the key's workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("the key's workspace").optional(),
     host: z
       .enum(INTERN_HOSTS, { error: `accepts ${INTERN_HOSTS.join(", ")}` })
       .optional()
@@ -157,7 +157,7 @@ export const InternQuery = z.object({
     )
     .optional()
     .meta({ description: "Statuses, separated by commas." }),
-  workspace_id: z.uuid("must be the UUID of the key's workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("the key's workspace").optional(),
   q: textIn("name or description"),
 })
 export type InternQuery = z.infer<typeof InternQuery>

@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, PageQuery, queryIntegerOr, textIn } from "../http/schema.ts"
+import { failures, jsonBody, ok, PageQuery, queryIntegerOr, textIn, uuidParam } from "../http/schema.ts"
 import { findMember } from "../members/store.ts"
 import { withKnownModels } from "../models/over-budget.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
@@ -42,7 +42,7 @@ const list = createRoute({
       include_disabled: z.enum(["true", "false"], { error: "accepts true or false" }).default("false"),
       offset: PageQuery.shape.offset,
       limit: queryIntegerOr(PAGE_SIZE, 1, 100, "must be an integer from 1 to 100"),
-      workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+      workspace_id: uuidParam("a workspace").optional(),
       q: textIn("name, label or user"),
       mcp_server: McpServerSlug.optional().meta({
         description: "Slug of an MCP server: only keys with a tool of it in `mcp_tools`.",

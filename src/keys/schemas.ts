@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { nameText } from "../http/schema.ts"
+import { nameText, uuidParam } from "../http/schema.ts"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { allowUnknown, overBudgetInput, overBudgetOutput } from "../money/over-budget.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
@@ -101,7 +101,7 @@ export const NewApiKey = z
     allow_unknown: allowUnknown,
     mcp_tools: mcpToolsInput,
     expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("a workspace").optional(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     kind: z
       .enum(["normal", "management", "provisioning", "free_tier"], {

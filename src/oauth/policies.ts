@@ -3,6 +3,7 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
+import { uuidParam } from "../http/schema.ts"
 
 const NAME = "OAUTH_TRUSTED_ISSUERS"
 const MAX_SECONDS = 900
@@ -18,8 +19,8 @@ const PolicyShape = z
     subject: text,
     jwks: z.object({ keys: z.array(Jwk).min(1, "must not be empty") }).optional(),
     jwks_uri: z.url({ protocol: /^https$/, error: "must be an https URL" }).optional(),
-    organization_id: z.uuid("must be the UUID of an organization").toLowerCase(),
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase(),
+    organization_id: uuidParam("an organization"),
+    workspace_id: uuidParam("a workspace"),
     user_id: text.optional(),
     ttl_seconds: z
       .int()

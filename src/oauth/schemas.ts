@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { trimmedName } from "../http/schema.ts"
+import { trimmedName, uuidParam } from "../http/schema.ts"
 import { firstValues } from "../http/validate.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
@@ -35,7 +35,7 @@ export const CodeRequest = z
       .refine(isNanoPrecise, NANO_PRECISE)
       .optional(),
     usage_limit_type: LimitReset.optional(),
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("a workspace").optional(),
   })
   .superRefine((request, context) => {
     const { code_challenge: challenge, code_challenge_method: method } = request

@@ -5,7 +5,7 @@ import { entryOf } from "../audit/actor.ts"
 import { requireManagement } from "../access/guards.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, ok } from "../http/schema.ts"
+import { failures, ok, uuidParam } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
 import { deliver } from "./delivery/deliver.ts"
 import { wakeDelivery } from "./delivery/wake.ts"
@@ -21,7 +21,7 @@ const shared = {
   method: "post" as const,
   tags: ["Observability"],
   middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] satisfies [typeof requireManagement, MiddlewareHandler],
-  request: { params: z.object({ id: z.uuid("must be the UUID of a destination").toLowerCase() }) },
+  request: { params: z.object({ id: uuidParam("a destination") }) },
 }
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 

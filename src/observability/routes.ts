@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { findKeyHashes } from "../byok/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok } from "../http/schema.ts"
+import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { configOf } from "../config/config.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
@@ -52,7 +52,7 @@ const PATH = "/observability/destinations"
 
 const tags = ["Observability"]
 const One = z.object({ data: Destination })
-const params = z.object({ id: z.uuid("must be the UUID of a destination").toLowerCase() })
+const params = z.object({ id: uuidParam("a destination") })
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal")
 
 const list = createRoute({

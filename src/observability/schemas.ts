@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery, trimmedName } from "../http/schema.ts"
+import { oneOf, PageQuery, trimmedName, uuidParam } from "../http/schema.ts"
 import { problemOf } from "../guardrails/content/pattern.ts"
 import { KIND_NAMES } from "./kinds.ts"
 
@@ -129,7 +129,7 @@ export const NewDestination = z
     type: z.enum(KIND_NAMES, { error: `is required: one of ${KIND_NAMES.join(", ")}` }),
     name,
     config,
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+    workspace_id: uuidParam("a workspace").optional(),
     ...fields,
   })
   .meta({ id: "NewObservabilityDestination" })
@@ -174,7 +174,7 @@ export const Destination = z
   .meta({ id: "ObservabilityDestination" })
 
 export const DestinationQuery = PageQuery.extend({
-  workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
 })
 
 export const Probe = z

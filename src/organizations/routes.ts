@@ -9,7 +9,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { openLedger } from "../ledger/client.ts"
 import { usdToNano } from "../money/money.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok } from "../http/schema.ts"
+import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { mintKey } from "../keys/key.ts"
 import type { App } from "../access/app.ts"
 import { newId } from "../support/ids.ts"
@@ -43,7 +43,7 @@ const update = createRoute({
     "Whether it may have interns, and write to vaults. For the deployment's bootstrap management key only. Keys in use follow within five seconds.",
   middleware: [requireOperator, acceptJson(65_536)] as const,
   request: {
-    params: z.object({ id: z.uuid("must be the UUID of an organization").toLowerCase() }),
+    params: z.object({ id: uuidParam("an organization") }),
     body: jsonBody(OrganizationChange),
   },
   responses: {

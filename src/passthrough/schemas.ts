@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn, trimmedName } from "../http/schema.ts"
+import { PageQuery, textIn, trimmedName, uuidParam } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 
@@ -24,7 +24,7 @@ const price = z
   .max(MAX_PRICE_USD, priceRule)
   .refine(isNanoPrecise, NANO_PRECISE)
 const timeoutRule = `must be an integer from 1 to ${MAX_SECONDS}`
-const workspaceId = z.uuid("must be the UUID of a workspace").toLowerCase().optional()
+const workspaceId = uuidParam("a workspace").optional()
 const PATH_RULE = "must start with /, without a query, and may have * for anything: /v1/search*"
 
 const Rule = z

@@ -7,6 +7,7 @@ import { WebFetchConfig } from "../server-tools/web-fetch/web-fetch.ts"
 import { COST_TIERS } from "./auto-router.ts"
 import { MODERATION_VARIABLES, type ModerationSettings } from "./moderation.ts"
 import { Patterns } from "../support/wildcard.ts"
+import { withoutNulls } from "../support/json.ts"
 
 export type PluginSettings = { search: SearchSettings | undefined; moderation: ModerationSettings | undefined }
 
@@ -149,9 +150,4 @@ function requireModeration(settings: PluginSettings, index: number): ModerationS
 function unavailable(id: string, index: number): GatewayError {
   const has = `${AVAILABLE.slice(0, -1).join(", ")} and ${AVAILABLE.at(-1)}`
   return rejectAt(`plugins[${index}].id`, `${id.slice(0, 100)} is not available on this gateway; it has ${has}`)
-}
-
-/** Clients send null for options that they omit. */
-function withoutNulls(plugin: Plugin): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(plugin).filter(([, value]) => value !== null))
 }

@@ -6,7 +6,7 @@ import { insertAudit } from "../audit/store.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok } from "../http/schema.ts"
+import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { organizationExists } from "../organizations/store.ts"
 import { toTimestamp } from "../support/time.ts"
 import { reconcile, reconcileStalest } from "./reconcile.ts"
@@ -51,7 +51,7 @@ const Reconciliation = z
 
 const NewReconciliation = z
   .strictObject({
-    organization_id: z.uuid({ error: "must be the UUID of an organization" }).toLowerCase().optional(),
+    organization_id: uuidParam("an organization").optional(),
     lower: z
       .boolean({ error: "must be true or false" })
       .default(false)

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { uuidParam } from "../http/schema.ts"
 
 const role = z.enum(["admin", "member"], { error: "accepts admin and member" })
 
@@ -31,14 +32,14 @@ export const ScimGroupMappings = z
 
 export const NewMapping = z
   .strictObject({
-    scim_group_id: z.uuid("must be the UUID of a group, as GET /scim/groups lists them").toLowerCase(),
-    workspace_id: z.uuid("must be the UUID of a workspace").toLowerCase(),
+    scim_group_id: uuidParam("a group, as GET /scim/groups lists them"),
+    workspace_id: uuidParam("a workspace"),
     role: role.default("member").meta({ description: "Role in the workspace. Of several groups the highest counts." }),
   })
   .meta({ id: "NewScimGroupMapping" })
 
 export const MappingChange = z.strictObject({ role }).meta({ id: "ScimGroupMappingChange" })
-export const MappingPath = z.object({ id: z.uuid("must be the UUID of a mapping").toLowerCase() })
+export const MappingPath = z.object({ id: uuidParam("a mapping") })
 
 export const MappingRemoval = z.object({
   keep_members: z
@@ -59,4 +60,4 @@ export const ScimSyncJob = z
   })
   .meta({ id: "ScimSyncJob" })
 
-export const SyncJobPath = z.object({ id: z.uuid("must be the UUID of a sync job").toLowerCase() })
+export const SyncJobPath = z.object({ id: uuidParam("a sync job") })

@@ -2,6 +2,7 @@ import * as z from "zod"
 import type { Env } from "../config/env.ts"
 import type { DirectoryRow } from "./directory.ts"
 import type { Clause } from "./filter.ts"
+import { uuidParam } from "../http/schema.ts"
 
 const name = z
   .string()
@@ -83,7 +84,7 @@ export const Directories = z
   .object({ data: z.array(Directory), total_count: z.int() })
   .meta({ id: "ScimDirectoryList" })
 
-export const DirectoryPath = z.object({ id: z.uuid("must be the UUID of a directory").toLowerCase() })
+export const DirectoryPath = z.object({ id: uuidParam("a directory") })
 
 /** Hono's generics of the service that directories push to. */
 export type ScimApp = {

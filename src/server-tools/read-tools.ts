@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../support/json.ts"
+import { isObject, type Json, withoutNulls } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"
@@ -135,9 +135,4 @@ function newName(kind: ToolKind, takenNames: Set<string>): string {
   for (let number = 1; takenNames.has(name); number++) name = `gateway_${kind}${number === 1 ? "" : `_${number}`}`
   takenNames.add(name)
   return name
-}
-
-/** Clients send null for options that they omit. */
-function withoutNulls(tool: Json): Json {
-  return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null))
 }

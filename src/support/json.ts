@@ -41,6 +41,11 @@ export function textIn(object: Json, key: string): string {
   return typeof value === "string" ? value : ""
 }
 
+/** The object without its null and undefined fields; clients send null for what they omit. */
+export function withoutNulls(fields: Json): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+}
+
 /** The value without null and undefined fields in its objects, at any depth. */
 export function withoutNullFields(value: unknown): unknown {
   if (isArray(value)) return value.map(withoutNullFields)

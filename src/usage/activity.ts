@@ -1,3 +1,4 @@
+import { uuidParam } from "../http/schema.ts"
 import { DAY_MS } from "../support/time.ts"
 import * as z from "zod"
 import { nanoToUsd } from "../money/money.ts"
@@ -15,7 +16,7 @@ export const ActivityQuery = z.object({
     .optional(),
   user_id: z.string().min(1).max(256).optional().meta({ description: "Creator of the key." }),
   group_by: z.literal("workspace", { error: 'accepts "workspace"' }).optional(),
-  workspace_id: z.uuid({ error: "must be a UUID" }).toLowerCase().optional(),
+  workspace_id: uuidParam("a workspace").optional(),
 })
 export type ActivityQuery = z.infer<typeof ActivityQuery>
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, queryIntegerOr } from "../http/schema.ts"
+import { PageQuery, queryIntegerOr, uuidParam } from "../http/schema.ts"
 import { MAX_HOST_LENGTH, readHost } from "./hosts.ts"
 
 const MAX_NAME_LENGTH = 255
@@ -16,7 +16,7 @@ const SecretName = z
   .max(MAX_NAME_LENGTH, `must be at most ${MAX_NAME_LENGTH} characters`)
 
 export const SecretPath = z.object({ name: SecretName })
-export const InternPath = z.object({ internId: z.uuid("must be the UUID of an intern").toLowerCase() })
+export const InternPath = z.object({ internId: uuidParam("an intern") })
 export const InternSecretPath = InternPath.extend({ name: SecretName })
 
 const Host = z

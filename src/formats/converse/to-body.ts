@@ -1,5 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { withoutNulls } from "../responses/content.ts"
+import { isObject, type Json, objectsOf, withoutNulls } from "../../support/json.ts"
 import { type Conversation, toConversation, toMessagesBody } from "../messages/upstream/to-body.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { UpstreamFields } from "../upstream.ts"

@@ -1,6 +1,6 @@
 import { newMeter } from "../chat/meter.ts"
 import { type ProviderError } from "../chat/provider-error.ts"
-import { isObject, listOf, type Json } from "../../support/json.ts"
+import { isObject, type Json, listOf, withoutNulls } from "../../support/json.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import type { ResponseReader } from "./reader.ts"
@@ -37,10 +37,6 @@ function endMessage(message: Json, event: Json): Json {
     ...(isObject(usage) && withoutNulls(usage)),
   }
   return { ...message, ...further, ...(isObject(delta) && delta), usage: usageFields }
-}
-
-function withoutNulls(object: Json): Json {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 }
 
 function appendToBlocks(blocks: Map<unknown, Growing>, { type, index, content_block: begun, delta }: Json): void {

@@ -1,5 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
-import { withoutNulls } from "./content.ts"
+import { isObject, type Json, withoutNulls } from "../../support/json.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**

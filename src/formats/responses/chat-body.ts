@@ -1,10 +1,9 @@
-import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, isObject, type Json, objectsOf, withoutNulls } from "../../support/json.ts"
 import { shortHash } from "../../support/hash.ts"
 import { rejectedSampling } from "../chat/sampling.ts"
 import { completeParameters } from "../chat/tool-parameters.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { UpstreamFields } from "../upstream.ts"
-import { withoutNulls } from "./content.ts"
 import { isResponsesFormat, readDetails, type ReasoningDetail, textOf } from "./reasoning-details.ts"
 
 /** Builds a Responses request from a chat request, for models that support it only, or tools only with it. */

@@ -1,5 +1,6 @@
 import type { Json } from "../../support/json.ts"
 import type { InputPart } from "./input-schemas.ts"
+import { withoutNulls } from "../../support/json.ts"
 
 /** Converts Responses content parts to chat content parts. */
 
@@ -76,8 +77,4 @@ function toImage(part: Extract<InputPart, { type: "input_image" }>): Json {
   const { type: _, image_url: url, file_id: id, detail, ...rest } = part
   if (url == null) return { ...withoutNulls(rest), type: "file", file: { file_id: id } }
   return { ...withoutNulls(rest), type: "image_url", image_url: withoutNulls({ url, detail }) }
-}
-
-export function withoutNulls(fields: Json): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }

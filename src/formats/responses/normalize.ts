@@ -1,5 +1,4 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
-import { withoutNulls } from "./content.ts"
+import { isArray, isObject, type Json, withoutNulls } from "../../support/json.ts"
 
 /**
  * Providers of the Responses format send null for fields that they do not use. Strict clients accept only their

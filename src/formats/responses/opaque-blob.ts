@@ -1,5 +1,4 @@
-import { isArray, isObject } from "../../support/json.ts"
-import { withoutNulls } from "./content.ts"
+import { isArray, isObject, withoutNulls } from "../../support/json.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**

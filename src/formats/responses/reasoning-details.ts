@@ -1,6 +1,5 @@
-import { listOf } from "../../support/json.ts"
+import { listOf, withoutNulls } from "../../support/json.ts"
 import { isGatewayBlob, isDetail, encodeBlob, decodeBlob } from "./opaque-blob.ts"
-import { withoutNulls } from "./content.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 
 /**

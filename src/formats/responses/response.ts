@@ -1,8 +1,7 @@
 import { responsesCostDetails } from "../usage.ts"
 import { withoutCredentials } from "../tool-credentials.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isInteger, isObject, type Json } from "../../support/json.ts"
-import { withoutNulls } from "./content.ts"
+import { isInteger, isObject, type Json, withoutNulls } from "../../support/json.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
 

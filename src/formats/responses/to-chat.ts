@@ -1,6 +1,5 @@
-import { type Json, objectsOf } from "../../support/json.ts"
+import { type Json, objectsOf, withoutNulls } from "../../support/json.ts"
 import type { ChatRequest } from "../schemas.ts"
-import { withoutNulls } from "./content.ts"
 import { toMessages } from "./messages.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toFunction } from "./tool-names.ts"

@@ -1,7 +1,6 @@
 import { endUserOf } from "../draft.ts"
 import { withoutGatewayFields } from "../../formats/chat/normalize.ts"
-import { withoutNulls } from "../../formats/responses/content.ts"
-import { isObject, objectsOf } from "../../support/json.ts"
+import { isObject, objectsOf, withoutNulls } from "../../support/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"

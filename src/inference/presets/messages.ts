@@ -1,7 +1,6 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json, withoutNulls } from "../../support/json.ts"
 import type { MessagesRequest } from "../../formats/messages/schemas.ts"
-import { withoutNulls } from "../../formats/responses/content.ts"
 
 /** Fields with the same name in the Messages format. `max_tokens` is required there, so the request always sets it. */
 const SHARED = [

@@ -1,6 +1,5 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { withoutNulls } from "../../formats/responses/content.ts"
+import { isObject, type Json, objectsOf, withoutNulls } from "../../support/json.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
 /** Fields of a preset that the Responses format does not have. */

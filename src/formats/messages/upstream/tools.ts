@@ -1,5 +1,4 @@
-import { isArray, isObject, type Json } from "../../../support/json.ts"
-import { withoutNulls } from "../../responses/content.ts"
+import { isArray, isObject, type Json, withoutNulls } from "../../../support/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { refuse, toCacheControl } from "./content.ts"
 

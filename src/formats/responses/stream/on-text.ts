@@ -1,5 +1,4 @@
-import { isObject, type Json, listOf } from "../../../support/json.ts"
-import { withoutNulls } from "../content.ts"
+import { isObject, type Json, listOf, withoutNulls } from "../../../support/json.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
 import {
   addItem,
