@@ -195,6 +195,9 @@ describe("reconciliation", () => {
   })
 
   test("restores generations that the database lost, also those of the last minutes, until it has found them", async () => {
+    // At noon: the calls become an hour older, and must stay in the day in which they are counted.
+    const tomorrow = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
+    vi.useFakeTimers({ now: tomorrow + DAY_MS / 2, toFake: ["Date"] })
     const workspace = await used(4)
     await reconcile(workspace)
     const list = () =>
