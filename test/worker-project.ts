@@ -43,6 +43,23 @@ export async function workerProject(common: object) {
             MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
             BOOTSTRAP_MANAGEMENT_KEY: "sk-gw-boot-of-the-test-suite-0123456789",
             SEARXNG_BASE_URL: "http://search.test",
+            CONTENT_CHECKS: JSON.stringify([
+              { name: "guard", url: "http://guard.test/check", headers: { authorization: "Bearer guard-secret-0123" } },
+              { name: "lenient", url: "http://lenient.test/check", if_unavailable: "allow", timeout_ms: 50 },
+              {
+                name: "moderation",
+                url: "http://moderation.test/v1/moderations",
+                format: "openai",
+                parameters: { model: "omni" },
+              },
+              {
+                name: "shield",
+                url: "http://shield.test/v2/guard",
+                format: "lakera",
+                parameters: { project_id: "p1" },
+              },
+              { name: "generic", url: "http://generic.test/api", format: "litellm", parameters: { threshold: 0.5 } },
+            ]),
             CUSTOM_PROVIDERS: JSON.stringify([
               {
                 slug: "played",

@@ -1,6 +1,6 @@
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
-import { screeningOf } from "../../src/guardrails/screening.ts"
+import { messageFilterOf as guardrailFilterOf } from "../../src/guardrails/screening.ts"
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import { callerOf } from "../../src/policy/call-policy.ts"
 import { withRunContext } from "../../src/policy/run-context.ts"
@@ -14,7 +14,7 @@ export async function messageFilterOf(row: Pick<BatchRow, "keyHash">, env: Env):
   const principal = await principalByHash(row.keyHash, env, Date.now())
   if (!principal) return () => undefined
   const { guardrails } = callerOf(await withRunContext(principal, env))
-  return screeningOf(guardrails, false)?.providerMessage ?? ((text) => text)
+  return guardrailFilterOf(guardrails) ?? ((text) => text)
 }
 
 /** The message for the client in place of one that a filter blocks. */

@@ -38,6 +38,7 @@ import { exports } from "../files/export-routes.ts"
 import { files } from "../files/routes.ts"
 import { generations } from "../generations/routes.ts"
 import { guardrailAssignments } from "../guardrails/assignment-routes.ts"
+import { contentChecks } from "../guardrails/check-routes.ts"
 import { guardrails } from "../guardrails/routes.ts"
 import { gemini } from "../inference/gemini-routes.ts"
 import { estimates } from "../inference/estimate-routes.ts"
@@ -136,7 +137,16 @@ for (const router of [
 api.get("/realtime", recordDenials, authenticateSession(authenticate))
 api.route("/", realtime)
 const workspaces = workspaceRoutes((c, deleted) => destroyInternsOf(c.env, deleted, apiBaseOf(c)))
-for (const router of [workspaces, workspaceMembers, organizationMembers, presets, guardrails, guardrailAssignments])
+for (const router of [
+  workspaces,
+  workspaceMembers,
+  organizationMembers,
+  presets,
+  // Before the routes of one guardrail, whose id would be `checks`.
+  contentChecks,
+  guardrails,
+  guardrailAssignments,
+])
   mountKeyed(api, router)
 for (const router of [
   byok,

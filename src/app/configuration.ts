@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
+import { contentChecksOf } from "../guardrails/checks/settings.ts"
 import { trustedIssuers } from "../oauth/policies.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { configuredProviders } from "../providers/configured.ts"
@@ -59,6 +60,7 @@ const CHECKS: readonly ((env: Env) => unknown)[] = [
   regionalHosts,
   checkJurisdiction,
   trustedIssuers,
+  contentChecksOf,
   oidcSettings,
   (env) => hostsIn(env, "PRIVATE_HOSTS"),
   (env) => hostsIn(env, "WEB_FETCH_ALLOWED_HOSTS"),

@@ -193,6 +193,13 @@ export const variables = {
     section: "tools",
     effect: "Model of the `moderation` plugin.",
   }),
+  CONTENT_CHECKS: define({
+    schema: text.default("[]"),
+    section: "tools",
+    effect:
+      "JSON array of services that judge the texts of calls for guardrails. See [external checks](guardrails.md#external-checks).",
+    isSecret: true,
+  }),
 
   OAUTH_TRUSTED_ISSUERS: define({
     schema: text.default("[]"),

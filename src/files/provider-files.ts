@@ -9,6 +9,8 @@ import type { Env } from "../config/env.ts"
 import { type Timers, timersOf } from "../config/timers.ts"
 import { isArray, isObject, type Json, objectsOf } from "../support/json.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
+import { mayBlock } from "../guardrails/applied.ts"
+import { contentChecksOf } from "../guardrails/checks/settings.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
 import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
@@ -36,12 +38,12 @@ export type FileStorage = {
 }
 
 /** `requested`: the id of a workspace of which a management key uses the credential. */
-type StorageOf = { principal: Principal; requested: string | undefined }
+type StorageOf = { principal: Principal; requestId: string; requested: string | undefined }
 
 /** The vendor with the workspace's BYOK credential. The gateway's own key is never used for files. */
 export async function fileStorageFor(
   slug: FileProvider,
-  { principal, requested }: StorageOf,
+  { principal, requestId, requested }: StorageOf,
   env: Env,
 ): Promise<FileStorage> {
   if (principal.internId !== null) {
@@ -63,12 +65,14 @@ export async function fileStorageFor(
   }
   requireStorageAllowed(guardrails, provider)
   // Flags of files would be reported nowhere.
-  const isFiltered = guardrails?.contentRules().some(({ action }) => action !== "flag")
+  const isFiltered = guardrails && mayBlock(guardrails)
   const apiKey = await openByokCredential(key, env)
   if (apiKey === undefined) {
     throw new GatewayError("unavailable", `The workspace's credential for ${slug} could not be decrypted.`)
   }
-  const screening = isFiltered ? screeningOf(guardrails, false) : undefined
+  const screening = isFiltered
+    ? screeningOf(guardrails, { wantsMetadata: false, requestId, contentChecks: contentChecksOf(env) })
+    : undefined
   return { provider: { ...provider, apiKey }, screening, timers: timersOf(env) }
 }
 

@@ -117,7 +117,7 @@ export const files = newRouter()
     }
     if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
     if (vendor) {
-      const storage = await fileStorageFor(vendor, { principal: c.var.principal, requested }, c.env)
+      const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const { screening } = storage
       const contentType = `multipart/form-data; boundary=${boundary}`
       const form = screening
@@ -141,7 +141,7 @@ export const files = newRouter()
     const query = c.req.valid("query")
     const { provider: vendor, workspace_id: requested, limit } = query
     if (vendor) {
-      const storage = await fileStorageFor(vendor, { principal: c.var.principal, requested }, c.env)
+      const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const sent = { method: "GET", path: `/files?${toProviderQuery(vendor, query)}` }
       const result = await readJson(storage, await requestProvider(storage, sent, c.req.raw.signal))
       return c.json(toProviderPage(vendor, result), 200)
@@ -159,7 +159,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const storage = await fileStorageFor(vendor, { principal: c.var.principal, requested }, c.env)
+      const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const response = await requestProvider(storage, { method: "GET", path: `/files/${id}` }, c.req.raw.signal)
       return c.json(toProviderFile(vendor, await readJson(storage, response)), 200)
     }
@@ -171,7 +171,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const storage = await fileStorageFor(vendor, { principal: c.var.principal, requested }, c.env)
+      const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const response = await requestProvider(storage, { method: "DELETE", path: `/files/${id}` }, c.req.raw.signal)
       await response.body?.cancel()
       return c.json(toProviderDeleted(vendor, id), 200)
@@ -186,7 +186,7 @@ export const files = newRouter()
     const { file_id: id } = c.req.valid("param")
     const { provider: vendor, workspace_id: requested } = c.req.valid("query")
     if (vendor) {
-      const storage = await fileStorageFor(vendor, { principal: c.var.principal, requested }, c.env)
+      const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const sent = { method: "GET", path: `/files/${id}/content` }
       const { body } = await requestProvider(storage, sent, c.req.raw.signal)
       const { screening } = storage

@@ -3,6 +3,7 @@ import { toRateLimits } from "../ledger/rate-schemas.ts"
 import type { RateLimit } from "../ledger/rates.ts"
 import { endUserScope } from "../ledger/scopes.ts"
 import type { Filter } from "../models/endpoint-filter.ts"
+import { type AppliedCheck, combineChecks } from "./checks/combine.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
 import { DATA_REGIONS } from "./schemas.ts"
@@ -30,6 +31,7 @@ export type CallerGuardrails = {
   limits: readonly Limit[]
   routeFilters: () => readonly Filter[]
   contentRules: () => readonly OwnedRule[]
+  contentChecks: () => readonly AppliedCheck[]
 }
 
 /**
@@ -45,6 +47,7 @@ export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrail
     limits: list.flatMap(({ limits }) => limits),
     routeFilters: once(() => list.flatMap(routeFilters)),
     contentRules: once(() => combineRules(list.map(({ rules }) => rules))),
+    contentChecks: once(() => combineChecks(list.map(({ rules }) => rules))),
   }
 }
 
@@ -63,6 +66,13 @@ function withUser(guardrail: AppliedGuardrail, user: string): AppliedGuardrail {
     limits: limits.map((limit) => ({ ...limit, scope })),
     rates: rates.map((rate) => ({ ...rate, scope })),
   }
+}
+
+/** Whether content filters or checks may block or change a text. */
+export function mayBlock({ contentRules, contentChecks }: CallerGuardrails): boolean {
+  const actionsOf = ({ input, output }: AppliedCheck) => [...input.values(), ...output.values()]
+  const actions = [...contentRules().map(({ action }) => action), ...contentChecks().flatMap(actionsOf)]
+  return actions.some((action) => action !== "flag")
 }
 
 /** Whether a key may be used only at regional hostnames, so that resources without a region are excluded. */

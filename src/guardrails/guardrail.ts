@@ -3,9 +3,10 @@ import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { NO_RATES } from "../money/rate-limits.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
+import type { ContentChecks } from "./checks/check.ts"
 import { detectorOf } from "./detectors/builtins.ts"
 import { addPattern, NO_SIZES } from "./content/pattern.ts"
-import type { BuiltinFilter, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
+import type { BuiltinFilter, ContentCheckRule, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 import type { GuardrailRow } from "./table.ts"
 import { parseStored } from "../support/json.ts"
 
@@ -16,6 +17,7 @@ export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
     allowed_data_regions?: Guardrail["allowed_data_regions"]
     content_filters?: readonly ContentFilter[] | null
     content_filter_builtins?: readonly BuiltinFilter[] | null
+    content_checks?: readonly ContentCheckRule[] | null
   }
 
 const LISTS = [
@@ -45,6 +47,7 @@ const RULE_NAMES = [
   "allowed_data_regions",
   "content_filters",
   "content_filter_builtins",
+  "content_checks",
 ] as const
 
 /**
@@ -95,6 +98,16 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
   return Object.fromEntries([...defined, ...copied])
 }
 
+/** Rejects checks that the deployment does not have. */
+export function rejectUnknownChecks(rules: readonly ContentCheckRule[] | null | undefined, known: ContentChecks): void {
+  for (const [index, { check }] of (rules ?? []).entries()) {
+    if (known.has(check)) continue
+    const has =
+      known.size > 0 ? `has ${[...known.keys()].join(", ")}` : "has no check; its operator sets CONTENT_CHECKS"
+    throw new GatewayError("invalid_request", `content_checks[${index}].check: unknown; this gateway ${has}.`)
+  }
+}
+
 /** Rejects custom filters that cannot be searched in linear time. */
 export function rejectFilters(filters: readonly ContentFilter[] | null | undefined): void {
   let sizes = NO_SIZES
@@ -139,6 +152,7 @@ export function toGuardrail(row: GuardrailRow): Guardrail {
     allowed_data_regions: rules.allowed_data_regions ?? null,
     content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,
     content_filter_builtins: rules.content_filter_builtins?.map(toBuiltin) ?? null,
+    content_checks: rules.content_checks?.map((rule) => ({ ...rule })) ?? null,
     created_at: toTimestamp(row.createdAt),
     updated_at: toTimestamp(row.updatedAt ?? row.createdAt),
   }

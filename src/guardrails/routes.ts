@@ -17,7 +17,15 @@ import { loadReachableCatalogue } from "../models/compile.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import { namesAnything, withKnownNames } from "../models/known-names.ts"
 import { defaultGuardrailId } from "../workspaces/workspace.ts"
-import { rejectFilters, rejectIncompleteLimit, rulesOf, AUDITED_FIELDS, toGuardrail, toRowChange } from "./guardrail.ts"
+import {
+  rejectFilters,
+  rejectIncompleteLimit,
+  rejectUnknownChecks,
+  rulesOf,
+  AUDITED_FIELDS,
+  toGuardrail,
+  toRowChange,
+} from "./guardrail.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
@@ -37,6 +45,7 @@ import {
   listWorkspaceIds,
   updateGuardrail,
 } from "./store.ts"
+import { contentChecksOf } from "./checks/settings.ts"
 import { testContent } from "./content/test-content.ts"
 import { parseStored, withoutNulls } from "../support/json.ts"
 
@@ -176,8 +185,9 @@ export const guardrails = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** Replaces names of models and providers by their spelling in the catalogue. */
+/** Replaces names of models and providers by their spelling in the catalogue. Rejects unknown checks. */
 async function checkNames<T extends GuardrailChange>(c: Context<App>, workspaceId: string, body: T): Promise<T> {
+  rejectUnknownChecks(body.content_checks, contentChecksOf(c.env))
   if (body.allow_unknown === true || !namesAnything(body)) return body
   const [catalogue, workspace] = await Promise.all([
     loadReachableCatalogue(c.env),

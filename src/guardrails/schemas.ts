@@ -2,6 +2,7 @@ import * as z from "zod"
 import { rateInput, rateOutput } from "../ledger/rate-schemas.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { nameText, PageQuery, textIn, uuidParam } from "../http/schema.ts"
+import { CHECK_NAME, CHECK_NAME_RULE } from "./checks/name.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -25,9 +26,12 @@ export const BUILTIN_SLUGS = [
 ] as const
 export type BuiltinSlug = (typeof BUILTIN_SLUGS)[number]
 export const SCAN_SCOPES = ["user_only", "all_messages"] as const
+/** Which texts of a call a check receives. */
+export const DIRECTIONS = ["input", "output", "both"] as const
 
 const MAX_NAMES = 1_000
 const MAX_FILTERS = 100
+const MAX_CHECKS = 10
 const names = (items: string) =>
   z
     .array(text("must be a string").min(1, "must not be empty").max(256, "must be at most 256 characters"), {
@@ -53,6 +57,25 @@ const builtin = z.strictObject({
     .meta({ description: "For regex-prompt-injection: messages to scan." }),
   slug: z.enum(BUILTIN_SLUGS, { error: `accepts ${BUILTIN_SLUGS.join(", ")}` }),
 })
+const CHECK_OF = "Name of the check, as GET /guardrails/checks lists it."
+const directionRule = `accepts ${DIRECTIONS.join(", ")}`
+const check = z
+  .strictObject({
+    check: text("must be the name of a check").regex(CHECK_NAME, CHECK_NAME_RULE).meta({ description: CHECK_OF }),
+    action,
+    direction: z
+      .enum(DIRECTIONS, { error: directionRule })
+      .default("input")
+      .meta({ description: "input: requests and results of tools. output: responses." }),
+  })
+  .refine((rule) => rule.action !== "redact" || rule.direction === "input", {
+    error: "redact needs direction input; a response is blocked or flagged",
+    path: ["action"],
+  })
+const checkList = z
+  .array(check, { error: "must be an array of checks or null" })
+  .max(MAX_CHECKS, `must be at most ${MAX_CHECKS}`)
+  .refine((list) => new Set(list.map((one) => one.check)).size === list.length, "must not name a check twice")
 const filterList = z
   .array(filter, { error: "must be an array of filters or null" })
   .max(MAX_FILTERS, `must be at most ${MAX_FILTERS}`)
@@ -107,6 +130,9 @@ const settings = {
     .meta({ description: "false: no free endpoint that may publish prompts." }),
   content_filters: filterList.nullish().meta({ description: "Regular expressions, in RE2's syntax." }),
   content_filter_builtins: builtinList.nullish(),
+  content_checks: checkList
+    .nullish()
+    .meta({ description: "Services that judge texts, by their names in CONTENT_CHECKS." }),
 }
 
 const name = nameText(200)
@@ -123,6 +149,7 @@ export type NewGuardrail = z.infer<typeof NewGuardrail>
 export type GuardrailChange = z.infer<typeof GuardrailChange>
 export type ContentFilter = z.infer<typeof filter>
 export type BuiltinFilter = z.infer<typeof builtin>
+export type ContentCheckRule = z.infer<typeof check>
 
 export const GuardrailPath = z.object({ id: uuidParam("a guardrail") })
 export const GuardrailQuery = PageQuery.extend({
@@ -168,6 +195,9 @@ export const Guardrail = z
           scan_scope: z.enum(SCAN_SCOPES).optional(),
         }),
       )
+      .nullable(),
+    content_checks: z
+      .array(z.object({ check: z.string().meta({ description: CHECK_OF }), action, direction: z.enum(DIRECTIONS) }))
       .nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

@@ -1,16 +1,21 @@
-import { isArray, type Json } from "../support/json.ts"
+import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { CallerGuardrails } from "./applied.ts"
+import { Checker, type CheckDeps } from "./checks/checker.ts"
+import { withChecks } from "./checks/checked-screening.ts"
+import type { StreamCheck } from "./checks/stream-check.ts"
 import { ResponseFilter } from "./content/response-filter.ts"
 import { mapOutput } from "./content/output-texts.ts"
 import { mapTexts, mapRequest, NAMES, type Role, type Visit } from "./content/request-texts.ts"
 import type { OwnedRule } from "./content/rules.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { WorkBudget } from "./content/work-budget.ts"
-import { type Action, type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
+import { type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
 import { plainCodec, type TextCodec } from "./content/text-codec.ts"
 import { type TextFormat, mapInSlices, createCachedFilter, type CachedFilter } from "./content/cached-filter.ts"
+import { ADVICE, DONE, type Side, strongest } from "./content/actions.ts"
+import { requireText, TOO_DEEP } from "./content/readable.ts"
 import { uncheckedError } from "./content/unchecked-error.ts"
 
 /** Content filters of one call, with their findings. */
@@ -24,8 +29,8 @@ export type Screening = {
   toolResult: <T extends Json>(result: T) => Promise<T>
   /** Whether responses are screened or passed through. */
   readsOutput: boolean
-  /** Filter for a response that streams as chat. */
-  responseFilter: () => ResponseFilter
+  /** Filter for a response that streams as chat. `check`: reads what the filter released. */
+  responseFilter: (check?: StreamCheck) => ResponseFilter
   /** Filters a complete response. Rejects with the block error like `request`. */
   response: (result: Json) => Promise<Json>
   /**
@@ -39,16 +44,33 @@ export type Screening = {
 /** Matching rules with the confidence of the model: 0 for rules without a model. */
 type Findings = Map<OwnedRule, number>
 
-/** The kind of text that is scanned, for error messages. */
-type Side = "request" | "tool result" | "response"
+/** What screening reads of a call. `wantsMetadata`: the client requested the findings. */
+export type ScreeningContext = CheckDeps & { wantsMetadata: boolean }
 
-const TOO_DEEP = "The request is nested deeper than the guardrails of this key read. Nest it less than 500 levels deep."
-export const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
-
-/** Undefined if no guardrail has content filters. `reportsFindings`: the client requested the findings. */
-export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings: boolean): Screening | undefined {
+/** Undefined if no guardrail has content filters or checks. */
+export function screeningOf(guardrails: CallerGuardrails | null, context: ScreeningContext): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
-  if (!guardrails || rules.length === 0) return undefined
+  const checks = guardrails?.contentChecks() ?? []
+  if (!guardrails || rules.length + checks.length === 0) return undefined
+  const filters = filtersOf(guardrails, rules, context.wantsMetadata)
+  return checks.length === 0 ? filters : withChecks(filters, new Checker(guardrails.list, checks, context))
+}
+
+/**
+ * The filter of a provider's error texts, outside of a call; undefined if no guardrail has content filters. It returns
+ * undefined for a text that is blocked.
+ */
+export function messageFilterOf(guardrails: CallerGuardrails | null): Screening["providerMessage"] | undefined {
+  const rules = guardrails?.contentRules() ?? []
+  return rules.length === 0
+    ? undefined
+    : messageFilter(
+        rules.filter((rule) => readsResponses(rule, false)),
+        new Map(),
+      )
+}
+
+function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], reportsFindings: boolean): Screening {
   const found: Findings = new Map()
   const foundInMessages: Findings = new Map()
   let side: Side = "request"
@@ -98,7 +120,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, reportsFindings
       return screened as typeof result
     },
     readsOutput: outputRules.length > 0,
-    responseFilter: () => new ResponseFilter(outputScreen),
+    responseFilter: (check) => new ResponseFilter(outputScreen, check),
     response: (result) =>
       mapped(
         (visit) => mapOutput(result, visit, outputScreen.redacts),
@@ -124,16 +146,6 @@ function messageFilter(rules: readonly OwnedRule[], findings: Findings): Screeni
 function collector(findings: Findings) {
   return ({ rule, score = 0 }: Finding) =>
     void findings.set(rule as OwnedRule, Math.max(score, findings.get(rule as OwnedRule) ?? 0))
-}
-
-/** Only the model of a provider can read token ids. */
-function requireText(request: object): void {
-  const { input }: { input?: unknown } = request
-  const isTokens = isArray(input) && input.some((one) => typeof one === "number" || isArray(one))
-  if (!isTokens) return
-  const rule =
-    "input: a guardrail of this key filters content, and token ids cannot be read. Send text; LangChain does with check_embedding_ctx_length=False."
-  throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }
 
 type NewFilter = (rules: readonly Rule[], codec: TextCodec) => TextFilter
@@ -176,12 +188,6 @@ function blockErrorFor(
       metadata: { reason: "guardrail_blocked", patterns },
     },
   )
-}
-
-const ADVICE: Readonly<Record<Side, string>> = {
-  request: "Take that out of the request.",
-  "tool result": "The model did not read it. What it wrote before is charged as usual.",
-  response: "The model generated the response, so it is charged as usual.",
 }
 
 /** `messages`: findings in messages of providers. */
@@ -229,9 +235,3 @@ function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found
     ]
   })
 }
-
-function strongest(actions: readonly (Action | "none")[]): Action | "none" {
-  return STRENGTH.find((one) => actions.includes(one)) ?? "none"
-}
-
-export const DONE = { block: "blocked", redact: "redacted", flag: "flagged", none: "" } as const

@@ -3,7 +3,7 @@ import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { listOf } from "../support/json.ts"
 import type { AppliedGuardrail, CallerGuardrails } from "./applied.ts"
 import { routeFilters } from "./route-filters.ts"
-import { DONE, STRENGTH } from "./screening.ts"
+import { DONE, STRENGTH } from "./content/actions.ts"
 
 /**
  * One stage for each guardrail that affects a call: its content filters, if they ran, and its rules about routes,

@@ -7,6 +7,7 @@ import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
 import { findStoredFile } from "../files/stored-file.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
 import { openLedger } from "../ledger/client.ts"
+import { contentChecksOf } from "../guardrails/checks/settings.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { regionOf } from "../http/region.ts"
 import { TIMING_HEADER } from "../http/timing.ts"
@@ -208,7 +209,7 @@ const METADATA_HEADERS = [
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
 
-export function requestMetaOf({ request, executionCtx, requestId, caller, region }: IncomingCall): RequestMeta {
+export function requestMetaOf({ request, env, executionCtx, requestId, caller, region }: IncomingCall): RequestMeta {
   const { headers } = request
   const header = (...names: string[]) => {
     for (const name of names) {
@@ -232,6 +233,7 @@ export function requestMetaOf({ request, executionCtx, requestId, caller, region
     appTitle: header("x-title", "x-service-title", "x-openrouter-title"),
     userAgent: header("user-agent"),
     region,
+    contentChecks: contentChecksOf(env),
     wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
     wantsMetadata: METADATA_HEADERS.some((name) => isEnabled(headers.get(name))),
     ...(cache && { cache }),

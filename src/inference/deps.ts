@@ -1,5 +1,6 @@
 import type { ByokCredential } from "../byok/usable-credentials.ts"
 import type { FreeLimits } from "../ledger/free-requests.ts"
+import type { ContentChecks } from "../guardrails/checks/check.ts"
 import type { LedgerClient } from "../ledger/client.ts"
 import type { ActivePreset } from "../presets/preset.ts"
 import type { Content } from "../generations/content.ts"
@@ -30,6 +31,8 @@ export type RequestMeta = {
   wantsTiming: boolean
   /** Region of the hostname of the request; null for a hostname without one. */
   region: string | null
+  /** Services that guardrails may name to judge texts. */
+  contentChecks: ContentChecks
   /** Id of the preset that the request names. */
   presetId?: string
   /** Name of the alias that the request names. */

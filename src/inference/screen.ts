@@ -33,7 +33,7 @@ export async function screenPlain<Body extends object>(
 }
 
 function screeningFor({ caller, meta }: Pick<InferenceCall<object>, "caller" | "meta">): Screening | undefined {
-  return caller.guardrails ? screeningOf(caller.guardrails, meta.wantsMetadata) : undefined
+  return caller.guardrails ? screeningOf(caller.guardrails, meta) : undefined
 }
 
 type Named = { model?: string | undefined; models?: readonly string[] | null | undefined }

@@ -3,6 +3,7 @@ import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toChatRequest } from "../../src/inference/endpoints/gemini/request.ts"
 import { isArray, isObject, type Json } from "../../src/support/json.ts"
+import { PLAIN_CALL } from "../support/screening.ts"
 
 /** Requests of the Gemini API become chat requests before guardrails read them. */
 
@@ -78,7 +79,7 @@ const RULES = JSON.stringify({ content_filters: [{ action: "block", pattern: "CA
 function screening(rules = RULES) {
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  return screeningOf(toCallerGuardrails([{ ...applied, rules }]), false)
+  return screeningOf(toCallerGuardrails([{ ...applied, rules }]), PLAIN_CALL)
 }
 
 describe("a text in a request of the Gemini API", () => {

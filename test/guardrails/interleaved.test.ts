@@ -4,6 +4,7 @@ import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { isObject, type Json, objectsOf } from "../../src/support/json.ts"
 import { runs } from "../support/runs.ts"
+import { PLAIN_CALL } from "../support/screening.ts"
 
 const SECRETS = [
   ["project", "CANARY-4711", "[project]"],
@@ -18,7 +19,7 @@ function filterFor(action: "redact" | "block") {
   })
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  const screening = screeningOf(toCallerGuardrails([applied]), false)
+  const screening = screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
   if (!screening) throw new Error("no content rules")
   return screening.responseFilter()
 }

@@ -12,6 +12,7 @@ import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 import { runs } from "../support/runs.ts"
+import { PLAIN_CALL } from "../support/screening.ts"
 
 /** Matches of an NFA simulation, with overlapping ones merged. */
 function byThreads(pattern: string, text: string): Span[] {
@@ -186,7 +187,7 @@ describe("the scan budget", () => {
       keyHash: "k",
       userId: null,
     }
-    return screeningOf(toCallerGuardrails([applied]), false)
+    return screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
   }
   const HOSTILE = `${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170)
 

@@ -10,6 +10,7 @@ import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
 import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, expectJson } from "../support/world.ts"
+import { PLAIN_CALL } from "../support/screening.ts"
 
 /** A secret and its replacement. Split, so that no source scanner takes them for real. */
 const SECRETS: [BuiltinSlug, string, string][] = [
@@ -204,7 +205,7 @@ function filterOf(action: "redact" | "block"): ResponseFilter {
   }
   const of = { byKey: true, byMember: false, keyHash: "k", userId: null }
   const guardrails = toCallerGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
-  return screeningOf(guardrails, false)?.responseFilter() as ResponseFilter
+  return screeningOf(guardrails, PLAIN_CALL)?.responseFilter() as ResponseFilter
 }
 
 const delta = (output: Json, end: string | null = null): Json => ({

@@ -11,6 +11,7 @@ import type { StreamRelay } from "../../src/inference/relay/stream-relay.ts"
 import { concat } from "../../src/support/bytes.ts"
 import type { Json } from "../../src/support/json.ts"
 import { runs } from "../support/runs.ts"
+import { PLAIN_CALL } from "../support/screening.ts"
 
 /** A relay that recognizes frames by their bytes sends and meters the same as one that parses each frame. */
 
@@ -112,7 +113,7 @@ function relay(pieces: readonly Uint8Array[], learns: boolean, keepsText: boolea
     splitter.each(piece, { take, onFrame: events.onFrame })
     return events.takeOutput()
   })
-  events.flushFilter()
+  events.end()
   // The same text may be escaped in another way.
   const frames = framesOf(concat([...sent, events.takeOutput()]))
   const isBlocked = events.stopReason === "blocked"
@@ -156,7 +157,7 @@ const RULES = JSON.stringify({
 function screening(): Screening {
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules: RULES }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  const created = screeningOf(toCallerGuardrails([applied]), true)
+  const created = screeningOf(toCallerGuardrails([applied]), { ...PLAIN_CALL, wantsMetadata: true })
   if (!created) throw new Error("no content rules")
   return created
 }

@@ -91,7 +91,13 @@ export function normalizeFields(fields: Json): Json {
 function normalizeField(name: string, value: unknown): unknown {
   if (name === "expires_at" && typeof value === "string") return new Date(Date.parse(value)).toISOString()
   if (name === "content_filter_builtins" && isArray(value)) return value.map(normalizeDetector)
+  if (name === "content_checks" && isArray(value)) return value.map(normalizeCheck)
   return withoutNullFields(value)
+}
+
+/** The direction has a default. */
+function normalizeCheck(value: unknown): unknown {
+  return isObject(value) ? { direction: "input", ...value } : value
 }
 
 /** The gateway ignores the label of a detector; the scope has a default. */

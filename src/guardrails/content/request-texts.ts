@@ -46,6 +46,17 @@ export function mapRequest<T extends object>(request: T, visit: Visit): T {
   return mapFields(request, (key, value) => mapTopLevel(key, value, visit))
 }
 
+/**
+ * Maps the texts that people, models and tools wrote: messages, prompts, and documents to rank. Leaves out definitions of
+ * tools, settings and names. Returns the same object if nothing changed.
+ */
+export function mapConversation<T extends object>(request: T, visit: Visit): T {
+  return mapFields(request, (key, value) => {
+    const role = key === "documents" ? "user" : TEXT_FIELDS[key]
+    return role === undefined ? value : mapTexts(value, role, visit)
+  })
+}
+
 /** Maps the fields of an object; returns the same object if nothing changed. */
 function mapFields<T extends object>(value: T, map: (key: string, one: unknown) => unknown): T {
   const fields: [string, unknown][] = Object.entries(value)
@@ -79,7 +90,7 @@ export function mapTexts(value: unknown, role: Role, visit: Visit): unknown {
 }
 
 /** Texts that their authors wrote as several parts. */
-const PARTS: Role = "parts"
+export const PARTS: Role = "parts"
 const TEXT_PART = /^(?:input_|output_)?text$/
 
 /** Models read adjacent text parts as one text. Parts with a match across them become one part. */

@@ -1,5 +1,6 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
+import type { StreamCheck } from "../checks/stream-check.ts"
 import { type ChunkTexts, detailName, withoutPadding, wrapDetail } from "./chunk-texts.ts"
 import { OUTPUT_FIELDS, outputStateOf } from "./output-state.ts"
 import { jsonCodec } from "./json-codec.ts"
@@ -60,10 +61,13 @@ export class ResponseFilter {
   /** Chunks of other fields that are delayed until the text before them is decided, by choice. */
   readonly #queues = new Map<number, Json[]>()
   #head: Json = {}
+  /** Checks for the complete response, if any apply. */
+  readonly check: StreamCheck | undefined
 
-  constructor(screen: OutputScreen) {
-    this.#screen = screen
-    this.#channels = new TextChannels(screen.newFilter)
+  constructor(screen: OutputScreen, check?: StreamCheck) {
+    this.#screen = check ? { ...screen, visit: check.collecting(screen.visit) } : screen
+    this.#channels = new TextChannels(screen.newFilter, check?.add)
+    this.check = check
   }
 
   get isBlocked(): boolean {

@@ -32,10 +32,13 @@ type Release = (delta: Json) => void
 /** The texts of a streamed response, each with its own filter. */
 export class TextChannels {
   readonly #newFilter: (codec: TextCodec) => TextFilter
+  readonly #onReleased: ((key: string, piece: string) => void) | undefined
   readonly #channels = new Map<string, Channel>()
 
-  constructor(newFilter: (codec: TextCodec) => TextFilter) {
+  /** `onReleased` receives each released piece, with the key of its text. */
+  constructor(newFilter: (codec: TextCodec) => TextFilter, onReleased?: (key: string, piece: string) => void) {
     this.#newFilter = newFilter
+    this.#onReleased = onReleased
   }
 
   /** The choices with an open text. */
@@ -63,7 +66,9 @@ export class TextChannels {
       this.#channels.set(key, channel)
     }
     if (channel.wasReleasedEarly && piece !== "") channel.delaysToEnd = true
-    return channel.filter.push(piece, false)
+    const released = channel.filter.push(piece, false)
+    this.#onReleased?.(key, released)
+    return released
   }
 
   /**
@@ -79,6 +84,7 @@ export class TextChannels {
       const rest = channel.filter.releaseAll()
       if (rest === "") continue
       channel.wasReleasedEarly = true
+      this.#onReleased?.(key, rest)
       release(channel.wrap(rest))
     }
   }
@@ -90,7 +96,9 @@ export class TextChannels {
       if (onlyOutput && !OUTPUT_FIELDS.some((name) => key === `${choice} ${name}`)) continue
       this.#channels.delete(key)
       const rest = channel.filter.push("", true)
-      if (rest !== "") release(channel.wrap(rest))
+      if (rest === "") continue
+      this.#onReleased?.(key, rest)
+      release(channel.wrap(rest))
     }
   }
 }

@@ -45,6 +45,7 @@ export const RECORD_FIELDS: Descriptions = {
   completed_at: "When it was completed, in Unix seconds.",
   completion_window: "Completion window: `24h`.",
   config: "Settings of its type. Secrets are stored sealed and returned masked.",
+  content_checks: "Services that judge texts, with their actions.",
   content_filter_builtins: "Built-in detectors with their actions.",
   content_filters: "Custom patterns with their actions.",
   count: "Count.",

@@ -68,7 +68,7 @@ export async function connect(incoming: IncomingCall, slug: string, version?: st
     version: version ?? VERSION_WITHOUT_HEADER,
     isStateless,
     upstream: { url: server.url, headers: secrets, sessionId, protocolVersion: version, deps },
-    newScreening: () => screeningOf(caller.guardrails, meta.wantsMetadata),
+    newScreening: () => screeningOf(caller.guardrails, meta),
     deps: () => (created ??= createDeps(incoming)),
   }
 }

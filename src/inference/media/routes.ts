@@ -10,7 +10,7 @@ import { regionOf } from "../../http/region.ts"
 import type { App } from "../../access/app.ts"
 import { isObject, parseJson } from "../../support/json.ts"
 import { readText } from "../../support/read-text.ts"
-import { screeningOf } from "../../guardrails/screening.ts"
+import { messageFilterOf } from "../../guardrails/screening.ts"
 import { reachableProviders } from "../../providers/configured.ts"
 import { isInRegion, type Provider } from "../../providers/provider.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
@@ -202,7 +202,7 @@ export const media = newRouter()
     // The response to POST /videos has the charge. Costs in a polled job are what the operator pays.
     const result = { ...polled, usage: withoutCosts(polled["usage"]) }
     const base = new URL(c.req.url).origin + c.req.path.slice(0, c.req.path.lastIndexOf("/"))
-    const filter = screeningOf(callerOf(c.var.principal).guardrails, false)?.providerMessage
+    const filter = messageFilterOf(callerOf(c.var.principal).guardrails)
     return c.json(toJob(result, jobId, base, { provider, filter }) as VideoJob, 200)
   })
   .openapi(videoContent, async (c) => {

@@ -24,7 +24,7 @@ export async function forward(incoming: IncomingCall, slug: string): Promise<Res
   const url = new URL(request.url)
   const path = pathBelow(url)
   const rule = requireRule(service, request.method, path)
-  const screening = screeningOf(caller.guardrails, meta.wantsMetadata)
+  const screening = screeningOf(caller.guardrails, meta)
   const hasKey = keyFinder(request.headers)
   const headers = clientHeaders(request.headers, hasKey)
   const body = screening ? await bodyText(request) : undefined

@@ -74,11 +74,11 @@ export function planTranscription(model: string, session: Target, { deps, meta, 
   }
 }
 
-/** Content filters cannot read audio, so keys with content filters may not open sessions. */
+/** Content filters and checks cannot read audio, so keys with any of them may not open sessions. */
 export function requireReadable({ guardrails }: Caller): void {
-  if ((guardrails?.contentRules() ?? []).length === 0) return
+  if (!guardrails || guardrails.contentRules().length + guardrails.contentChecks().length === 0) return
   const rule =
-    "A guardrail of this key filters content, and the audio of a realtime session cannot be read. Use a key without content filters, or /chat/completions."
+    "A guardrail of this key filters content, and the audio of a realtime session cannot be read. Use a key without content filters and checks, or /chat/completions."
   throw new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }
 

@@ -121,12 +121,13 @@ export class EventRelay implements FrameHandler {
   }
 
   /** Writes content that the guardrails buffered. Called when the stream has ended. */
-  flushFilter(): void {
+  end(): void {
     for (const chunk of this.#relay.filter?.end() ?? []) this.#writeFiltered(chunk)
+    this.#finishOpenChoices()
   }
 
   /** Finishes choices that the provider left open before `[DONE]`: clients expect a finish reason for each. */
-  finishOpenChoices(): void {
+  #finishOpenChoices(): void {
     const { meter, encoder } = this.#relay
     if (!meter.done || meter.error || this.stopReason) return
     const open = [...meter.choices].filter(([, isFinished]) => !isFinished)

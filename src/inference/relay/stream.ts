@@ -1,6 +1,9 @@
 import type { Timers } from "../../config/timers.ts"
+import type { GatewayError } from "../../errors/errors.ts"
 import { FrameSplitter } from "../../formats/sse/frames.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import { judge } from "./judge.ts"
+import { HeldEncoder } from "./held-encoder.ts"
 import { EventRelay } from "./event-relay.ts"
 import type { RelayEnd, StreamRelay } from "./stream-relay.ts"
 import { relayVerdict, type StopReason } from "./verdict.ts"
@@ -22,12 +25,15 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   clientSignal.addEventListener("abort", onDisconnect, { once: true })
   if (clientSignal.aborted) onDisconnect()
 
-  const events = new EventRelay(relay)
+  const held = relay.filter?.check?.holdsResponse ? new HeldEncoder(relay.encoder) : undefined
+  const events = new EventRelay(held ? { ...relay, encoder: held } : relay)
   const send = () => {
     out.write([events.takeOutput()])
+    if (held?.isFull) stopFor("too_long_to_check")
     if (events.stopReason) stopFor(events.stopReason)
   }
-  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: () => out.write(relay.encoder.heartbeat()) })
+  const beat = () => out.write(relay.encoder.heartbeat())
+  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: beat, isHeld: held !== undefined })
   const splitter = new FrameSplitter()
   try {
     events.open(head.items)
@@ -38,6 +44,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
       timer.onChunk()
       if (done) break
       splitter.each(value, events)
+      held?.count(value)
       send()
       if (out.isFull) {
         body.pause()
@@ -55,31 +62,34 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
     clientSignal.removeEventListener("abort", onDisconnect)
     body?.cancel()
   }
+  let refusal: GatewayError | undefined
   if (stop !== "client_disconnected") {
-    events.flushFilter()
-    events.finishOpenChoices()
+    events.end()
     out.write([events.takeOutput()])
+    refusal = await judge(relay, { held, stop, out })
   }
   await out.release()
   return relayVerdict(stop ?? "ended", meter, relay.provider, {
-    refusal: relay.filter?.refusal(),
+    refusal,
     filter: relay.filter?.providerMessage,
   })
 }
 
-type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void }
+/** `isHeld`: the client receives nothing but heartbeats until the stream has ended. */
+type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void; isHeld: boolean }
 
 /** One timer for the idle timeout, the total timeout and the heartbeat. */
 function startTimers(timers: Timers, out: FrameWriter, alarms: Alarms) {
   const startedAt = Date.now()
   let lastChunkAt = startedAt
   let isPaused = false
+  const lastActivityAt = () => (alarms.isHeld ? out.lastWriteAt : Math.max(out.lastWriteAt, lastChunkAt))
   const tick = () => {
     const now = Date.now()
     if (isPaused) lastChunkAt = now
     if (now - lastChunkAt >= timers.idleMs) alarms.onStop("stalled")
     else if (now - startedAt >= timers.totalMs) alarms.onStop("timeout")
-    else if (now - Math.max(out.lastWriteAt, lastChunkAt) >= timers.keepaliveMs) alarms.onSilence()
+    else if (now - lastActivityAt() >= timers.keepaliveMs) alarms.onSilence()
   }
   const id = setInterval(tick, Math.max(10, Math.min(timers.idleMs, timers.keepaliveMs) / 4))
   return {

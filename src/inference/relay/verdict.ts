@@ -12,6 +12,7 @@ export type StopReason =
   | "stalled"
   | "timeout"
   | "blocked"
+  | "too_long_to_check"
 
 /** `refusal`: the error of a blocked response. `filter`: of the provider's messages. */
 type Guardrails = { refusal?: GatewayError | undefined; filter?: MessageFilter | undefined }

@@ -7,6 +7,7 @@ const draft: Draft = {
   description: "",
   builtins: {},
   filters: [],
+  checks: [],
   allowedModels: "",
   ignoredModels: "",
   allowedProviders: "",

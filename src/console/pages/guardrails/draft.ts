@@ -4,6 +4,8 @@ import { readList, toListText } from "../../format/list.ts"
 type Action = "block" | "redact" | "flag"
 export type Filter = { action: Action; label: string | null; pattern: string }
 
+export type CheckRule = { check: string; action: Action; direction: "input" | "output" | "both" }
+
 /** A guardrail as edited in its form. */
 export type Draft = {
   name: string
@@ -11,6 +13,7 @@ export type Draft = {
   /** By detector; absent if it is off. */
   builtins: Readonly<Record<string, Action>>
   filters: readonly Filter[]
+  checks: readonly CheckRule[]
   allowedModels: string
   ignoredModels: string
   allowedProviders: string
@@ -46,6 +49,7 @@ export function toDraft(guardrail: Guardrail): Draft {
     description: guardrail.description ?? "",
     builtins: Object.fromEntries((guardrail.content_filter_builtins ?? []).map(({ slug, action }) => [slug, action])),
     filters: guardrail.content_filters ?? [],
+    checks: guardrail.content_checks ?? [],
     allowedModels: toLines(guardrail.allowed_models),
     ignoredModels: toLines(guardrail.ignored_models),
     allowedProviders: toLines(guardrail.allowed_providers),
@@ -77,6 +81,7 @@ export function toChange(draft: Draft): Record<string, unknown> {
     name: draft.name,
     description: draft.description.trim() === "" ? null : draft.description,
     ...rulesOf(draft),
+    content_checks: draft.checks.length > 0 ? draft.checks : null,
     allowed_models: readList(draft.allowedModels),
     ignored_models: readList(draft.ignoredModels),
     allowed_providers: readList(draft.allowedProviders),

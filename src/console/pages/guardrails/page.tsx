@@ -66,10 +66,12 @@ const columns: readonly Column<Guardrail>[] = [
 ]
 
 /** `blocks email, redacts secrets`. */
-function contentOf({ content_filter_builtins: builtins, content_filters: filters }: Guardrail) {
+function contentOf(row: Guardrail) {
+  const { content_filter_builtins: builtins, content_filters: filters, content_checks: checks } = row
   const rules = [
     ...(builtins ?? []).map(({ action, slug }) => ({ action, name: slug })),
     ...(filters ?? []).map(({ action, label, pattern }) => ({ action, name: label ?? pattern })),
+    ...(checks ?? []).map(({ action, check }) => ({ action, name: check })),
   ]
   if (rules.length === 0) return <span class="faint">–</span>
   const byAction = Map.groupBy(rules, ({ action }) => action)

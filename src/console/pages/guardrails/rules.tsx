@@ -1,6 +1,7 @@
 import { Button } from "../../ui/button.tsx"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
 import { EMPTY_LIST } from "../../format/list.ts"
+import { Checks } from "./checks.tsx"
 import { DETECTORS, type Draft, type Filter } from "./draft.ts"
 
 type Props = { draft: Draft; onChange: (draft: Draft) => void }
@@ -20,6 +21,7 @@ export function Rules({ draft, onChange }: Props) {
         <h2>Content</h2>
         <Detectors draft={draft} onChange={onChange} />
         <Patterns draft={draft} onChange={onChange} />
+        <Checks draft={draft} onChange={onChange} />
       </section>
       <section class="stack" aria-label="Models and providers">
         <h2>Models and providers</h2>

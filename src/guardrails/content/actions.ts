@@ -1,0 +1,20 @@
+import type { Action } from "./text-filter.ts"
+
+/** The kind of text that is scanned, for error messages. */
+export type Side = "request" | "tool result" | "response"
+
+/** What a client can do about a block. */
+export const ADVICE: Readonly<Record<Side, string>> = {
+  request: "Take that out of the request.",
+  "tool result": "The model did not read it. What it wrote before is charged as usual.",
+  response: "The model generated the response, so it is charged as usual.",
+}
+
+export const STRENGTH: readonly Action[] = ["block", "redact", "flag"]
+
+export function strongest(actions: readonly (Action | "none")[]): Action | "none" {
+  return STRENGTH.find((one) => actions.includes(one)) ?? "none"
+}
+
+/** For summaries: what was done. */
+export const DONE = { block: "blocked", redact: "redacted", flag: "flagged", none: "" } as const
