@@ -43,3 +43,10 @@ test.each([
 ])("a guardrail that counts end users: %j is sent as %j", (perEndUser, sent) => {
   expect(toChange({ ...draft, perEndUser })).toMatchObject({ per_end_user: sent })
 })
+
+test.each([[[{ check: "guard", action: "block" as const, direction: "both" as const }]], [[]]])(
+  "the external checks of a guardrail, %j, are sent; none is null",
+  (checks) => {
+    expect(toChange({ ...draft, checks })).toMatchObject({ content_checks: checks.length > 0 ? checks : null })
+  },
+)
