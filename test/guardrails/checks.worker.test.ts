@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { chunk, DONE, good, sse, usageChunk } from "../support/mock-provider.ts"
+import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import {
   expectJson,
@@ -327,6 +328,92 @@ describe("a check of responses", () => {
     const { chunks } = await readStream(response)
     expect(textOf(chunks)).toBe(`Here is ${BAD}`)
     expect(JSON.stringify(chunks)).toContain("flagged: guard: plans")
+  })
+})
+
+describe("a check in an agent loop", () => {
+  /** A model that searches once and then responds with `reply`, and a search engine that returns `found`. */
+  function mockSearch(found: string, reply: string): { rounds: Json[]; stages: unknown[] } {
+    const seen: { rounds: Json[]; stages: unknown[] } = { rounds: [], stages: [] }
+    vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+      const request = new Request(input, init)
+      if (request.url.startsWith("http://search.test"))
+        return Response.json({ results: [{ title: "Rivers", url: "https://a.example/rivers", content: found }] })
+      const body = await request.json<Json>()
+      if (request.url.startsWith("http://guard.test")) {
+        seen.stages.push(body["stage"])
+        return flagsBad(body, request.url)
+      }
+      seen.rounds.push(body)
+      const isAnswered = (body["messages"] as Json[]).at(-1)?.["role"] === "tool"
+      if (isAnswered) return sse(good(reply))
+      const called = { name: "web_search", arguments: '{"query":"rivers"}' }
+      const calls = [{ index: 0, id: "c1", type: "function", function: called }]
+      return sse([chunk({ tool_calls: calls }), chunk({}, "tool_calls"), usageChunk(3, 3), DONE])
+    })
+    return seen
+  }
+
+  const search = (as: TestClient) =>
+    as.post("/chat/completions", {
+      ...bodyFor("/chat/completions", "Rivers?", { stream: true }),
+      tools: [{ type: "openrouter:web_search" }],
+    })
+
+  test("reads the result of a tool before the model does", async () => {
+    const workspace = await newWorkspace()
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block" }])
+    const { rounds, stages } = mockSearch(`It has ${BAD}.`, "Done.")
+    const text = await (await search(as)).text()
+    expect(text).toContain("blocks this tool result")
+    expect(stages).toEqual(["request", "tool_result"])
+    expect(JSON.stringify(rounds)).not.toContain(BAD)
+  })
+
+  test("reads each response before the client does", async () => {
+    const workspace = await newWorkspace()
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block", direction: "output" }])
+    mockSearch("Long.", `There is ${BAD}.`)
+    expect(await (await search(as)).text()).not.toContain("There is")
+    vi.restoreAllMocks()
+    mockSearch("Long.", "There are many.")
+    expect(textOf((await readStream(await search(as))).chunks)).toBe("There are many.")
+  })
+})
+
+describe("while a check judges a stream", () => {
+  test("the client receives heartbeats", async () => {
+    const workspace = await newWorkspace()
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block", direction: "output" }])
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      return verdict(false)
+    }
+    mockTraffic(slow, "Here it is.")
+    const response = await as.post("/chat/completions", bodyFor("/chat/completions", "Go.", { stream: true }))
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const first = await reader?.read()
+    expect(first?.value).toMatch(/^: /)
+    let rest = ""
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) rest += next.value
+    expect(rest).toContain('"content":"is."')
+    expect(rest).toContain("[DONE]")
+  })
+
+  test("a client disconnect is charged for what was generated, and leaves no hold", async () => {
+    const workspace = await newWorkspace()
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block", direction: "output" }])
+    mockTraffic(() => new Promise<Response>(() => {}), "Here it is.")
+    const response = await as.post("/chat/completions", bodyFor("/chat/completions", "Go.", { stream: true }))
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    const id = response.headers.get("x-generation-id") ?? ""
+    const { data } = await eventually(() =>
+      expectJson<{ data: { total_cost: number } }>(200, workspace.as.get(`/generation?id=${id}`)),
+    )
+    expect(data.total_cost).toBeGreaterThan(0)
+    expect(await openHolds(workspace)).toEqual([])
   })
 })
 

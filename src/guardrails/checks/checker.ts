@@ -22,6 +22,8 @@ export class Checker {
   readonly #checks: readonly AppliedCheck[]
   readonly #deps: CheckDeps
   readonly #outcomes: Outcome[] = []
+  /** Texts of requests and tools that all checks judged: each round of an agent loop has the texts before it. */
+  readonly #judged = new Set<string>()
 
   constructor(list: readonly AppliedGuardrail[], checks: readonly AppliedCheck[], deps: CheckDeps) {
     this.#list = list
@@ -48,7 +50,8 @@ export class Checker {
    * them or could not judge them. Checks run one after another where one may change the texts, otherwise together.
    */
   async check(side: Side, texts: readonly CheckedText[]): Promise<string[] | undefined> {
-    if (texts.length === 0) return undefined
+    const isJudged = ({ role, text }: CheckedText) => role === "assistant" || this.#judged.has(text)
+    if (texts.length === 0 || (side !== "response" && texts.every(isJudged))) return undefined
     const due = this.#checks.flatMap(({ name, input, output }) => {
       const actions = side === "response" ? output : input
       return actions.size > 0 ? [{ name, actions, action: strongest([...actions.values()]) }] : []
@@ -66,6 +69,7 @@ export class Checker {
       const outcome = outcomes[at]
       if (action === "block" && outcome) this.#requirePassed(outcome, side)
     }
+    if (side !== "response") for (const { text } of current) this.#judged.add(text)
     return current === texts ? undefined : current.map(({ text }) => text)
   }
 
