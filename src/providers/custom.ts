@@ -116,6 +116,7 @@ const CustomProvider = z.strictObject(
       .min(1, { error: PERCENT_RULE })
       .max(100, { error: PERCENT_RULE })
       .optional(),
+    stream_options: flag.default(true),
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
     collects_data: flag.default(false),
@@ -124,7 +125,7 @@ const CustomProvider = z.strictObject(
   {
     error: refuse(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -157,7 +158,7 @@ export function toProvider(custom: CustomProvider): Provider {
     ...(custom.batch_price_percent !== undefined && { batches: { pricePercent: custom.batch_price_percent } }),
     ...(custom.regions && { regions: custom.regions }),
     // Nothing is known about the server: instructions stay as the client sent them.
-    quirks: { takesDeveloper: true },
+    quirks: { takesDeveloper: true, ...(!custom.stream_options && { noStreamOptions: true as const }) },
   }
 }
 

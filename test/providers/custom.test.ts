@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
+import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toCustomModels } from "../../src/models/custom-models.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
+import { toUpstreamBody } from "../../src/providers/upstream-request.ts"
 
 const SECRET = "sk-do-not-show-me"
 const minimal = { slug: "local", base_url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5:7b" }] }
@@ -37,6 +39,30 @@ describe("a custom provider", () => {
   test("accepts a key and its header", () => {
     const [provider] = parse({ ...minimal, api_key: SECRET, key_header: "X-Api-Key", name: "Ours" }).map(toProvider)
     expect(provider).toMatchObject({ name: "Ours", apiKey: SECRET, keyHeader: "x-api-key" })
+  })
+
+  test("that rejects stream_options is not sent any, whatever the client asks for", () => {
+    for (const [fields, sent] of [
+      [{}, { include_usage: true }],
+      [{ stream_options: false }, undefined],
+    ] as const) {
+      const [provider] = parse({ ...minimal, ...fields }).map(toProvider)
+      if (!provider) throw new Error("no provider")
+      for (const streamOptions of [undefined, null, { include_usage: true }]) {
+        const request = ChatRequest.parse({
+          model: "local/qwen2.5:7b",
+          messages: [{ role: "user", content: "Hi" }],
+          stream: true,
+          stream_options: streamOptions,
+        })
+        const body = toUpstreamBody(request, provider, {
+          upstreamId: "qwen2.5:7b",
+          maxCompletionTokens: undefined,
+          pseudonym: undefined,
+        })
+        expect(body["stream_options"]).toEqual(sent)
+      }
+    }
   })
 
   test.each([
