@@ -232,7 +232,7 @@ app.get(
 app.use(`${BASE_PATH}/*`, requireConfiguration)
 // Daemons authenticate with separate tokens.
 app.use(`${BASE_PATH}/interns/:internId/daemon/*`, enforceJurisdiction)
-for (const path of ["/interns", "/vault", "/mcp", "/passthrough"]) {
+for (const path of ["/interns", "/vault", "/questions", "/mcp", "/passthrough"]) {
   app.use(`${BASE_PATH}${path}`, rejectRegional)
   app.use(`${BASE_PATH}${path}/*`, rejectRegional)
 }

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import type { Principal } from "../access/principal.ts"
 import { scopeOf } from "../calls/routes.ts"
+import { regionOf } from "../http/region.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { listOpenQuestions, type QuestionScope } from "../interns/questions-store.ts"
@@ -33,7 +34,10 @@ const questions = createRoute({
   summary: "List open questions of interns",
   description:
     "The most urgent first. A management key lists those of its organization, any other key those of its workspace, an intern's own key its own. At most 100.",
-  responses: { 200: ok(z.object({ data: z.array(OpenQuestion) })), ...failures("unauthenticated", "internal") },
+  responses: {
+    200: ok(z.object({ data: z.array(OpenQuestion) })),
+    ...failures("unauthenticated", "forbidden", "internal"),
+  },
 })
 
 const events = createRoute({
@@ -43,7 +47,7 @@ const events = createRoute({
   tags: ["Calls"],
   summary: "Stream events",
   description:
-    "New calls and open questions, as server-sent events. Event `call` has a call as GET /calls lists it, `question` an open question with `state` `open` or `closed`, `ping` keeps the connection alive. A management key receives those of its organization, any other key its own calls and the questions of its workspace. The connection ends after 5 minutes; reconnect with `Last-Event-ID`, which resumes within 10 minutes. A connection repeats the calls of the 5 seconds before it; they have the same id.",
+    "New calls and open questions, as server-sent events. Event `call` has a call as GET /calls lists it, `question` an open question with `state` `open` or `closed`, `ping` keeps the connection alive. On a regional hostname there are no questions. A management key receives those of its organization, any other key its own calls and the questions of its workspace. The connection ends after 5 minutes; reconnect with `Last-Event-ID`, which resumes within 10 minutes. A connection repeats the calls of the 5 seconds before it; they have the same id.",
   request: {
     headers: z.object({
       "last-event-id": z
@@ -59,6 +63,7 @@ const events = createRoute({
   },
 })
 
+/** Null if the key has no interns. */
 function questionScopeOf(principal: Principal): QuestionScope | null {
   const { kind, organizationId, workspaceId, internId, hasInternsAccess } = principal
   if (!hasInternsAccess) return null
@@ -77,7 +82,8 @@ export const serverEvents = newRouter()
     const feed = readFeed({
       db: c.env.DB,
       calls: scopeOf(principal),
-      questions: questionScopeOf(principal),
+      // Interns are not served on a regional hostname.
+      questions: regionOf(c.req.raw, c.env) === null ? questionScopeOf(principal) : null,
       lastEventId: c.req.header("last-event-id") ?? null,
       isAllowed: async () => (await principalByHash(principal.keyHash, c.env, Date.now())) !== undefined,
       signal: AbortSignal.any([c.req.raw.signal, abort.signal]),

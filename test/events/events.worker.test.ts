@@ -1,5 +1,5 @@
 import { runDurableObjectAlarm } from "cloudflare:test"
-import { env } from "cloudflare:workers"
+import { env, exports } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { CONNECTION_MS, type FeedInput, readFeed, type ServerEvent } from "../../src/events/feed.ts"
@@ -101,8 +101,12 @@ describe("the feed", () => {
 })
 
 /** Reads events over HTTP until one is found. */
-async function readEvents(as: TestClient, find: (text: string) => boolean): Promise<string> {
-  const response = await as.get("/events")
+function readEvents(as: TestClient, find: (text: string) => boolean): Promise<string> {
+  return readUntil(as.get("/events"), find)
+}
+
+async function readUntil(sent: Promise<Response>, find: (text: string) => boolean): Promise<string> {
+  const response = await sent
   expect(response.headers.get("content-type")).toContain("text/event-stream")
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
@@ -136,10 +140,16 @@ describe("GET /events", () => {
   })
 })
 
+/** Every client of these tests calls the main hostname. */
+function onRegionalHost({ key }: Workspace, path: string): Promise<Response> {
+  const front = (exports as unknown as { default: Fetcher }).default
+  return front.fetch(`http://eu.localhost/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+}
+
 describe("open questions", () => {
   type Questions = { data: { id: string; intern: { id: string }; session_id: string; question: { kind: string } }[] }
 
-  test("are listed for their workspace only, while they can be answered", async () => {
+  test("are listed for their workspace only, on the main hostname, while they can be answered", async () => {
     const [workspace, other] = await Promise.all([newWorkspace(), newWorkspace()])
     const intern = await newDaemonIntern(workspace)
     const daemon = await new MockDaemon(intern).dial()
@@ -170,6 +180,15 @@ describe("open questions", () => {
     })
     expect(await readEvents(workspace.manage, (text) => text.includes("event: question"))).toContain('"state":"open"')
     expect((await expectJson<Questions>(200, other.manage.get("/questions"))).data).toEqual([])
+    expect(await (await onRegionalHost(workspace, "/questions")).json()).toMatchObject({
+      error: { code: 403, metadata: { reason: "regional_hostname" } },
+    })
+    await (await workspace.as.chat("sim/echo", "Hi")).text()
+    await workspace.ledger.balance()
+    await runDurableObjectAlarm(workspace.object)
+    const regional = await readUntil(onRegionalHost(workspace, "/events"), (text) => text.includes("event: call"))
+    expect(regional).toContain("event: call")
+    expect(regional).not.toContain("event: question")
     type Made = { data: { id: string } }
     const made = await expectJson<Made>(201, workspace.manage.post("/workspaces", { name: "B", slug: "b" }))
     const elsewhere = await newKey(workspace, { workspace_id: made.data.id })
