@@ -207,7 +207,7 @@ function fromInBandError(
   filter: MessageFilter | undefined,
 ): Rejection {
   if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
-  const refusal = toRejection(provider, toErrorResponse(error.status, error.message), { now: 0, filter })
+  const refusal = toRejection(provider, toErrorResponse(error), { now: Date.now(), filter })
   const code = error.code === null ? undefined : redactedCode(error.code, provider.apiKey, filter)
   return { ...refusal, status: 200, providerCode: code ?? null }
 }

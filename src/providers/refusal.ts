@@ -1,8 +1,9 @@
-import { isArray, isObject, type Json, listOf, objectsOf, parseJson } from "../support/json.ts"
+import { isArray, isObject, listOf, objectsOf, parseJson } from "../support/json.ts"
 import { isContextError } from "../formats/context-error.ts"
+import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
 import { secretsIn } from "./cloud/credentials.ts"
-import { parseRetryAfter } from "../support/retry-after.ts"
+import { parseRetryAfter, retryHintIn } from "../support/retry-after.ts"
 
 /** Why a target rejected a call. A value, not an exception, since the next target may accept it. */
 export type Rejection = {
@@ -76,7 +77,7 @@ export function toRejection(
   { status, headers, body }: { status: number; headers: Headers; body: string },
   { now, filter }: Reading,
 ): Rejection {
-  const result = parseError(body)
+  const result = parseError(body, now)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
   const content = rule.relay && result.message !== undefined ? redacted(result.message, provider, filter) : ""
@@ -95,8 +96,8 @@ export function toRejection(
 }
 
 /** Converts an error inside a response body to a separate error response. */
-export function toErrorResponse(status: number | null, message: string) {
-  return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error: { message } }) }
+export function toErrorResponse({ status, message, object }: Pick<ProviderError, "status" | "message" | "object">) {
+  return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error: { ...object, message } }) }
 }
 
 function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
@@ -148,7 +149,7 @@ function redactSecrets(text: string, apiKey: string | undefined): string {
     .replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }
 
-function parseError(body: string): { message: string | undefined; retryAfterMs: number | null } {
+function parseError(body: string, now: number): { message: string | undefined; retryAfterMs: number | null } {
   const parsed = parseJson(body)
   // Google wraps its error in an array.
   const outer = isArray(parsed) ? parsed[0] : parsed
@@ -159,7 +160,7 @@ function parseError(body: string): { message: string | undefined; retryAfterMs: 
   const nested = "message" in inner ? inner["message"] : error
   return {
     message: [nested, message, detail].map(textOfError).find((text) => text !== undefined),
-    retryAfterMs: hintIn(inner) ?? hintIn(outer),
+    retryAfterMs: retryHintIn(inner, now) ?? retryHintIn(outer, now),
   }
 }
 
@@ -174,17 +175,6 @@ function textOfError(error: unknown): string | undefined {
     return [path.length === 0 ? msg : `${path.join(".")}: ${msg}`]
   })
   return issues.length === 0 ? undefined : issues.slice(0, MAX_ISSUES).join(" ")
-}
-
-/** A retry hint in the body, from providers without the header: `retry_after`, or Google's RetryInfo. */
-function hintIn(error: Json): number | null {
-  const seconds = error["retry_after"] ?? error["retry_after_seconds"]
-  if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return Math.ceil(seconds * 1_000)
-  for (const { retryDelay } of objectsOf(error["details"])) {
-    const delay = typeof retryDelay === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(retryDelay)?.[1] : undefined
-    if (delay !== undefined) return Math.ceil(Number(delay) * 1_000)
-  }
-  return null
 }
 
 function capped(hintMs: number | null): number | null {

@@ -136,7 +136,9 @@ test("secrets of a credential are redacted from a provider's error", () => {
     fc.property(secret, secret, fc.string({ maxLength: 20 }), (secretAccessKey, sessionToken, around) => {
       const apiKey = JSON.stringify({ accessKeyId: "AKIDEXAMPLE0123456789", secretAccessKey, sessionToken })
       const text = `${around}${sessionToken}${around}${secretAccessKey}${around}${apiKey}`
-      const { message } = toRejection({ name: "X", apiKey }, toErrorResponse(400, text), { now: 0 })
+      const { message } = toRejection({ name: "X", apiKey }, toErrorResponse({ status: 400, message: text }), {
+        now: 0,
+      })
       expect(message).not.toContain(sessionToken)
       expect(message).not.toContain("AKIDEXAMPLE0123456789")
     }),

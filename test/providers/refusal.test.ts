@@ -37,3 +37,31 @@ describe("the issues of a validation", () => {
     },
   )
 })
+
+describe("the time at which a limit resets", () => {
+  const NOW = Date.parse("2026-11-27T10:00:00Z")
+  const hintOf = (error: unknown) =>
+    toRejection(PROVIDER, { status: 429, headers: new Headers(), body: JSON.stringify({ error }) }, { now: NOW })
+      .retryAfterMs
+
+  test.each([
+    ["in epoch seconds", NOW / 1_000 + 50],
+    ["in epoch milliseconds", NOW + 50_000],
+    ["as a timestamp", "2026-11-27T10:00:50Z"],
+  ])("%s is a retry hint", (_, at) => {
+    expect(hintOf({ message: "m", resets_at: at })).toBe(50_000)
+    expect(hintOf({ message: "m", metadata: { resets_at: at } })).toBe(50_000)
+  })
+
+  test("in the past allows a retry at once", () => {
+    expect(hintOf({ message: "m", resets_at: NOW / 1_000 - 1 })).toBe(0)
+  })
+
+  test("a day ahead counts as five minutes", () => {
+    expect(hintOf({ message: "m", resets_at: NOW / 1_000 + 86_400 })).toBe(300_000)
+  })
+
+  test.each([0, -5, "soon", "12", null, {}, []])("of %j is no hint", (at) => {
+    expect(hintOf({ message: "m", resets_at: at })).toBeNull()
+  })
+})

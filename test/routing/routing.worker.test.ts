@@ -101,12 +101,36 @@ describe("retry hints", () => {
         ),
       "13",
     ],
+    [
+      "resets_in_seconds",
+      () => Response.json({ error: { message: "m", resets_in_seconds: 44 } }, { status: 429 }),
+      "44",
+    ],
+    [
+      "retry_after below metadata",
+      () => Response.json({ error: { message: "m", metadata: { retry_after: 9 } } }, { status: 429 }),
+      "9",
+    ],
+    [
+      "retry_after of an error in a 200",
+      () => Response.json({ error: { message: "m", code: 429, retry_after: 11 } }),
+      "11",
+    ],
   ])("%s is relayed", async (_, response, expected) => {
     const { as } = await newWorkspace()
     refuseWith(response)
     const returned = await as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } })
     expect(returned.status).toBe(429)
     expect(returned.headers.get("retry-after")).toBe(expected)
+  })
+
+  test("in the first event of a stream is relayed", async () => {
+    const { as } = await newWorkspace()
+    const error = { message: "m", code: 429, metadata: { retry_after_seconds: 12 } }
+    refuseWith(() => sse([`data: ${JSON.stringify({ error })}\n\n`]))
+    const returned = await as.chat(newTwinModel(), "Hi", { stream: true, provider: { only: ["twin-a"] } })
+    expect(returned.status).toBe(429)
+    expect(returned.headers.get("retry-after")).toBe("12")
   })
 
   test("of several providers are reduced to the shortest", async () => {

@@ -1,7 +1,13 @@
 import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
 
 /** An error that a provider sent inside a 200 response. */
-export type ProviderError = { message: string; code: string | null; status: number | null }
+export type ProviderError = {
+  message: string
+  code: string | null
+  status: number | null
+  /** As the provider sent it, with its retry hint. */
+  object?: Json
+}
 
 /** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
 export function errorIn(answer: Json): ProviderError | null {
@@ -66,5 +72,6 @@ export function toProviderError(error: unknown): ProviderError | null {
     message: typeof message === "string" ? message : "The provider reported an error.",
     code: label === undefined ? null : String(label),
     status: numeric ?? named ?? null,
+    object: error,
   }
 }

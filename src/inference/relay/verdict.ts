@@ -30,8 +30,8 @@ export function relayVerdict(
   if (stop === "client_disconnected") return { ending: "cancelled", error: undefined }
   if (refusal) return { ending: "error", error: refusal }
   if (meter.error) {
-    const { message, status, code } = meter.error
-    const rejection = toRejection(provider, toErrorResponse(status, message), { now: 0, filter })
+    const { code } = meter.error
+    const rejection = toRejection(provider, toErrorResponse(meter.error), { now: Date.now(), filter })
     const providerCode = code === null ? undefined : redactedCode(code, provider.apiKey, filter)
     const error = new GatewayError(rejection.code, rejection.message, {
       metadata: providerCode === undefined ? {} : { provider_code: providerCode },
