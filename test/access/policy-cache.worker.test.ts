@@ -117,6 +117,15 @@ describe("a cached policy", () => {
     expect(await isolate.lookUp(id)).toBe("new")
   })
 
+  test("that does not exist is looked up again after a second: a new key works", () => {
+    const { cache } = newIsolate()
+    cache.set("key", undefined, Date.now())
+    later(999)
+    expect(cache.get("key", Date.now())).toMatchObject({ value: undefined })
+    later(1)
+    expect(cache.get("key", Date.now())).toBeUndefined()
+  })
+
   test("is read again after a minute", async () => {
     const [id = ""] = await organizationIds(1)
     const isolate = newIsolate()

@@ -36,6 +36,11 @@ export class FrameWriter {
     return this.#waitingBytes
   }
 
+  /** Whether nothing was written for this long, and nothing waits for a slow client. */
+  isSilentFor(ms: number): boolean {
+    return this.#waitingBytes === 0 && Date.now() - this.lastWriteAt >= ms
+  }
+
   /** Backpressure: whether the provider must wait until the client has read more. */
   get isFull(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES
@@ -69,4 +74,18 @@ export class FrameWriter {
       this.#writing = undefined
     }
   }
+}
+
+/**
+ * Writes a heartbeat whenever nothing was written for `ms`, even if the provider sends: what it sends may be held back.
+ * Returns a function that ends it.
+ */
+export function keepAlive(out: FrameWriter, ms: number, heartbeat: () => readonly Uint8Array[]): () => void {
+  const id = setInterval(
+    () => {
+      if (out.isSilentFor(ms)) out.write(heartbeat())
+    },
+    Math.max(10, ms / 4),
+  )
+  return () => clearInterval(id)
 }

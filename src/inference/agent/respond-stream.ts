@@ -1,9 +1,8 @@
 import type { GatewayError } from "../../errors/errors.ts"
 import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
-import { valueOrTimeout } from "../../support/time.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import { type FrameWriter, keepAlive } from "../../formats/sse/frame-writer.ts"
 import type { Agent, AnsweredCalls } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
 import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
@@ -25,6 +24,15 @@ export class StreamResponder {
   }
 
   async respond(first: Response): Promise<void> {
+    const stop = keepAlive(this.#out, this.#agent.deps.timers.keepaliveMs, () => this.#encoder.heartbeat())
+    try {
+      await this.#respond(first)
+    } finally {
+      stop()
+    }
+  }
+
+  async #respond(first: Response): Promise<void> {
     const agent = this.#agent
     this.#out.write(this.#encoder.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
     let response = first
@@ -35,13 +43,11 @@ export class StreamResponder {
       const pending = agent.callFilter.rest(listOf(round.message["tool_calls"]))
       if (pending.length > 0) this.#emit({ tool_calls: pending })
       const { details, continues }: AnsweredCalls =
-        calls.length > 0
-          ? await this.#withHeartbeats(agent.answer(round, calls, this.#signal))
-          : { details: [], continues: false }
+        calls.length > 0 ? await agent.answer(round, calls, this.#signal) : { details: [], continues: false }
       this.#emitBuffered(round, continues)
       for (const detail of details) this.#emit({ reasoning_details: [detail] })
       if (!continues) return this.#end(round)
-      response = await this.#withHeartbeats(agent.nextResponse(this.#signal))
+      response = await agent.nextResponse(this.#signal)
     }
   }
 
@@ -100,15 +106,5 @@ export class StreamResponder {
     const { id, model, created, provider } = this.#head
     const shared = { id, object: "chat.completion.chunk", created, model, ...(provider !== undefined && { provider }) }
     this.#out.write(this.#encoder.chunk({ ...chunk, ...shared }, undefined))
-  }
-
-  /** Sends heartbeats to the client until the work is done. */
-  async #withHeartbeats<T>(work: Promise<T>): Promise<T> {
-    const done = work.then((value) => ({ value }))
-    for (;;) {
-      const first = await valueOrTimeout(done, this.#agent.deps.timers.keepaliveMs)
-      if (first) return first.value
-      this.#out.write(this.#encoder.heartbeat())
-    }
   }
 }

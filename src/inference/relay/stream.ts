@@ -33,7 +33,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
     if (events.stopReason) stopFor(events.stopReason)
   }
   const beat = () => out.write(relay.encoder.heartbeat())
-  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: beat, isHeld: held !== undefined })
+  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: beat })
   const splitter = new FrameSplitter()
   try {
     events.open(head.items)
@@ -75,21 +75,20 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
   })
 }
 
-/** `isHeld`: the client receives nothing but heartbeats until the stream has ended. */
-type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void; isHeld: boolean }
+type Alarms = { onStop: (reason: StopReason) => void; onSilence: () => void }
 
 /** One timer for the idle timeout, the total timeout and the heartbeat. */
 function startTimers(timers: Timers, out: FrameWriter, alarms: Alarms) {
   const startedAt = Date.now()
   let lastChunkAt = startedAt
   let isPaused = false
-  const lastActivityAt = () => (alarms.isHeld ? out.lastWriteAt : Math.max(out.lastWriteAt, lastChunkAt))
   const tick = () => {
     const now = Date.now()
     if (isPaused) lastChunkAt = now
     if (now - lastChunkAt >= timers.idleMs) alarms.onStop("stalled")
     else if (now - startedAt >= timers.totalMs) alarms.onStop("timeout")
-    else if (now - lastActivityAt() >= timers.keepaliveMs) alarms.onSilence()
+    // Chunks of the provider do not count: what a guardrail or an encoder holds back does not reach the client.
+    else if (out.isSilentFor(timers.keepaliveMs)) alarms.onSilence()
   }
   const id = setInterval(tick, Math.max(10, Math.min(timers.idleMs, timers.keepaliveMs) / 4))
   return {
