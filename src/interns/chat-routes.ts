@@ -113,5 +113,10 @@ function promptOf(message: InternMessage): string {
 
 function textOf({ content }: InternMessage): string {
   if (content == null) return ""
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("")
+  if (typeof content === "string") return content
+  return content.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : rejectPart())).join("")
+}
+
+function rejectPart(): never {
+  throw internError("bad_request", "messages: the content of the last one must be a string, or parts of type text.")
 }

@@ -1,12 +1,13 @@
 import * as z from "zod"
 import { APPROVAL_MODES, LIMITS } from "./run/run.ts"
 
-const TextPart = z.looseObject({ type: z.literal("text"), text: z.string() })
-const content = z.union([z.string(), z.array(TextPart)]).nullish()
+/** Of the last message only text is accepted. Earlier ones are not read: histories have images, refusals and more. */
+const Part = z.looseObject({ type: z.string() })
+const content = z.union([z.string(), z.array(Part)]).nullish()
 
 const EchoedCall = z.looseObject({
   id: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
 })
 
 const Message = z.discriminatedUnion(

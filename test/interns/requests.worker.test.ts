@@ -20,6 +20,24 @@ async function newIntern() {
 
 const user = (content: unknown) => ({ role: "user", content })
 
+test("only the last message is read: earlier ones may have what an intern cannot take", async () => {
+  const { chat } = await newIntern()
+  const messages = [
+    user([{ type: "image_url", image_url: { url: "https://example.com/a.png" } }, { type: "input_audio" }]),
+    { role: "assistant", content: [{ type: "refusal", refusal: "No." }] },
+    { role: "assistant", tool_calls: [{ id: "c", type: "custom", custom: { name: "f", input: "x" } }] },
+    { role: "tool", tool_call_id: "c", content: [{ type: "image_url", image_url: { url: "https://example.com/b" } }] },
+    user([
+      { type: "text", text: "Good " },
+      { type: "text", text: "morning" },
+    ]),
+  ]
+  const accepted = await chat.call({ messages, stream: true })
+  expect(accepted.response.status).toBe(200)
+  await accepted.all()
+  expect(accepted.text).toContain("Good morning")
+})
+
 describe("an invalid chat request", () => {
   test.each([
     [{ messages: [user("Hi")] }, "stream"],
@@ -29,6 +47,7 @@ describe("an invalid chat request", () => {
     [{ messages: [user(null)], stream: true }, "messages"],
     [{ messages: [user("x".repeat(LIMITS.promptChars + 1))], stream: true }, "32000"],
     [{ messages: [user([{ type: "image_url", image_url: { url: "x" } }])], stream: true }, "messages"],
+    [{ messages: [user([{ type: "text", text: "Hi" }, { type: "text" }])], stream: true }, "messages"],
     [{ messages: [{ role: "assistant", content: "Hi" }], stream: true }, "messages"],
     [{ messages: [{ role: "robot", content: "Hi" }], stream: true }, "role"],
     [{ messages: [user("Hi")], stream: true, approval_mode: "yolo" }, "approval_mode"],
