@@ -96,8 +96,9 @@ export function toRejection(
 }
 
 /** Converts an error inside a response body to a separate error response. */
-export function toErrorResponse({ status, message, object }: Pick<ProviderError, "status" | "message" | "object">) {
-  return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error: { ...object, message } }) }
+export function toErrorResponse({ status, message, retryAfter }: Omit<ProviderError, "code">) {
+  const error = { message, ...(retryAfter !== undefined && { retry_after: retryAfter }) }
+  return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error }) }
 }
 
 function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {

@@ -9,7 +9,7 @@ describe("a choice that failed", () => {
     ["in a stream", { ...FAILED, delta: { content: "", reasoning_details: [] } }],
     ["without a message", FAILED],
   ])("%s without content is an error of the provider, so that the call fails over", (_, choice) => {
-    const error = { message: "Slow down.", code: "429", status: 429, object: { code: 429, message: "Slow down." } }
+    const error = { message: "Slow down.", code: "429", status: 429 }
     expect(chatReader.errorIn({ choices: [choice] })).toEqual(error)
   })
 

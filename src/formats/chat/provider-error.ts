@@ -1,12 +1,13 @@
 import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
+import { retryHintIn } from "../../support/retry-after.ts"
 
 /** An error that a provider sent inside a 200 response. */
 export type ProviderError = {
   message: string
   code: string | null
   status: number | null
-  /** As the provider sent it, with its retry hint. */
-  object?: Json
+  /** The provider's retry hint, in seconds as in the body of a rejection. Absent without one. */
+  retryAfter?: number
 }
 
 /** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
@@ -68,10 +69,11 @@ export function toProviderError(error: unknown): ProviderError | null {
   const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
   const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
   const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
+  const hintMs = retryHintIn(error, Date.now())
   return {
     message: typeof message === "string" ? message : "The provider reported an error.",
     code: label === undefined ? null : String(label),
     status: numeric ?? named ?? null,
-    object: error,
+    ...(hintMs !== null && { retryAfter: hintMs / 1_000 }),
   }
 }

@@ -43,7 +43,10 @@ function translator(onUsage: (usage: Json) => void): FrameTranslator {
 /** Through the translation of streams, so that documents and streams give the same result. */
 function toChatDocument(response: Json): Json {
   const failure = toProviderError(response["error"])
-  if (failure) return { error: { ...failure.object, message: failure.message, code: failure.status ?? failure.code } }
+  if (failure) {
+    const { message, status, code, retryAfter } = failure
+    return { error: { message, code: status ?? code, ...(retryAfter !== undefined && { retry_after: retryAfter }) } }
+  }
   const head = toEvents(response)
   // Not a response: the reader of chat responses rejects it.
   if (!head) return response
