@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { FrameWriter } from "../../formats/sse/frame-writer.ts"
+import { type FrameWriter, keepAlive } from "../../formats/sse/frame-writer.ts"
 import type { HeldEncoder } from "./held-encoder.ts"
 import type { StreamRelay } from "./stream-relay.ts"
 import type { StopReason } from "./verdict.ts"
@@ -23,11 +23,11 @@ export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Pro
 /** The client receives heartbeats until the checks have responded. */
 async function checked({ filter, encoder, timers }: StreamRelay, out: FrameWriter): Promise<GatewayError | undefined> {
   if (!filter?.check) return undefined
-  const timer = setInterval(() => out.write(encoder.heartbeat()), timers.keepaliveMs)
+  const stop = keepAlive(out, timers.keepaliveMs, () => encoder.heartbeat())
   try {
     return await filter.check.run()
   } finally {
-    clearInterval(timer)
+    stop()
   }
 }
 

@@ -32,8 +32,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
     if (held?.isFull) stopFor("too_long_to_check")
     if (events.stopReason) stopFor(events.stopReason)
   }
-  const beat = () => out.write(relay.encoder.heartbeat())
-  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: beat })
+  const timer = startTimers(timers, out, { onStop: stopFor, onSilence: () => out.write(relay.encoder.heartbeat()) })
   const splitter = new FrameSplitter()
   try {
     events.open(head.items)
