@@ -10,6 +10,10 @@ export const LimitInForce = z
         "Id of the organization, key, workspace, guardrail or schedule with this limit; the slug of a provider.",
     }),
     name: z.string().nullable(),
+    subject: z.enum(["key", "member", "end_user"]).nullable().meta({
+      description:
+        "What the budget of a guardrail counts: this key, its member, or an end user. Null for other limits.",
+    }),
     limit: usd("USD. For the balance, the sum of credits."),
     spent: usd("USD in the current window."),
     held: usd("USD that is reserved for running calls."),
@@ -28,6 +32,7 @@ export const LimitInForce = z
       kind: "key",
       id: "5f0c6a1e9b1d4c2f8a7e3d5b6c9f0a1e2d3c4b5a69788766554433221100ffee",
       name: "ci",
+      subject: null,
       limit: 10,
       spent: 8.06,
       held: 0,

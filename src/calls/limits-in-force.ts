@@ -3,7 +3,7 @@ import { allProviderLimits } from "../budgets/provider-budget.ts"
 import type { LedgerClient } from "../ledger/client.ts"
 import { isLimited, type LimitStatus } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
-import { parseScope } from "../ledger/scopes.ts"
+import { guardrailSubject, parseScope } from "../ledger/scopes.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
 import { type Caller, limitsOf } from "../policy/call-policy.ts"
@@ -40,6 +40,7 @@ export async function limitsInForce(
       kind: parsed.kind,
       id,
       name: names.get(id) ?? (parsed.kind === "provider" ? id : null),
+      subject: guardrailSubject(scope),
       limit: nanoToUsd(limitNano),
       spent: nanoToUsd(spentNano),
       held: nanoToUsd(heldNano),

@@ -18,6 +18,7 @@ export const FIELDS = [
   "creator_user_id",
   "user",
   "guardrail",
+  "preset",
 ] as const
 export type Field = (typeof FIELDS)[number]
 export type Sort = (typeof SORTS)[number]

@@ -42,6 +42,7 @@ export const CallsQuery = z.object({
   guardrail: filter(
     "Action of guardrails: `flag`, `redact` or `block`, the name or id of a guardrail, or a pattern or detector with a finding.",
   ),
+  preset: filter("Id of the preset that the request named. Empty: it named none."),
   q: z.string().max(200, "must be at most 200 characters").optional().meta({
     description: "Text in the id, request id, model, app, user, session, key, guardrail findings or error of a call.",
   }),

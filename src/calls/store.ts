@@ -144,6 +144,7 @@ const COLUMNS: Record<Exclude<Field, "status" | "workspace" | "guardrail">, SQL>
   session_id: sql`coalesce(record ->> 'sessionId', '')`,
   creator_user_id: sql`coalesce((SELECT creator_user_id FROM api_keys WHERE hash = key_hash), '')`,
   user: sql`coalesce(record ->> 'externalUser', '')`,
+  preset: sql`coalesce(record ->> 'presetId', '')`,
 }
 
 /** Conditions that need the record of each call. */

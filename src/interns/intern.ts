@@ -29,6 +29,7 @@ export function toIntern(row: InternRow): Intern {
     instructions: row.instructions,
     model: row.model,
     running_model: row.runningModel,
+    host: row.host,
     status: row.status,
     hostname: row.hostname,
     progress: row.progress === null ? null : parseStored<Intern["progress"]>(row.progress),

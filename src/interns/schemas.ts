@@ -126,6 +126,7 @@ export const Intern = z
       description:
         "The model that the agent was provisioned with. A change of `model` takes effect at the next provision.",
     }),
+    host: z.enum(INTERN_HOSTS).meta({ description: "Where its agent runs." }),
     status: z.enum(INTERN_STATUSES),
     hostname: z.string().nullable(),
     progress: z.object({ step_label: z.string(), step_number: z.int().min(1), total_steps: z.int().min(1) }).nullable(),

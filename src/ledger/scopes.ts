@@ -21,6 +21,16 @@ const END_USER_SCOPE = /^guardrail:[^:]+:end_user:/
 
 export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider" | "schedule"
 
+export type GuardrailSubject = "key" | "member" | "end_user"
+
+const SUBJECTS: Record<string, GuardrailSubject> = { key: "key", user: "member", end_user: "end_user" }
+
+/** The kind of subject that the budget of a guardrail counts; null for other scopes. */
+export function guardrailSubject(scope: string): GuardrailSubject | null {
+  const [name, , subject = ""] = scope.split(":")
+  return name === "guardrail" ? (SUBJECTS[subject] ?? null) : null
+}
+
 /**
  * The kind of a scope and the id of its record: a key, a workspace, a guardrail, a provider or a schedule.
  */

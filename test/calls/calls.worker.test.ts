@@ -57,6 +57,7 @@ type More = {
   session?: string
   app?: string
   user?: string
+  preset?: string
   workspaceId?: string
 }
 
@@ -93,6 +94,7 @@ async function store({ organizationId, workspaceId }: Workspace, calls: (Stored 
     appUrl: null,
     userAgent: null,
     ...(more.user !== undefined && { externalUser: more.user }),
+    ...(more.preset !== undefined && { presetId: more.preset }),
   }))
   await insertGenerations(
     env.DB,
@@ -173,7 +175,7 @@ describe("GET /calls", () => {
     const workspace = await newWorkspace()
     const now = Date.now()
     await store(workspace, [
-      { at: now - 1, model: "a/one", status: 200, app: "Studio", session: "s1", user: "ada" },
+      { at: now - 1, model: "a/one", status: 200, app: "Studio", session: "s1", user: "ada", preset: "p1" },
       { at: now - 2, model: "a/two", status: 429, ending: "refused", provider: "Q", session: "s1" },
       { at: now - 3, model: "b/one", requestedModel: "team/fast", status: 502, ending: "error", key: "other" },
       { at: now - 4, model: "b/one", status: 499, ending: "cancelled", workspaceId: "elsewhere" },
@@ -195,6 +197,8 @@ describe("GET /calls", () => {
     expect(await count("?session_id=s1")).toBe(2)
     expect(await count("?session_id=!s1")).toBe(2)
     expect(await count("?user=ada")).toBe(1)
+    expect(await count("?preset=p1")).toBe(1)
+    expect(await count("?preset=!p1")).toBe(3)
     expect(await count("?app=Studio")).toBe(1)
     expect(await count("?app=")).toBe(3)
     expect(await count("?workspace=default")).toBe(3)

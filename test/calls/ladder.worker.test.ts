@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
+import { endUserScope, guardrailSubject } from "../../src/ledger/scopes.ts"
 import { windowEnd, windowStart } from "../../src/money/windows.ts"
 import { DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, openHolds, operatorClient, type TestClient } from "../support/world.ts"
@@ -11,6 +12,7 @@ type Limit = {
   kind: string
   id: string
   name: string | null
+  subject: string | null
   limit: number
   spent: number
   held: number
@@ -71,11 +73,19 @@ describe("limits in force", () => {
       expect(nano(left)).toBe(nano(limit) - nano(spent) - nano(held))
     }
     expect(limits.map(({ binds }) => binds)).toEqual([false, true, false, false])
+    expect(limits.map(({ subject }) => subject)).toEqual([null, null, null, "key"])
     const [, daily] = limits
     expect(Date.parse(daily?.resets_at ?? "") % 86_400_000).toBe(0)
     expect(Date.parse(daily?.resets_at ?? "")).toBeGreaterThan(Date.now())
     // A management key gets the same list.
     expect(await limitsOf(workspace.manage, `/keys/${key.hash}/limits`)).toEqual(limits)
+  })
+
+  test("of a guardrail name what its budget counts", () => {
+    expect(guardrailSubject("guardrail:g:key:k")).toBe("key")
+    expect(guardrailSubject("guardrail:g:user:u")).toBe("member")
+    expect(guardrailSubject(endUserScope("g", "ada"))).toBe("end_user")
+    expect(guardrailSubject("workspace:w")).toBeNull()
   })
 
   test("of a minted key include the limits of the minting key", async () => {

@@ -65,6 +65,7 @@ describe("creating an intern", () => {
       instructions: null,
       model: null,
       running_model: null,
+      host: "embedded",
       status: "queued",
       hostname: null,
       progress: null,

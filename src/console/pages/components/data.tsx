@@ -41,6 +41,7 @@ const LIMITS: readonly Limit[] = [
     interval: null,
     resets_at: null,
     includes_byok: false,
+    subject: null,
     binds: false,
   },
   {
@@ -54,6 +55,7 @@ const LIMITS: readonly Limit[] = [
     interval: "monthly",
     resets_at: "2027-01-01T00:00:00.000Z",
     includes_byok: false,
+    subject: null,
     binds: false,
   },
   {
@@ -67,6 +69,7 @@ const LIMITS: readonly Limit[] = [
     interval: "daily",
     resets_at: "2027-01-01T00:00:00.000Z",
     includes_byok: false,
+    subject: null,
     binds: true,
   },
 ]
