@@ -1,6 +1,8 @@
 import type { Limit } from "../api/types.ts"
 import { usd } from "../format/number.ts"
 import { now, relative } from "../format/time.ts"
+import { may } from "../state/session.ts"
+import { hrefOf } from "./chip.tsx"
 import { Money } from "./values.tsx"
 
 type Props = { value: number; max: number; held?: number; label: string; tone?: "warn" | "bad" | "series" | undefined }
@@ -19,12 +21,19 @@ export function Meter({ value, max, held = 0, label, tone }: Props) {
 
 const WARN_SHARE = 0.8
 
+/** Widest first: what many keys share before what one key has. */
+const WIDTHS: readonly Limit["kind"][] = ["balance", "budget", "key", "guardrail", "schedule", "provider"]
+const INTERVALS: readonly Limit["interval"][] = [null, "monthly", "weekly", "daily"]
+
+const rankOf = ({ kind, interval }: Limit) => WIDTHS.indexOf(kind) * INTERVALS.length + INTERVALS.indexOf(interval)
+
 /** All limits of a call, widest first, with the one that is reached first. */
 export function Ladder({ limits }: { limits: readonly Limit[] }) {
+  const sorted = limits.toSorted((a, b) => rankOf(a) - rankOf(b))
   return (
     <ul class="ladder" aria-label="Limits">
-      {limits.map((limit) => (
-        <Rung key={`${limit.kind} ${limit.name} ${limit.interval}`} limit={limit} />
+      {sorted.map((limit, index) => (
+        <Rung key={index} limit={limit} />
       ))}
     </ul>
   )
@@ -40,9 +49,9 @@ function Rung({ limit }: { limit: Limit }) {
   ]
   return (
     <li class={binds && isClose ? "binds" : ""}>
-      <span class="subject">
+      <span class="subject" title={nameOfLimit(limit)}>
         <span class="truncate" dir="auto">
-          {subjectOf(limit)}
+          <Subject limit={limit} />
         </span>
         {limit.interval !== null && <span> · {limit.interval}</span>}
       </span>
@@ -61,13 +70,32 @@ function Rung({ limit }: { limit: Limit }) {
   )
 }
 
-function subjectOf({ kind, name }: Limit): string {
+/** The page that changes the limit. */
+function hrefOfLimit({ kind, id }: Limit): string | undefined {
+  if (kind === "guardrail" && may("guardrails:read")) return hrefOf("guardrail", id)
+  if (kind === "budget" && may("members:read")) return hrefOf("workspace", id)
+  if (kind === "provider" && may("byok:read")) return hrefOf("provider", id)
+  return undefined
+}
+
+function Subject({ limit }: { limit: Limit }) {
+  const href = hrefOfLimit(limit)
+  return href === undefined ? <>{subjectOf(limit)}</> : <a href={href}>{subjectOf(limit)}</a>
+}
+
+function subjectOf({ kind, name, subject }: Limit): string {
+  const guardrail = `guardrail ${name ?? ""}`.trim()
   return {
     balance: `balance of ${name ?? "the organization"}`,
-    budget: name ?? "budget",
+    budget: `workspace ${name ?? ""}`.trim(),
     key: "key limit",
-    guardrail: `guardrail ${name ?? ""}`,
+    guardrail: subject === "member" ? `${guardrail} of its member` : guardrail,
     provider: `all calls at ${name ?? "a provider"}`,
     schedule: "runs of a schedule",
   }[kind]
+}
+
+/** `workspace Research, daily`. */
+export function nameOfLimit(limit: Limit): string {
+  return `${subjectOf(limit)}${limit.interval === null ? "" : `, ${limit.interval}`}`
 }

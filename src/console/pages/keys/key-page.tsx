@@ -3,27 +3,28 @@ import { useState } from "preact/hooks"
 import { api, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { ApiKey, Call, CallPage, Limit } from "../../api/types.ts"
+import type { ApiKey, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
+import { useNames } from "../../state/names.ts"
 import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { Chip, hrefOf } from "../../ui/chip.tsx"
+import { Chip } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Ladder } from "../../ui/meter.tsx"
-import { Empty, Loaded } from "../../ui/states.tsx"
+import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
-import { type Column, Table } from "../../ui/table.tsx"
-import { Duration, Money, Time } from "../../ui/values.tsx"
-import { describeOutcome, toneOf } from "../calls/columns.tsx"
+import { Time } from "../../ui/values.tsx"
 import { ConnectDialog } from "./connect-agent.tsx"
 import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
+import { Guardrails } from "./guardrails.tsx"
 import { HoldCheck } from "./hold.tsx"
+import { LatestCalls } from "./latest-calls.tsx"
 import { stateOf } from "./state.ts"
 
 type OpenDialog = "connect" | "edit" | "delete" | "disable" | "rotate" | null
@@ -61,6 +62,7 @@ export default function KeyPage({ params }: PageProps) {
             <Summary apiKey={apiKey} />
             <Limits apiKey={apiKey} />
             <HoldCheck apiKey={apiKey} />
+            <Guardrails apiKey={apiKey} />
             <Children apiKey={apiKey} />
             <LatestCalls hash={apiKey.hash} />
             <KeyDialogs apiKey={apiKey} dialog={dialog} onClose={() => setDialog(null)} />
@@ -84,8 +86,11 @@ function setDisabled({ hash, name }: ApiKey, disabled: boolean): Promise<boolean
   return attempt(change, `The key “${name}” is ${disabled ? "disabled" : "enabled"}.`)
 }
 
+const NAMED = ["keys", "members"] as const
+
 function Summary({ apiKey }: { apiKey: ApiKey }) {
   const { tone, text } = stateOf(apiKey, now.value)
+  const names = useNames(NAMED)
   return (
     <dl class="facts">
       <dt>State</dt>
@@ -103,11 +108,27 @@ function Summary({ apiKey }: { apiKey: ApiKey }) {
         {usd(apiKey.usage_daily)} today, {usd(apiKey.usage_weekly)} this week, {usd(apiKey.usage_monthly)} this month,{" "}
         {usd(apiKey.usage)} total
       </dd>
+      {apiKey.creator_user_id !== null && (
+        <>
+          <dt>Owner</dt>
+          <dd>
+            <Chip
+              kind="member"
+              id={apiKey.creator_user_id}
+              label={names.get(apiKey.creator_user_id) ?? apiKey.creator_user_id}
+            />
+          </dd>
+        </>
+      )}
       {apiKey.parent_hash !== null && (
         <>
           <dt>Created by</dt>
           <dd>
-            <Chip kind="key" id={apiKey.parent_hash} label={`${apiKey.parent_hash.slice(0, 12)}…`} />
+            <Chip
+              kind="key"
+              id={apiKey.parent_hash}
+              label={names.get(apiKey.parent_hash) ?? `${apiKey.parent_hash.slice(0, 12)}…`}
+            />
           </dd>
         </>
       )}
@@ -158,70 +179,6 @@ function Children({ apiKey }: { apiKey: ApiKey }) {
           </li>
         ))}
       </ul>
-    </section>
-  )
-}
-
-const callColumns: readonly Column<Call>[] = [
-  {
-    id: "time",
-    label: "Time",
-    width: "90px",
-    narrow: "lead",
-    cell: ({ id, created_at }) => (
-      <a class="row-link" href={hrefOf("call", id)}>
-        <Time at={created_at} />
-      </a>
-    ),
-  },
-  {
-    id: "status",
-    label: "Status",
-    width: "110px",
-    cell: (call) => <Status tone={toneOf(call)}>{describeOutcome(call)}</Status>,
-  },
-  {
-    id: "model",
-    label: "Model",
-    width: "minmax(140px, 2fr)",
-    narrow: "title",
-    cell: ({ model }) => <Chip kind="model" id={model} />,
-  },
-  {
-    id: "duration",
-    label: "Duration",
-    width: "80px",
-    align: "right",
-    narrow: "hide",
-    cell: ({ duration_ms }) => <Duration ms={duration_ms} />,
-  },
-  { id: "cost", label: "Cost", width: "96px", align: "right", cell: ({ cost }) => <Money value={cost} /> },
-]
-
-function LatestCalls({ hash }: { hash: string }) {
-  const calls = useGet<CallPage>(withParams("/calls", { key: hash, limit: 10 }))
-  return (
-    <section class="stack tight">
-      <div class="row between">
-        <h2>Latest calls</h2>
-        <a href={`/calls?key=${hash}&range=30d`}>All calls of this key</a>
-      </div>
-      <Loaded query={calls} lines={4}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="No calls yet" />
-          ) : (
-            <Table
-              label="Latest calls"
-              bounded
-              columns={callColumns}
-              rows={data}
-              rowKey={({ id }) => id}
-              href={({ id }) => hrefOf("call", id)}
-            />
-          )
-        }
-      </Loaded>
     </section>
   )
 }

@@ -1,16 +1,17 @@
 import "./keys.css"
-import { useState } from "preact/hooks"
+import { useMemo, useState } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
 import { useSearch } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, CurrentKey, Limit } from "../../api/types.ts"
-import { count, usd } from "../../format/number.ts"
+import { count, exactUsd, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { Page } from "../../shell/page.tsx"
+import { useNames } from "../../state/names.ts"
 import { query, setQuery } from "../../state/router.ts"
 import { may, session, workspaceId } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
-import { hrefOf } from "../../ui/chip.tsx"
+import { Chip, hrefOf } from "../../ui/chip.tsx"
 import { Check, Search } from "../../ui/field.tsx"
 import { Ladder, Meter } from "../../ui/meter.tsx"
 import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
@@ -20,37 +21,36 @@ import { Money, Time } from "../../ui/values.tsx"
 import { ConnectDialog } from "./connect-agent.tsx"
 import { NewKeyDialog } from "./key-form.tsx"
 import { spentOf, stateOf } from "./state.ts"
+import { USED_DAYS, useLastDays } from "./use-last-days.ts"
 
-const columns: readonly Column<ApiKey>[] = [
+type Facts = { owners: ReadonlyMap<string, string>; lastDays: ReadonlyMap<string, string> | undefined }
+
+const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
   {
     id: "name",
     label: "Name",
     width: "minmax(160px, 2fr)",
     narrow: "title",
-    cell: ({ hash, name }) => (
-      <a class="row-link" href={hrefOf("key", hash)}>
-        {name}
-      </a>
+    cell: ({ hash, name, kind }) => (
+      <span class="row tight nowrap">
+        <a class="row-link truncate" href={hrefOf("key", hash)}>
+          {name}
+        </a>
+        {kind !== "normal" && <span class="tag">{kind.replace("_", " ")}</span>}
+      </span>
     ),
   },
   {
-    id: "label",
-    label: "Key",
-    width: "170px",
+    id: "owner",
+    label: "Owner",
+    width: "minmax(100px, 1.2fr)",
     narrow: "hide",
-    cell: ({ label }) => <code class="quiet">{label}</code>,
-  },
-  {
-    id: "kind",
-    label: "Kind",
-    width: "104px",
-    narrow: "hide",
-    cell: ({ kind }) => <span class="quiet">{kind.replace("_", " ")}</span>,
+    cell: (key) => <Owner apiKey={key} owners={owners} />,
   },
   {
     id: "state",
     label: "State",
-    width: "minmax(120px, 1.4fr)",
+    width: "minmax(110px, 1.4fr)",
     cell: (key) => {
       const { tone, text } = stateOf(key, now.value)
       return <Status tone={tone}>{text}</Status>
@@ -59,27 +59,50 @@ const columns: readonly Column<ApiKey>[] = [
   {
     id: "limit",
     label: "Spent / limit",
-    width: "minmax(260px, 2fr)",
+    width: "minmax(190px, 2fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,
   },
   {
     id: "month",
     label: "This month",
-    width: "96px",
+    width: "88px",
     align: "right",
     narrow: "lead",
     cell: ({ usage_monthly }) => <Money value={usage_monthly} />,
   },
   {
-    id: "created",
-    label: "Created",
-    width: "96px",
+    id: "used",
+    label: "Last used",
+    width: "88px",
     align: "right",
     narrow: "hide",
-    cell: ({ created_at }) => <Time at={created_at} />,
+    cell: ({ hash }) => <LastUsed day={lastDays?.get(hash)} isKnown={lastDays !== undefined} />,
   },
 ]
+
+/** The member a key belongs to, or the key that created it. */
+function Owner({ apiKey, owners }: { apiKey: ApiKey; owners: ReadonlyMap<string, string> }) {
+  const { creator_user_id: user, parent_hash: parent, external_user: external } = apiKey
+  if (user !== null) return <Chip kind="member" id={user} label={owners.get(user) ?? user} />
+  if (parent !== null) return <Chip kind="key" id={parent} label={owners.get(parent) ?? parent.slice(0, 10)} />
+  if (external != null) return <Chip kind="end_user" id={external} />
+  return <span class="faint">–</span>
+}
+
+const DAY_MS = 86_400_000
+
+/** Usage is counted by day, in UTC. */
+function LastUsed({ day, isKnown }: { day: string | undefined; isKnown: boolean }) {
+  if (!isKnown) return null
+  if (day === undefined) return <span class="faint">{`not in ${USED_DAYS} d`}</span>
+  const days = Math.floor(now.value / DAY_MS) - Math.floor(Date.parse(day) / DAY_MS)
+  return (
+    <span title={`${day.slice(0, 10)} UTC`}>{days <= 0 ? "today" : days === 1 ? "yesterday" : `${days} d ago`}</span>
+  )
+}
+
+const PERIODS: Record<string, string> = { daily: "day", weekly: "week", monthly: "month" }
 
 function Spent({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.limit === null) return <span class="faint">no limit</span>
@@ -93,8 +116,9 @@ function Spent({ apiKey }: { apiKey: ApiKey }) {
         label={`${usd(spent)} of ${usd(apiKey.limit)}`}
         tone={spent >= apiKey.limit ? "bad" : isClose ? "warn" : undefined}
       />
-      <span class="truncate num">
-        {usd(spent)} of {usd(apiKey.limit)} {apiKey.limit_reset ?? ""}
+      <span class="truncate num" title={`${exactUsd(spent)} of ${exactUsd(apiKey.limit)} ${apiKey.limit_reset ?? ""}`}>
+        {usd(spent)} of {usd(apiKey.limit)}
+        {apiKey.limit_reset !== null && ` a ${PERIODS[apiKey.limit_reset] ?? apiKey.limit_reset}`}
       </span>
     </span>
   )
@@ -105,11 +129,16 @@ export default function KeysPage() {
   return <KeyList />
 }
 
+const OWNERS = ["keys", "members"] as const
+
 function KeyList() {
   const withDisabled = query.value.get("disabled") === "1"
   const text = query.value.get("q") ?? ""
   const path = withParams("/keys", { workspace_id: workspaceId.value, include_disabled: withDisabled ? "true" : null })
   const list = useSearch<ApiKey>(path, text)
+  const owners = useNames(OWNERS)
+  const lastDays = useLastDays()
+  const columns = useMemo(() => columnsOf({ owners, lastDays }), [owners, lastDays])
   const isNew = query.value.get("new") === "1"
   const close = () => setQuery({ new: null })
   return (

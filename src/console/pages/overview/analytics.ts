@@ -20,7 +20,7 @@ export type AnalyticsQuery = {
   granularity?: "minute" | "hour" | "day"
   time_range: { start: string; end: string }
   filters?: readonly { field: Dimension; operator: "eq"; value: string }[]
-  order_by?: { field: Metric; direction: "asc" | "desc" }
+  order_by?: { field: Metric | "date"; direction: "asc" | "desc" }
   limit?: number
 }
 
