@@ -13,7 +13,15 @@ export const openQuestions = signal<readonly OpenQuestion[]>([])
 
 const AFTER_PAGE_MS = 500
 
-const hrefOf = ({ intern, session_id: id }: OpenQuestion) => `/interns/${intern.id}?session=${encodeURIComponent(id)}`
+export function questionHref({ intern, session_id: id }: OpenQuestion): string {
+  return `/interns/${intern.id}?session=${encodeURIComponent(id)}`
+}
+
+/** What would run, or the text of the question. */
+export function summaryOf({ question }: OpenQuestion): string {
+  if (question.kind === "elicitation") return question.message
+  return question.command ?? question.url ?? question.operation ?? "an operation"
+}
 
 /** Updates the open questions while the frame is shown, and announces new ones. */
 export function useQuestions(): void {
@@ -70,6 +78,6 @@ function follow(): () => void {
 
 function announce(question: OpenQuestion): void {
   if (path.value === `/interns/${question.intern.id}`) return
-  const action = { label: "Answer", run: () => navigate(hrefOf(question)) }
+  const action = { label: "Answer", run: () => navigate(questionHref(question)) }
   toast("warn", `${question.intern.name} asks a question`, action)
 }

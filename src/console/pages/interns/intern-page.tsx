@@ -3,17 +3,21 @@ import { useEffect, useState } from "preact/hooks"
 import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Intern } from "../../api/account-types.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
-import { navigate } from "../../state/router.ts"
+import { openQuestions, questionHref, summaryOf } from "../../state/questions.ts"
+import { navigate, query } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
+import { TimeLeft } from "../../ui/time-left.tsx"
 import { About } from "./about.tsx"
 import { ChatView } from "./chat.tsx"
+import { conversationOf } from "./conversations.ts"
 import { Files } from "./files.tsx"
 import { Schedules } from "./schedules/schedules.tsx"
 import { Sessions } from "./sessions/sessions.tsx"
@@ -32,10 +36,32 @@ const TABS = [
 ]
 const POLL_MS = 1_500
 
+/** The open question of another conversation than the one that is shown. */
+function Asks({ intern }: { intern: Intern }) {
+  const isChat = currentTab(TABS) === "chat"
+  const shown = isChat ? query.value.get("session") : null
+  const question = openQuestions.value.find(({ intern: { id }, session_id: of }) => id === intern.id && of !== shown)
+  // A conversation that began here shows its questions itself.
+  if (!question || (isChat && conversationOf(intern.id, shown).chat.value.pending?.id === question.id)) return null
+  return (
+    <div class="notice warn" role="status">
+      <div class="row">
+        <strong>It asks:</strong>
+        <code class="truncate grow">{summaryOf(question)}</code>
+        <TimeLeft deadline={Date.parse(question.deadline)} />
+        <Button size="small" kind="primary" href={questionHref(question)}>
+          Answer
+        </Button>
+      </div>
+    </div>
+  )
+}
+
 export default function InternPage({ params }: PageProps) {
   const path = `/interns/${params["id"] ?? ""}`
   const record = useGet<Intern>(path)
   const [isDeleting, setDeleting] = useState(false)
+  useEscape(() => navigate("/interns"), [])
   const intern = record.data
   const isWaiting = intern !== undefined && isStarting(intern)
   useEffect(() => {
@@ -86,6 +112,7 @@ export default function InternPage({ params }: PageProps) {
                 <strong>It could not start.</strong> {data.last_failure_message}
               </div>
             )}
+            <Asks intern={data} />
             <Tabs label={data.name} tabs={TABS} />
             {tab === "chat" && <ChatView intern={data} />}
             {tab === "sessions" && <Sessions intern={data} />}

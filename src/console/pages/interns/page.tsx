@@ -9,11 +9,13 @@ import { openQuestions } from "../../state/questions.ts"
 import { navigate, query, setQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { Button } from "../../ui/button.tsx"
+import { Chip } from "../../ui/chip.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Search, Select, TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
-import { Time } from "../../ui/values.tsx"
+import { Money, Time } from "../../ui/values.tsx"
+import { Activity } from "./activity.tsx"
 import { FileField, type GivenFile } from "./file-field.tsx"
 import { InternStatus } from "./status.tsx"
 
@@ -77,10 +79,10 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
     {
       id: "name",
       label: "Name",
-      width: "minmax(140px, 1fr)",
+      width: "minmax(120px, 1fr)",
       narrow: "title",
-      cell: ({ id, name }) => (
-        <a class="row-link" href={`/interns/${id}`}>
+      cell: ({ id, name, description }) => (
+        <a class="row-link" href={`/interns/${id}`} title={description ?? undefined}>
           {name}
         </a>
       ),
@@ -88,37 +90,38 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
     {
       id: "status",
       label: "State",
-      width: "minmax(170px, 1fr)",
+      width: "minmax(120px, 1fr)",
       narrow: "lead",
       cell: (intern) => <InternStatus intern={intern} />,
     },
     {
-      id: "question",
-      label: "Asks",
-      width: "minmax(150px, 1.5fr)",
-      cell: ({ id }) => {
-        const question = open.get(id)
-        if (!question) return null
-        const session = encodeURIComponent(question.session_id)
-        return (
-          <a class="truncate" href={`/interns/${id}?session=${session}`}>
-            {question.question.kind === "permission" ? question.question.operation : question.question.message}
-          </a>
-        )
-      },
+      id: "host",
+      label: "Runs",
+      width: "minmax(110px, 0.8fr)",
+      narrow: "hide",
+      cell: ({ host }) => HOST_NAMES[host],
+    },
+    {
+      id: "activity",
+      label: "Activity",
+      width: "minmax(180px, 2fr)",
+      cell: (intern) => <Activity intern={intern} question={open.get(intern.id)} />,
     },
     {
       id: "model",
       label: "Model",
-      width: "minmax(150px, 1fr)",
-      cell: ({ model }) => model ?? <span class="quiet">workspace default</span>,
+      width: "minmax(120px, 1fr)",
+      narrow: "hide",
+      cell: ({ model }) =>
+        model === null ? <span class="quiet">workspace default</span> : <Chip kind="model" id={model} />,
     },
     {
-      id: "about",
-      label: "Description",
-      width: "minmax(120px, 2fr)",
-      narrow: "hide",
-      cell: ({ description }) => <span class="truncate quiet">{description}</span>,
+      id: "cost",
+      label: "Today",
+      narrowLabel: "today",
+      width: "84px",
+      align: "right",
+      cell: ({ usage_daily: today }) => <Money value={today} />,
     },
     {
       id: "made",
@@ -129,6 +132,12 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
       cell: ({ created_at: at }) => <Time at={at} />,
     },
   ]
+}
+
+const HOST_NAMES: Record<Intern["host"], string> = {
+  embedded: "in the gateway",
+  daemon: "daemon",
+  "cloudflare-container": "container",
 }
 
 const HOSTS = [

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import type { Question } from "../../api/account-types.ts"
 import { Button } from "../../ui/button.tsx"
 import { Select, TextField } from "../../ui/field.tsx"
+import { describeRemaining, useRemaining } from "../../ui/time-left.tsx"
 import type { Pending } from "./chat-state.ts"
 import { DiffView } from "./sessions/tool-step.tsx"
 
@@ -35,23 +36,13 @@ export function QuestionPanel({ pending, onAnswer }: Props) {
 }
 
 function Countdown({ deadline }: { deadline: number }) {
-  const [remainingMs, setLeft] = useState(deadline - Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setLeft(deadline - Date.now()), 1_000)
-    setLeft(deadline - Date.now())
-    return () => clearInterval(timer)
-  }, [deadline])
-  const seconds = Math.max(0, Math.ceil(remainingMs / 1_000))
-  const text =
-    seconds === 0
-      ? "Time is up: the run is cancelled"
-      : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left to answer`
+  const remainingMs = useRemaining(deadline)
   return (
     <div class="countdown">
       <span class="bar" aria-hidden="true">
         <i style={{ width: `${Math.min(100, Math.max(0, (remainingMs / TOTAL_MS) * 100))}%` }} />
       </span>
-      <span class="quiet small num">{text}</span>
+      <span class="quiet small num">{describeRemaining(remainingMs)}</span>
     </div>
   )
 }

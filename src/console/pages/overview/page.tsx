@@ -13,9 +13,11 @@ import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "../calls/columns.tsx"
+import { Changed } from "./changed.tsx"
 import { ComparePicker } from "./compare.tsx"
 import { FirstRun } from "./first-run.tsx"
-import { comparedRange } from "./periods.ts"
+import { comparedRange, shownRange } from "./periods.ts"
+import { Questions } from "./questions.tsx"
 import { StatusLine } from "./status-line.tsx"
 import { Totals } from "./totals.tsx"
 import { Usage } from "./usage.tsx"
@@ -37,8 +39,10 @@ export default function OverviewPage() {
     <Page title={title} controls={controls}>
       <div class="read stack wide">
         <StatusLine to={range.to} limits={limits.data?.data} />
+        <Questions />
         <FirstRun />
         <Totals range={range} compared={compared} />
+        <Changed range={range} compared={compared} />
         <Usage range={range} compared={compared} />
         <div class="split">
           <Failing />
@@ -60,7 +64,7 @@ function Failing() {
     <section class="stack tight">
       <div class="row between">
         <h2>Failed lately</h2>
-        <a href="/calls?status=failed">All</a>
+        <a href={withParams("/calls", { status: ["failed", "refused"], ...shownRange() })}>All</a>
       </div>
       <Loaded query={calls} lines={4}>
         {({ data }) => (data.length === 0 ? <p class="quiet">Nothing failed.</p> : <FailedList calls={data} />)}

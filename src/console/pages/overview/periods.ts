@@ -1,3 +1,4 @@
+import { query } from "../../state/router.ts"
 import { describeRange, type Range } from "../../ui/range.tsx"
 
 const DAY = 86_400_000
@@ -38,4 +39,11 @@ export function comparedRange(range: Span, params: URLSearchParams): ComparisonR
   const chosen = others.find(({ value }) => value === params.get("against")) ?? before
   if (!chosen) throw new Error("There is always the previous period.")
   return chosen
+}
+
+/** The time range of this page as query parameters of the call list. */
+export function shownRange() {
+  const params = query.value
+  const [from, to] = [params.get("from"), params.get("to")]
+  return from !== null && to !== null ? { from, to } : { range: params.get("range") ?? "7d" }
 }

@@ -3,13 +3,17 @@ import { useGet } from "../../api/query.ts"
 import type { CallPage, Limit } from "../../api/types.ts"
 import { count, percent, usd } from "../../format/number.ts"
 import { now, relative } from "../../format/time.ts"
+import { nameOfLimit } from "../../ui/meter.tsx"
 import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics } from "./analytics.ts"
+import { reachedAt } from "./forecast.ts"
 import { numberIn, type Row } from "./series.ts"
 
 const HOUR = 3_600_000
 /** Below this share of failures, a range is healthy. */
 const FAILED_SHARE = 0.02
+/** Below this share that is left, a limit is close. */
+const TIGHT_SHARE = 0.2
 
 /** Status in one line: failures of the last hour, and the limit that is reached first. */
 export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[] | undefined }) {
@@ -25,7 +29,11 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
   const rows = failing.data ?? []
   const bad = rows.filter((row) => isFailing(row))
   const closest = limits?.find(({ binds }) => binds)
-  const isTight = closest !== undefined && closest.limit > 0 && closest.left / closest.limit < 0.2
+  const isTight = closest !== undefined && closest.limit > 0 && closest.left / closest.limit < TIGHT_SHARE
+  const forecasts = (limits ?? [])
+    .filter((limit) => !(isTight && limit === closest))
+    .map((limit) => ({ limit, at: reachedAt(limit, now.value) }))
+    .filter(({ at }) => at !== null)
   const refusals = refused.data?.data.length ?? 0
   if (failing.data === undefined) return <p class="status-line">{"\u00A0"}</p>
   return (
@@ -60,13 +68,20 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
       {isTight && (
         <li>
           <Status tone={closest.left <= 0 ? "bad" : "warn"}>
-            {closest.name ?? closest.kind}
-            {closest.interval === null ? "" : `, ${closest.interval}`}: {usd(Math.max(0, closest.left))} of{" "}
-            {usd(closest.limit)} left ({percent(Math.max(0, closest.left) / closest.limit, 0)})
+            {nameOfLimit(closest)}: {usd(Math.max(0, closest.left))} of {usd(closest.limit)} left (
+            {percent(Math.max(0, closest.left) / closest.limit, 0)})
             {closest.resets_at !== null && `, resets ${relative(Date.parse(closest.resets_at), now.value)}`}
           </Status>
         </li>
       )}
+      {forecasts.map(({ limit, at }) => (
+        <li key={nameOfLimit(limit)}>
+          <Status tone="warn">
+            {nameOfLimit(limit)}: at {percent(limit.spent / limit.limit, 0)}, reached {relative(at ?? 0, now.value)} at
+            this pace{limit.resets_at !== null && `, resets ${relative(Date.parse(limit.resets_at), now.value)}`}
+          </Status>
+        </li>
+      ))}
     </ul>
   )
 }

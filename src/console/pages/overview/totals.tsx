@@ -1,13 +1,14 @@
+import { withParams } from "../../api/client.ts"
 import { change, compact, count, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import type { Range } from "../../ui/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics } from "./analytics.ts"
-import type { ComparisonRange } from "./periods.ts"
+import { type ComparisonRange, shownRange } from "./periods.ts"
 import { numberIn, textIn, type Metric } from "./series.ts"
 
-const TOTALS: readonly Metric[] = [
+export const TOTALS: readonly Metric[] = [
   "usage",
   "byok_usage",
   "requests",
@@ -43,34 +44,40 @@ export function Totals({ range, compared }: { range: Range; compared: Comparison
               name="Spend"
               value={usd(numberIn(row, "usage"))}
               note={note(delta("usage"), range, compared)}
-              href="/calls?sort=-cost"
+              href={withParams("/calls", { sort: "-cost", ...shownRange() })}
             />
             <Figure
               name="Calls"
               value={compact(calls)}
               note={note(delta("requests", "failed_requests"), range, compared)}
-              href="/calls"
+              href={withParams("/calls", shownRange())}
             />
             <Figure
               name="Failed"
               value={percent(share)}
               note={`${count(failed)} of ${compact(calls)}`}
-              href="/calls?status=failed"
+              href={withParams("/calls", { status: "failed", ...shownRange() })}
               isBad={share > 0.02}
             />
             <Figure
               name="Tokens"
               value={compact(numberIn(row, "total_tokens"))}
               note={prompt === 0 ? "none in this range" : `${percent(cached)} of the prompts cached`}
+              href={withParams("/calls", { sort: "-tokens", ...shownRange() })}
             />
             <Figure
               name="First token"
               value={answered === 0 ? "–" : duration(numberIn(row, "latency"))}
               note={answered === 0 ? "no answer" : speed(numberIn(row, "throughput"))}
-              href="/calls?sort=-first_token"
+              href={withParams("/calls", { sort: "-first_token", ...shownRange() })}
             />
             {month && (
-              <Figure name="This month" value={usd(month.spent)} note={`${usd(month.forecast)} at this pace`} />
+              <Figure
+                name="This month"
+                value={usd(month.spent)}
+                note={`${usd(month.forecast)} at this pace`}
+                href={withParams("/calls", { sort: "-cost", from: month.first, to: month.today })}
+              />
             )}
           </div>
         )
@@ -116,7 +123,7 @@ function Figure({
 const DAY = 86_400_000
 
 /** Spend since the 1st, and the forecast for the month from the mean of the last seven days. */
-function useMonth(): { spent: number; forecast: number } | null {
+function useMonth(): { spent: number; forecast: number; first: string; today: string } | null {
   const today = Math.ceil(Date.now() / DAY) * DAY
   const date = new Date()
   const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)
@@ -130,5 +137,10 @@ function useMonth(): { spent: number; forecast: number } | null {
       .filter((row) => Date.parse(textIn(row, "date")) >= from)
       .reduce((sum, row) => sum + numberIn(row, "usage"), 0)
   const spent = since(first)
-  return { spent, forecast: spent + ((since(week) / 7) * Math.max(0, next - Date.now())) / DAY }
+  return {
+    spent,
+    forecast: spent + ((since(week) / 7) * Math.max(0, next - Date.now())) / DAY,
+    first: new Date(first).toISOString(),
+    today: new Date(today).toISOString(),
+  }
 }

@@ -15,7 +15,7 @@ import { Empty, Loaded } from "../../ui/states.tsx"
 import { Money } from "../../ui/values.tsx"
 import type { FilterName } from "../calls/filters.ts"
 import { type Dimension, download, rangeOf, stepsOf, useAnalytics } from "./analytics.ts"
-import type { ComparisonRange } from "./periods.ts"
+import { type ComparisonRange, shownRange } from "./periods.ts"
 import { numberIn, textIn, toSeries, type Metric, type Row } from "./series.ts"
 
 const DIMENSIONS: readonly { value: Dimension; label: string }[] = [
@@ -153,13 +153,6 @@ const FILTER_OF: Partial<Record<Dimension, FilterName>> = {
 }
 /** Columns of each breakdown; another metric replaces the tokens. */
 const IN_COLUMNS: ReadonlySet<Metric> = new Set(["usage", "requests", "total_tokens"])
-
-/** The time range of this page as query parameters of the call list. */
-function shownRange() {
-  const params = query.value
-  const [from, to] = [params.get("from"), params.get("to")]
-  return from !== null && to !== null ? { from, to } : { range: params.get("range") ?? "7d" }
-}
 
 function NoCalls() {
   return (
