@@ -1,19 +1,19 @@
 import type { ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
 import { useGet } from "../../api/query.ts"
 import type { Call, CallStory } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
 import { toast } from "../../state/toasts.ts"
-import { Button, Segmented } from "../../ui/button.tsx"
+import { Button } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
-import { CopyButton, Json } from "../../ui/code.tsx"
+import { CopyButton } from "../../ui/code.tsx"
 import { copyText } from "../../ui/copy.ts"
-import { LateMarkdown } from "../../ui/late-markdown.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "./columns.tsx"
+import { messagesIn, textOf } from "./content.ts"
 import { callHref } from "./filters.ts"
+import { LoggedContent } from "./logged-content.tsx"
 import { Arithmetic, Held, timeLine, Trail, Waterfall } from "./story.tsx"
 
 type Props = { id: string; rows: readonly Call[] }
@@ -126,7 +126,9 @@ function Story({ story }: { story: CallStory }) {
             </>
           )}
           <dt>Provider</dt>
-          <dd>{story.provider ?? "none"}</dd>
+          <dd>
+            <Chip kind="provider" id={story.provider} />
+          </dd>
           <dt>Tokens</dt>
           <dd>
             {Object.entries(story.tokens_by_kind)
@@ -141,14 +143,18 @@ function Story({ story }: { story: CallStory }) {
           <dt>Finish reason</dt>
           <dd>{story.finish_reason ?? "none"}</dd>
           <dt>App</dt>
-          <dd>{story.app ?? "–"}</dd>
+          <dd>
+            <Chip kind="app" id={story.app} />
+          </dd>
           <dt>User</dt>
-          <dd>{story.user ?? "–"}</dd>
+          <dd>
+            <Chip kind="end_user" id={story.user} />
+          </dd>
           <dt>Request</dt>
           <dd class="mono small">{story.request_id}</dd>
         </dl>
       </Section>
-      <Content story={story} />
+      <LoggedContent story={story} />
       <SessionCalls story={story} />
     </div>
   )
@@ -172,20 +178,6 @@ function SessionCalls({ story }: { story: CallStory }) {
       </ul>
     </Section>
   )
-}
-
-type Message = { role?: string; content?: unknown }
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content
-  if (!Array.isArray(content)) return content === null || content === undefined ? "" : JSON.stringify(content)
-  return content
-    .map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "[attachment]"))
-    .join("\n")
-}
-
-function messagesIn(story: CallStory): Message[] {
-  return (story.content?.input.messages ?? []) as Message[]
 }
 
 function Actions({ story }: { story: CallStory }) {
@@ -218,52 +210,5 @@ function Actions({ story }: { story: CallStory }) {
         Copy a report
       </Button>
     </div>
-  )
-}
-
-function Content({ story }: { story: CallStory }) {
-  const [view, setView] = useState<"conversation" | "raw">("conversation")
-  if (!story.content)
-    return (
-      <Section title="Content">
-        <p class="quiet">
-          Not logged. Turn on content logging in the workspace's <a href="/settings">settings</a> to keep requests and
-          responses of later calls.
-        </p>
-      </Section>
-    )
-  return (
-    <section class="stack tight">
-      <div class="row between">
-        <h3>Content</h3>
-        <Segmented
-          label="View"
-          value={view}
-          onChange={setView}
-          options={[
-            { value: "conversation", label: "Conversation" },
-            { value: "raw", label: "JSON" },
-          ]}
-        />
-      </div>
-      {view === "raw" ? (
-        <Json value={story.content} label="Content" />
-      ) : (
-        <>
-          {messagesIn(story).map((message, index) => (
-            <div key={index} class="message">
-              <span class="small quiet">{message.role ?? "message"}</span>
-              <div class="message-text" dir="auto">
-                {textOf(message.content)}
-              </div>
-            </div>
-          ))}
-          <div class="message">
-            <span class="small quiet">assistant</span>
-            <LateMarkdown text={story.content.output.completion ?? ""} />
-          </div>
-        </>
-      )}
-    </section>
   )
 }

@@ -4,6 +4,7 @@ import { changesOf } from "../../api/changes.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { Guardrail } from "../../api/account-types.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { navigate } from "../../state/router.ts"
@@ -18,12 +19,14 @@ import { Loaded } from "../../ui/states.tsx"
 import { Time } from "../../ui/values.tsx"
 import { Applies, Assigned } from "./applies.tsx"
 import { type Draft, toChange, toDraft } from "./draft.ts"
+import { History } from "./history.tsx"
 import { Rules } from "./rules.tsx"
 import { Tester } from "./tester.tsx"
 
 export default function GuardrailPage({ params }: PageProps) {
   const path = `/guardrails/${params["id"] ?? ""}`
   const guardrail = useGet<{ data: Guardrail }>(path)
+  useEscape(() => navigate("/guardrails"), [])
   const crumb = <a href="/guardrails">Guardrails</a>
   const { data } = guardrail
   if (!data)
@@ -88,6 +91,7 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
       <div class="guardrail">
         <div class="tester-side stack wide">
           <Tester draft={draft} />
+          <History draft={draft} />
         </div>
         <div class="stack wide">
           <div class="pairs">

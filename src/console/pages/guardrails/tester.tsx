@@ -3,13 +3,15 @@ import { api, ApiError } from "../../api/client.ts"
 import type { ContentTest } from "../../api/account-types.ts"
 import { Button } from "../../ui/button.tsx"
 import { TextArea } from "../../ui/field.tsx"
+import { Marked } from "../../ui/marked.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import { type Draft, rulesOf } from "./draft.ts"
 
 const SAMPLE =
   "Hello, I am Ada Lovelace. Write to ada@example.com or call +49 30 901820.\nMy card is 4111 1111 1111 1111, my key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789."
 const WAIT_MS = 200
-const PIECE = 7
+/** Pieces of providers have any length. */
+const LONGEST_PIECE = 14
 const PIECE_MS = 120
 
 const TONES: Record<string, { tone: Tone; text: string }> = {
@@ -32,7 +34,7 @@ export function Tester({ draft }: { draft: Draft }) {
       setArrived(null)
       return undefined
     }
-    const timer = setTimeout(() => setArrived(arrived + PIECE), PIECE_MS)
+    const timer = setTimeout(() => setArrived(arrived + 1 + Math.floor(Math.random() * LONGEST_PIECE)), PIECE_MS)
     return () => clearTimeout(timer)
   }, [arrived, text])
   const verdict = TONES[result?.action ?? "none"]
@@ -97,27 +99,4 @@ function useTest(text: string, draft: Draft): { result: ContentTest | undefined;
     return () => clearTimeout(timer)
   }, [text, rules])
   return { result, error }
-}
-
-type Match = ContentTest["matches"][number]
-
-function Marked({ text, matches }: { text: string; matches: readonly Match[] }) {
-  const parts = []
-  let at = 0
-  for (const { start, end, pattern, action } of matches.toSorted((a, b) => a.start - b.start)) {
-    if (start < at || end > text.length) continue
-    parts.push(text.slice(at, start))
-    parts.push(
-      <mark key={start} class={action} title={`${pattern}: ${action}`}>
-        {text.slice(start, end)}
-      </mark>,
-    )
-    at = end
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(at)}
-    </>
-  )
 }
