@@ -15,6 +15,7 @@ export const FILTERS = [
   "session_id",
   "user",
   "guardrail",
+  "preset",
 ] as const
 export type FilterName = (typeof FILTERS)[number]
 
@@ -26,7 +27,7 @@ const LABELS: Partial<Record<FilterName, string>> = {
 }
 
 /** Filters whose values are ids, with the source of their names. */
-const NAMED = { key: "keys", workspace: "workspaces", creator_user_id: "members" } as const
+const NAMED = { key: "keys", workspace: "workspaces", creator_user_id: "members", preset: "presets" } as const
 
 export function namedListsOf(filters: readonly ActiveFilter[]) {
   return filters.flatMap(({ name }) => (name in NAMED ? [NAMED[name as keyof typeof NAMED]] : []))

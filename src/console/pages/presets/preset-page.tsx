@@ -4,9 +4,12 @@ import { api, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { PresetVersion, PresetWithVersion } from "../../api/account-types.ts"
+import type { CallPage } from "../../api/types.ts"
+import { count, plural } from "../../format/number.ts"
+import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
-import { query, setQuery, withQuery } from "../../state/router.ts"
+import { navigate, query, setQuery, withQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
 import { attempt } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -25,6 +28,7 @@ export default function PresetPage({ params }: PageProps) {
   const preset = useGet<{ data: PresetWithVersion }>(withParams(base, presetQuery()))
   const versions = useAll<PresetVersion>(withParams(`${base}/versions`, presetQuery()))
   const [isMaking, setMaking] = useState(false)
+  useEscape(() => navigate("/presets"), [])
   const current = preset.data?.data
   const list = (versions.data?.data ?? []).toSorted((a, b) => b.version - a.version)
   const patch = (body: Record<string, unknown>, text: string) =>
@@ -70,6 +74,10 @@ export default function PresetPage({ params }: PageProps) {
                 <dd>
                   <Status tone={data.status === "active" ? "good" : "off"}>{data.status}</Status>
                 </dd>
+                <dt>Used by</dt>
+                <dd>
+                  <UsedToday id={data.id} />
+                </dd>
                 <dt>Description</dt>
                 <dd>{data.description ?? <span class="faint">–</span>}</dd>
               </dl>
@@ -92,6 +100,29 @@ export default function PresetPage({ params }: PageProps) {
         <VersionDialog slug={slug} from={current?.designated_version ?? null} onClose={() => setMaking(false)} />
       )}
     </Page>
+  )
+}
+
+const DAY_MS = 86_400_000
+const MAX_COUNTED = 200
+
+/** Calls since midnight, UTC, that named the preset. */
+function UsedToday({ id }: { id: string }) {
+  const midnight = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS).toISOString()
+  const calls = useGet<CallPage>(withParams("/calls", { preset: id, from: midnight, limit: MAX_COUNTED }))
+  if (!calls.data) return <span class="faint">{calls.error ? "not known" : "…"}</span>
+  const { data, has_more: hasMore } = calls.data
+  if (data.length === 0) return <a href={`/calls?preset=${id}&range=30d`}>no calls today</a>
+  return (
+    <a
+      href={withParams("/calls", {
+        preset: id,
+        from: midnight,
+        to: new Date(Date.parse(midnight) + DAY_MS).toISOString(),
+      })}
+    >
+      {hasMore ? `${count(MAX_COUNTED)} or more calls` : plural(data.length, "call")} today
+    </a>
   )
 }
 
