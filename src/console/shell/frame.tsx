@@ -76,7 +76,7 @@ function EntryLink({ entry }: { entry: Entry }) {
   )
 }
 
-const IN_BAR = ["/", "/playground", "/calls", "/keys"]
+const IN_BAR = ["/", "/playground", "/calls", "/interns", "/keys"]
 
 function BottomBar({ visible }: { visible: readonly Entry[] }) {
   const inBar = visible.filter((entry) => IN_BAR.includes(entry.path))

@@ -15,7 +15,7 @@ export const closeDialog = () => {
 }
 
 export const SHORTCUTS = [
-  ["Ctrl K", "Go to a page, a model or a key, or run an action"],
+  ["Ctrl K", "Go to a page or an object, or run an action"],
   ["/", "Move to the filter of the page"],
   ["j, k", "Next and previous row"],
   ["Enter", "Open the row"],

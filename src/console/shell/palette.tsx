@@ -1,12 +1,13 @@
 import { matches, termsOf } from "../format/search.ts"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
-import { useAll } from "../api/pages.ts"
-import { useGet } from "../api/query.ts"
+import { api } from "../api/client.ts"
+import { readAll, readByCursor, useAll } from "../api/pages.ts"
+import { useGet, useQuery } from "../api/query.ts"
 import type { ApiKey, List, Model } from "../api/types.ts"
 import { navigate } from "../state/router.ts"
 import { may, signOut } from "../state/session.ts"
 import { theme } from "../state/theme.ts"
-import { hrefOf } from "../ui/chip.tsx"
+import { type ChipKind, hrefOf } from "../ui/chip.tsx"
 import { Dialog } from "../ui/dialog.tsx"
 import { Icon, type IconName } from "../ui/icon.tsx"
 import { visibleEntries } from "./frame.tsx"
@@ -60,6 +61,7 @@ function actions(): Item[] {
 function useItems(): Item[] {
   const models = useGet<List<Model>>("/models")
   const keys = useAll<ApiKey>(may("keys:read") ? "/keys" : null)
+  const others = useOtherObjects()
   return useMemo(
     () => [
       ...visibleEntries().map(({ path, label, icon }) => ({ kind: "Page", label, icon, run: () => navigate(path) })),
@@ -78,16 +80,70 @@ function useItems(): Item[] {
         icon: "models" as const,
         run: () => navigate(hrefOf("model", id)),
       })),
+      ...others,
     ],
-    [models.data, keys.data],
+    [models.data, keys.data, others],
+  )
+}
+
+type Named = {
+  id: string
+  slug?: string
+  name?: string
+  email?: string
+  first_name?: string | null
+  last_name?: string | null
+}
+
+/** Objects with a name, by the list that has them. */
+const OBJECTS: readonly { kind: ChipKind; label: string; icon: IconName; area: string; path: string }[] = [
+  { kind: "intern", label: "Intern", icon: "interns", area: "interns:read", path: "/interns" },
+  { kind: "guardrail", label: "Guardrail", icon: "guardrails", area: "guardrails:read", path: "/guardrails" },
+  { kind: "preset", label: "Preset", icon: "presets", area: "presets:read", path: "/presets" },
+  { kind: "provider", label: "Provider", icon: "providers", area: "byok:read", path: "/providers" },
+  { kind: "member", label: "Member", icon: "person", area: "members:read", path: "/organization/members" },
+  { kind: "workspace", label: "Workspace", icon: "workspace", area: "workspaces:read", path: "/workspaces" },
+]
+/** A list is searched on its page if it is longer. */
+const MAX_OBJECTS = 500
+
+function nameOf({ id, name, email, first_name: first, last_name: last }: Named): string {
+  return name ?? ([first, last].filter(Boolean).join(" ") || email || id)
+}
+
+function useOtherObjects(): Item[] {
+  const lists = OBJECTS.map(({ area, path, kind }) =>
+    useQuery<{ data: Named[] }>(may(area) ? `${path}#palette` : null, () =>
+      kind === "intern" ? readByCursor<Named>(path, MAX_OBJECTS) : readAll<Named>(path, api, MAX_OBJECTS),
+    ),
+  )
+  return useMemo(
+    () =>
+      OBJECTS.flatMap(({ kind, label, icon }, index) =>
+        (lists[index]?.data?.data ?? []).map((object): Item => {
+          const id = kind === "preset" || kind === "provider" ? (object.slug ?? object.id) : object.id
+          const detail = object.email ?? object.slug
+          return {
+            kind: label,
+            label: nameOf(object),
+            ...(detail !== undefined && { detail }),
+            icon,
+            run: () => navigate(hrefOf(kind, id)),
+          }
+        }),
+      ),
+    lists.map(({ data }) => data),
   )
 }
 
 /** Every word of the search must occur; a match at the start of the label comes first. */
 function search(items: readonly Item[], text: string): Item[] {
   const found = items.filter(({ kind, label, detail = "" }) => matches(text, `${kind} ${label} ${detail}`))
-  const [first = ""] = termsOf(text)
-  const rank = ({ label }: Item) => (label.toLowerCase().startsWith(first) ? 0 : 1)
+  const [first = "", second] = termsOf(text)
+  const startsWith = ({ label }: Item, term: string) => label.toLowerCase().startsWith(term)
+  // "intern scout" is the intern before its key, which has that name.
+  const isOfKind = (item: Item) => second !== undefined && item.kind.toLowerCase() === first && startsWith(item, second)
+  const rank = (item: Item) => (isOfKind(item) ? 0 : startsWith(item, first) ? 1 : 2)
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SHOWN)
 }
 
@@ -121,11 +177,11 @@ export function Palette() {
       <input
         type="text"
         role="combobox"
-        aria-label="Search pages, actions, keys and models"
+        aria-label="Search pages, actions and objects"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${index}`}
-        placeholder="Search pages, actions, keys and models"
+        placeholder="Search pages, actions and objects"
         autoFocus
         spellcheck={false}
         value={text}
