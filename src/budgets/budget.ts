@@ -1,8 +1,9 @@
-import type { Limit } from "../ledger/limits.ts"
+import type { Limit, LimitStatus } from "../ledger/limits.ts"
 import { formatUsd, nanoToUsd } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
-import type { Budget } from "./schemas.ts"
+import { windowEnd } from "../money/windows.ts"
+import type { Budget, BudgetWithUse } from "./schemas.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import { BUDGET_INTERVALS, type BudgetInterval, type BudgetRow } from "./table.ts"
 
@@ -51,5 +52,14 @@ export function toBudget(row: BudgetRow): Budget {
     reset_interval: row.interval === "lifetime" ? null : row.interval,
     created_at: toTimestamp(row.createdAt),
     updated_at: toTimestamp(row.updatedAt),
+  }
+}
+
+export function withUse(row: BudgetRow, standing: LimitStatus | undefined, now: number): BudgetWithUse {
+  return {
+    ...toBudget(row),
+    spent_usd: nanoToUsd(standing?.spentNano ?? 0),
+    held_usd: nanoToUsd(standing?.heldNano ?? 0),
+    resets_at: row.interval === "lifetime" ? null : toTimestamp(windowEnd(row.interval, now)),
   }
 }

@@ -8,8 +8,18 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { newId } from "../support/ids.ts"
-import { requireAscendingLimits, toBudget } from "./budget.ts"
-import { BudgetResponse, BudgetChange, BudgetDeleted, BudgetList, BudgetPath, WorkspacePath } from "./schemas.ts"
+import type { Env } from "../config/env.ts"
+import { openLedger } from "../ledger/client.ts"
+import { budgetLimits, requireAscendingLimits, toBudget, withUse } from "./budget.ts"
+import {
+  BudgetResponse,
+  BudgetChange,
+  BudgetDeleted,
+  BudgetList,
+  BudgetPath,
+  type BudgetWithUse,
+  WorkspacePath,
+} from "./schemas.ts"
 import { type BudgetedWorkspace, deleteBudget, findBudgets, putBudget } from "./store.ts"
 
 const PATH = "/workspaces/{workspaceRef}/budgets"
@@ -22,6 +32,7 @@ const list = createRoute({
   path: PATH,
   operationId: "listWorkspaceBudgets",
   summary: "List the budgets of a workspace",
+  description: "With the spent and held amounts of the current window.",
   request: { params: WorkspacePath },
   responses: { 200: ok(BudgetList, "The budgets, the largest first."), ...FAILURES },
 })
@@ -60,8 +71,12 @@ const remove = createRoute({
 
 export const budgets = newRouter()
   .openapi(list, async (c) => {
-    const found = await workspaceOf(c.env.DB, c.var.principal.organizationId, c.req.valid("param").workspaceRef)
-    return c.json({ data: found.budgets.map(toBudget), include_byok_in_budgets: found.includeByok }, 200)
+    const { organizationId } = c.var.principal
+    const found = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
+    return c.json(
+      { data: await budgetsWithUse(c.env, organizationId, found), include_byok_in_budgets: found.includeByok },
+      200,
+    )
   })
   .openapi(get, async (c) => {
     const { workspaceRef, interval } = c.req.valid("param")
@@ -119,4 +134,18 @@ async function workspaceOf(db: D1Database, organizationId: string, ref: string):
   const found = await findBudgets(db, organizationId, ref)
   if (!found) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
   return found
+}
+
+/** Adds what the ledger counts for each. */
+async function budgetsWithUse(
+  env: Env,
+  organizationId: string,
+  { workspaceId, includeByok, budgets: rows }: BudgetedWorkspace,
+): Promise<BudgetWithUse[]> {
+  if (rows.length === 0) return []
+  const limits = budgetLimits(workspaceId, { includeByok, limits: rows })
+  // The first of the standings is the balance.
+  const [, ...statuses] = await openLedger(env, organizationId).limitStatuses(limits)
+  const now = Date.now()
+  return rows.map((row, at) => withUse(row, statuses[at], now))
 }

@@ -38,7 +38,14 @@ export const Budget = z
   .meta({ id: "WorkspaceBudget" })
 export type Budget = z.infer<typeof Budget>
 
+export const BudgetWithUse = Budget.extend({
+  spent_usd: z.number().meta({ description: "USD in the current window." }),
+  held_usd: z.number().meta({ description: "USD that is reserved for running calls." }),
+  resets_at: z.iso.datetime().nullable().meta({ description: "Start of the next window, in UTC." }),
+}).meta({ id: "WorkspaceBudgetWithUse" })
+export type BudgetWithUse = z.infer<typeof BudgetWithUse>
+
 const flag = { include_byok_in_budgets: z.boolean() }
 export const BudgetResponse = z.object({ data: Budget, ...flag }).meta({ id: "WorkspaceBudgetAnswer" })
-export const BudgetList = z.object({ data: z.array(Budget), ...flag }).meta({ id: "WorkspaceBudgetList" })
+export const BudgetList = z.object({ data: z.array(BudgetWithUse), ...flag }).meta({ id: "WorkspaceBudgetList" })
 export const BudgetDeleted = z.object({ deleted: z.literal(true) }).meta({ id: "WorkspaceBudgetDeleted" })

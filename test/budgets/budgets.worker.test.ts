@@ -104,6 +104,15 @@ describe("a call under a budget", () => {
     const third = await second.as.chat("sim/echo", "x".repeat(400))
     expect(third.status).toBe(403)
     await expectJson(200, call(await newWorkspace(), 20))
+    type Listed = { data: { limit_usd: number; spent_usd: number; held_usd: number; resets_at: string | null }[] }
+    const { data } = await expectJson<Listed>(200, workspace.manage.get("/workspaces/default/budgets"))
+    expect(data).toMatchObject([{ limit_usd: 0.0014, held_usd: 0, resets_at: null }])
+    const { data: limits } = await expectJson<{ data: { kind: string; spent: number }[] }>(
+      200,
+      workspace.as.get("/key/limits"),
+    )
+    expect(data[0]?.spent_usd).toBe(limits.find(({ kind }) => kind === "budget")?.spent)
+    expect(data[0]?.spent_usd).toBeGreaterThan(0)
   })
 
   test("never exceeds it, with any number of concurrent calls", async () => {
