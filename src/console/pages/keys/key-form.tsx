@@ -11,6 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
 import { ConnectAgent } from "./connect-agent.tsx"
+import { LimitPreview } from "./limit-preview.tsx"
 import { EMPTY_LIST, readList, toListText } from "../../format/list.ts"
 
 const RESETS = [
@@ -257,6 +258,7 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
     <Dialog title={`Edit “${apiKey.name}”`} onClose={onClose} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <Fields input={input} onChange={setInput} />
+        <LimitPreview apiKey={shown} input={input} />
         {error && <ErrorPanel error={error} />}
         <footer>
           <Button onClick={onClose}>Cancel</Button>

@@ -32,8 +32,8 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
     width: "minmax(160px, 2fr)",
     narrow: "title",
     cell: ({ hash, name, kind }) => (
-      <span class="row tight nowrap">
-        <a class="row-link truncate" href={hrefOf("key", hash)}>
+      <span class="row tight nowrap" dir="ltr">
+        <a class="row-link truncate" dir="auto" href={hrefOf("key", hash)}>
           {name}
         </a>
         {kind !== "normal" && <span class="tag">{kind.replace("_", " ")}</span>}
@@ -162,7 +162,7 @@ function KeyList() {
       }
     >
       <div class="scroller">
-        <Loaded query={list}>
+        <Loaded query={list} shape="table">
           {({ data: rows, total_count: total = 0 }) => {
             if (rows.length === 0 && text !== "") return <NoMatch what="key" text={text} />
             if (rows.length === 0)

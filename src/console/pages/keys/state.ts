@@ -2,16 +2,7 @@ import type { ApiKey } from "../../api/types.ts"
 import { usd } from "../../format/number.ts"
 import { absolute } from "../../format/time.ts"
 import type { Tone } from "../../ui/status.tsx"
-
-/** When a limit resets: windows of UTC. */
-export function resetAt(reset: string | null, now: number): number | null {
-  const date = new Date(now)
-  const day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())
-  if (reset === "daily") return day + 86_400_000
-  if (reset === "weekly") return day + (8 - (date.getUTCDay() || 7)) * 86_400_000
-  if (reset === "monthly") return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-  return null
-}
+import { resetAt } from "./reset.ts"
 
 /** Describes whether a key works and, if not, why and until when. */
 export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } {
