@@ -4,10 +4,10 @@ import { useGet } from "../../api/query.ts"
 import type { AuditRecord } from "../../api/account-types.ts"
 import type { List } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
+import { useNames } from "../../state/names.ts"
 import { query, setQuery, withQuery } from "../../state/router.ts"
 import { Button } from "../../ui/button.tsx"
-import { Chip } from "../../ui/chip.tsx"
-import { Json } from "../../ui/code.tsx"
+import { Chip, type ChipKind } from "../../ui/chip.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
@@ -26,6 +26,7 @@ export function Audit() {
   const offset = Number(query.value.get("offset") ?? 0)
   const list = useGet<List<AuditRecord>>(withParams("/audit", { ...filters, limit: PAGE, offset }))
   const [shown, setShown] = useState<AuditRecord>()
+  const names = useNames(NAMED)
   const total = list.data?.total_count ?? 0
   return (
     <div class="stack">
@@ -50,7 +51,7 @@ export function Audit() {
               <p>Every change of the account and every denied request is recorded here.</p>
             </Empty>
           ) : (
-            <Table label="Audit log" columns={columnsOf(setShown)} rows={data} rowKey={({ id }) => id} />
+            <Table label="Audit log" columns={columnsOf(setShown, names)} rows={data} rowKey={({ id }) => id} />
           )
         }
       </Loaded>
@@ -61,12 +62,41 @@ export function Audit() {
           {offset + PAGE < total && <Button href={withQuery({ offset: String(offset + PAGE) })}>Older</Button>}
         </span>
       </div>
-      {shown && <Details entry={shown} onClose={() => setShown(undefined)} />}
+      {shown && <Details entry={shown} names={names} onClose={() => setShown(undefined)} />}
     </div>
   )
 }
 
-function columnsOf(onShow: (entry: AuditRecord) => void): Column<AuditRecord>[] {
+type Names = ReadonlyMap<string, string>
+
+const NAMED = ["keys", "members", "workspaces"] as const
+/** Resources with a page, and the chip that leads there. */
+const CHIPS: Partial<Record<string, ChipKind>> = {
+  api_key: "key",
+  workspace: "workspace",
+  member: "member",
+  guardrail: "guardrail",
+  guardrail_key: "guardrail",
+  guardrail_member: "guardrail",
+  preset: "preset",
+  intern: "intern",
+}
+
+/** The key that made a change; a directory and the bootstrap key have no page. */
+function Actor({ entry: { key_hash: hash, key_label: label }, names }: { entry: AuditRecord; names: Names }) {
+  if (label === "bootstrap" || label.startsWith("scim:")) return <span class="truncate">{label}</span>
+  return <Chip kind="key" id={hash} label={names.get(hash) ?? label} />
+}
+
+function Resource({ entry, names }: { entry: AuditRecord; names: Names }) {
+  const { resource_type: type, resource_id: id, action } = entry
+  const kind = CHIPS[type]
+  if (kind === undefined || action.endsWith(".delete")) return <code class="truncate small">{id}</code>
+  const { name } = entry.changes
+  return <Chip kind={kind} id={id} label={names.get(id) ?? (typeof name === "string" ? name : id)} />
+}
+
+function columnsOf(onShow: (entry: AuditRecord) => void, names: Names): Column<AuditRecord>[] {
   return [
     { id: "time", label: "Time", width: "90px", narrow: "lead", cell: ({ created_at: at }) => <Time at={at} /> },
     {
@@ -84,13 +114,13 @@ function columnsOf(onShow: (entry: AuditRecord) => void): Column<AuditRecord>[] 
       id: "who",
       label: "Who",
       width: "minmax(150px, 1fr)",
-      cell: ({ key_hash: hash, key_label: label }) => <Chip kind="key" id={hash} label={label} />,
+      cell: (entry) => <Actor entry={entry} names={names} />,
     },
     {
       id: "resource",
       label: "On",
       width: "minmax(150px, 1fr)",
-      cell: ({ resource_id: id }) => <code class="truncate small">{id}</code>,
+      cell: (entry) => <Resource entry={entry} names={names} />,
     },
     {
       id: "changes",
@@ -108,7 +138,9 @@ function columnsOf(onShow: (entry: AuditRecord) => void): Column<AuditRecord>[] 
   ]
 }
 
-function Details({ entry, onClose }: { entry: AuditRecord; onClose: () => void }) {
+type DetailsProps = { entry: AuditRecord; names: Names; onClose: () => void }
+
+function Details({ entry, names, onClose }: DetailsProps) {
   return (
     <Dialog title={entry.action} onClose={onClose} wide>
       <dl class="facts">
@@ -116,11 +148,18 @@ function Details({ entry, onClose }: { entry: AuditRecord; onClose: () => void }
         <dd>{new Date(entry.created_at).toISOString()}</dd>
         <dt>Who</dt>
         <dd>
-          <Chip kind="key" id={entry.key_hash} label={entry.key_label} /> {entry.creator_user_id}
+          <Actor entry={entry} names={names} />{" "}
+          {entry.creator_user_id !== null && (
+            <Chip
+              kind="member"
+              id={entry.creator_user_id}
+              label={names.get(entry.creator_user_id) ?? entry.creator_user_id}
+            />
+          )}
         </dd>
         <dt>On</dt>
         <dd>
-          {entry.resource_type} <code>{entry.resource_id}</code>
+          {entry.resource_type} <Resource entry={entry} names={names} />
         </dd>
         <dt>From</dt>
         <dd>
@@ -130,13 +169,52 @@ function Details({ entry, onClose }: { entry: AuditRecord; onClose: () => void }
         <dd>
           <code>{entry.request_id}</code>
         </dd>
-        <dt>Changed</dt>
-        <dd>{entry.changed_fields.join(", ") || "nothing"}</dd>
       </dl>
-      <Json label="New values" value={entry.changes} />
+      <Changes entry={entry} />
       <footer>
         <Button onClick={onClose}>Close</Button>
       </footer>
     </Dialog>
   )
+}
+
+const EARLIER = 100
+
+/** The changed fields. Their former values are those of the latest earlier entry of the resource that has them. */
+function Changes({ entry }: { entry: AuditRecord }) {
+  const { resource_type, resource_id, created_at: to, changed_fields: fields, changes } = entry
+  const path = withParams("/audit", { resource_type, resource_id, to, limit: EARLIER })
+  const earlier = useGet<List<AuditRecord>>(fields.length === 0 ? null : path)
+  if (fields.length === 0) return <p class="quiet">No field was changed.</p>
+  const before = (field: string) => earlier.data?.data.find((other) => field in other.changes)?.changes[field]
+  return (
+    <table class="audit-changes">
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map((field) => (
+          <tr key={field}>
+            <th scope="row">{field}</th>
+            <td>
+              <Value value={before(field)} />
+            </td>
+            <td>
+              <Value value={changes[field]} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Values of secrets, and those from before the log began, are not in the log. */
+function Value({ value }: { value: unknown }) {
+  if (value === undefined) return <span class="faint">not recorded</span>
+  return <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
 }

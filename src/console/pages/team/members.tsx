@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { OrganizationMember } from "../../../members/schemas.ts"
-import { api } from "../../api/client.ts"
+import { api, withParams } from "../../api/client.ts"
 import { useSearch } from "../../api/pages.ts"
 import { invalidate } from "../../api/query.ts"
 import { count } from "../../format/number.ts"
@@ -111,6 +111,13 @@ function columnsOf(onRemove: (member: Member) => void): Column<Member>[] {
       width: "110px",
       narrow: "lead",
       cell: ({ role }) => ROLES.find(({ value }) => value === role)?.label ?? role,
+    },
+    {
+      id: "calls",
+      label: "Calls",
+      width: "120px",
+      narrow: "hide",
+      cell: ({ id }) => <a href={withParams("/calls", { creator_user_id: id, range: "30d" })}>of its keys</a>,
     },
     {
       id: "id",
