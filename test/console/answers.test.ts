@@ -76,6 +76,40 @@ describe.runIf(hasChromium)("answers", () => {
     })
   })
 
+  test("a lower limit of a key shows the calls that it would have refused, before it is saved", async () => {
+    const { key, data } = await send<MadeKey>("POST", "/keys", { name: "spender" })
+    await ask(key, "One")
+    await ask(key, "Two")
+    await expect
+      .poll(async () => (await send<{ data: unknown[] }>("GET", `/calls?key=${data.hash}`)).data.length)
+      .toBe(2)
+    await visiting(acme.managementKey, async (page) => {
+      await page.goto(`${origin}/keys/${data.hash}`)
+      await page.getByRole("button", { name: "Edit the limit" }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Limit, USD").fill("0.000001")
+      await dialog.getByLabel("Limit resets").selectOption("daily")
+      await dialog.getByText("1 of the 2 calls of today would have been refused").waitFor()
+      await dialog.getByLabel("Limit, USD").fill("5")
+      await dialog.getByText(/^All 2 calls of today fit/).waitFor()
+    })
+  })
+
+  test("the audit log names keys and resources, and shows a field before and after its change", async () => {
+    const { data } = await send<MadeKey>("POST", "/keys", { name: "audited", limit: 2 })
+    await send("PATCH", `/keys/${data.hash}`, { limit: 7 })
+    await visiting(acme.managementKey, async (page) => {
+      await page.goto(`${origin}/settings?tab=audit&action=api_key.update`)
+      const row = page.getByRole("row").filter({ hasText: "audited" }).first()
+      await row.getByRole("button", { name: "api_key.update" }).click()
+      const changed = page.getByRole("dialog").getByRole("row").filter({ hasText: "limit" })
+      await expect.poll(() => changed.getByRole("cell").allTextContents()).toEqual(["2", "7"])
+      await page.keyboard.press("Escape")
+      await row.getByRole("link", { name: "audited" }).click()
+      await page.getByRole("heading", { name: /audited/ }).waitFor()
+    })
+  })
+
   test("a guardrail is tried on the calls of the last 24 hours before it is saved", async () => {
     await logContent()
     const { key } = await send<MadeKey>("POST", "/keys", { name: "mailer" })

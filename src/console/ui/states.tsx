@@ -10,18 +10,23 @@ import { copyText } from "./copy.ts"
 const SKELETON_AFTER_MS = 300
 const WIDTHS = ["62%", "84%", "45%", "71%", "56%", "78%"]
 
-/** Placeholder lines. Hidden for the first 300 ms, in which most responses arrive. */
-export function Skeleton({ lines = 6 }: { lines?: number }) {
+/** `table`: rows with the height and the lines of a table. */
+type Shape = "lines" | "table"
+
+/** Placeholder in the shape of what loads. Hidden for the first 300 ms, in which most responses arrive. */
+export function Skeleton({ lines = 6, shape = "lines" }: { lines?: number; shape?: Shape }) {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), SKELETON_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
   return (
-    <div class="stack" role="status" aria-label="Loading">
+    <div class={shape === "table" ? "skeleton-rows" : "stack"} role="status" aria-label="Loading">
       {isLate &&
         Array.from({ length: lines }, (_, index) => (
-          <span key={index} class="skeleton" style={{ width: WIDTHS[index % WIDTHS.length] }} />
+          <div key={index}>
+            <span class="skeleton" style={{ width: WIDTHS[index % WIDTHS.length] }} />
+          </div>
         ))}
     </div>
   )
@@ -75,11 +80,16 @@ export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => vo
 const STALE_MS = 120_000
 
 /** The data of a query, or its state. After a failed refresh, the data stays with its age. */
-export function Loaded<T>(props: { query: Query<T>; lines?: number; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>(props: {
+  query: Query<T>
+  lines?: number
+  shape?: Shape
+  children: (data: T) => ComponentChildren
+}) {
   const { data, error, isLoading, updatedAt, refresh } = props.query
   if (data === undefined) {
     if (error && !isLoading) return <ErrorPanel error={error} retry={refresh} />
-    return <Skeleton lines={props.lines ?? 6} />
+    return <Skeleton lines={props.lines ?? (props.shape === "table" ? 12 : 6)} shape={props.shape ?? "lines"} />
   }
   const isStale = error !== undefined && now.value - updatedAt > STALE_MS
   return (

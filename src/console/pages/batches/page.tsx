@@ -111,7 +111,7 @@ export default function BatchesPage() {
       }
     >
       <div class="scroller">
-        <Loaded query={list}>
+        <Loaded query={list} shape="table">
           {({ data, has_more: hasMore, last_id: last }) =>
             data.length === 0 ? (
               <NoBatch isFiltered={status !== null} />

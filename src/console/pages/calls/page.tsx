@@ -67,11 +67,7 @@ export default function CallsPage({ params }: PageProps) {
           )}
           <div class="scroller" onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 40)}>
             {calls.error && calls.rows.length === 0 && <ErrorPanel error={calls.error} retry={calls.reload} />}
-            {calls.isLoading && !calls.error && (
-              <div class="calls-loading">
-                <Skeleton lines={12} />
-              </div>
-            )}
+            {calls.isLoading && !calls.error && <Skeleton lines={20} shape="table" />}
             {calls.rows.length > 0 && (
               <Table
                 label="Calls"

@@ -113,7 +113,7 @@ export default function GuardrailsPage() {
         </>
       }
     >
-      <Loaded query={list}>
+      <Loaded query={list} shape="table">
         {({ data }) =>
           data.length === 0 && text !== "" ? (
             <NoMatch what="guardrail" text={text} />

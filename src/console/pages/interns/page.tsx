@@ -39,7 +39,7 @@ export default function InternsPage() {
         </>
       }
     >
-      <Loaded query={list}>
+      <Loaded query={list} shape="table">
         {({ data, has_more: hasMore }) =>
           data.length === 0 && text !== "" ? (
             <NoMatch what="intern" text={text} />

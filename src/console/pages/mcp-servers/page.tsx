@@ -110,7 +110,7 @@ export default function McpServersPage() {
       }
     >
       <div class="scroller">
-        <Loaded query={list}>
+        <Loaded query={list} shape="table">
           {({ data, total_count: total = data.length }) => {
             if (total === 0) return <NoServer />
             const rows = rowsOf(

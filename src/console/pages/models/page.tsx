@@ -238,11 +238,7 @@ export default function ModelsPage() {
       </div>
       <div class="scroller">
         {list.error && <ErrorPanel error={list.error} retry={list.refresh} />}
-        {rows === undefined && !list.error && (
-          <div class="facets">
-            <Skeleton lines={10} />
-          </div>
-        )}
+        {rows === undefined && !list.error && <Skeleton lines={20} shape="table" />}
         {rows && rows.length > 0 && (
           <>
             <Table

@@ -81,7 +81,7 @@ export default function PresetsPage() {
         </>
       }
     >
-      <Loaded query={list}>
+      <Loaded query={list} shape="table">
         {({ data }) =>
           data.length === 0 && text !== "" ? (
             <NoMatch what="preset" text={text} />

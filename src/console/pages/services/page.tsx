@@ -129,7 +129,7 @@ export default function ServicesPage() {
       }
     >
       <div class="scroller">
-        <Loaded query={list}>
+        <Loaded query={list} shape="table">
           {({ data, total_count: total = data.length }) => {
             if (total === 0) return <NoService />
             const rows = data.filter(({ slug, name, base_url: url }) => matches(text, `${slug} ${name} ${url}`))
