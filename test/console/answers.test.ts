@@ -219,6 +219,22 @@ describe.runIf(hasChromium)("answers", () => {
     })
   })
 
+  test("models are filtered by price and region, in the URL", async () => {
+    await visiting(acme.managementKey, async (page) => {
+      await page.goto(`${origin}/models`)
+      await page.getByRole("link", { name: "sim/echo", exact: true }).waitFor()
+      await page.getByLabel("Price").selectOption({ label: "Free" })
+      await expect.poll(() => page.getByRole("link", { name: "sim/echo", exact: true }).count()).toBe(0)
+      await page.getByRole("link", { name: "sim/echo:free", exact: true }).waitFor()
+      expect(page.url()).toContain("price=0")
+      await page.getByRole("button", { name: "Clear" }).click()
+      await page.getByLabel("Region").selectOption({ label: "Europe" })
+      await expect.poll(() => page.url()).toContain("region=eu")
+      await page.reload()
+      expect(await page.getByLabel("Region").inputValue()).toBe("eu")
+    })
+  })
+
   test("the palette opens guardrails, presets, interns, members, workspaces and providers", async () => {
     await visiting(acme.managementKey, async (page) => {
       await page.goto(origin)

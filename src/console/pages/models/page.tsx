@@ -153,6 +153,18 @@ const CONTEXTS: readonly Option[] = [
   { value: "128000", label: "128k or more" },
   { value: "1000000", label: "1M or more" },
 ]
+const PRICES: readonly Option[] = [
+  { value: "", label: "Any price" },
+  { value: "0", label: "Free" },
+  { value: "0.5", label: "In: up to $0.50/M" },
+  { value: "2", label: "In: up to $2/M" },
+  { value: "10", label: "In: up to $10/M" },
+]
+const REGIONS: readonly Option[] = [
+  { value: "", label: "Any region" },
+  { value: "eu", label: "Europe" },
+  { value: "us", label: "United States" },
+]
 const SORTS: readonly Option[] = [
   { value: "", label: "Catalogue order" },
   { value: "newest", label: "Newest first" },
@@ -176,7 +188,7 @@ function Facet({ name, label, options }: { name: string; label: string; options:
   )
 }
 
-const FACETS = ["q", "input", "feature", "provider", "context", "zdr", "sort"]
+const FACETS = ["q", "input", "feature", "provider", "context", "price", "region", "zdr", "sort"]
 
 export default function ModelsPage() {
   const params = query.value
@@ -189,6 +201,8 @@ export default function ModelsPage() {
       supported_parameters: params.get("feature"),
       providers: params.get("provider"),
       context: params.get("context"),
+      max_price: params.get("price"),
+      region: params.get("region"),
       zdr: params.get("zdr"),
       sort: params.get("sort"),
     }),
@@ -217,6 +231,8 @@ export default function ModelsPage() {
           ]}
         />
         <Facet name="context" label="Context" options={CONTEXTS} />
+        <Facet name="price" label="Price" options={PRICES} />
+        <Facet name="region" label="Region" options={REGIONS} />
         <Facet
           name="zdr"
           label="Data retention"

@@ -1,6 +1,7 @@
 import type { Signal } from "@preact/signals"
 import { api, ApiError, call } from "../../api/client.ts"
 import { cutError, readFrames } from "../../api/events.ts"
+import type { Limit } from "../../api/types.ts"
 import type { RoutingMetadata, Run, ToolCall, Usage } from "./types.ts"
 
 /** A token is about four characters; the provider's count replaces the estimate. */
@@ -26,6 +27,7 @@ export function newRun(model: string, fault: string | null, promptCharacters: nu
     isEstimated: true,
     cost: null,
     held: null,
+    limits: [],
     finishReason: null,
     generationId: null,
     metadata: null,
@@ -75,8 +77,9 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
     isScheduled = true
     requestAnimationFrame(show)
   }
-  void estimateHold(body, abort).then((held) => {
-    draft.held = held
+  void estimateHold(body, abort).then((estimate) => {
+    draft.held = estimate?.hold ?? null
+    draft.limits = estimate?.limits ?? []
     changed()
   })
   try {
@@ -104,11 +107,12 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
   update()
 }
 
-/** The hold of such a call; null if the gateway cannot estimate it, such as for a model without endpoints. */
-async function estimateHold(body: Record<string, unknown>, abort: AbortSignal): Promise<number | null> {
+type Estimate = { hold: number; limits: Limit[] }
+
+/** The hold of such a call with the limits that it is under; null if the gateway cannot estimate it, such as for a model without endpoints. */
+async function estimateHold(body: Record<string, unknown>, abort: AbortSignal): Promise<Estimate | null> {
   try {
-    const { data } = await api<{ data: { hold: number } }>("/estimate", { method: "POST", body, signal: abort })
-    return data.hold
+    return (await api<{ data: Estimate }>("/estimate", { method: "POST", body, signal: abort })).data
   } catch {
     return null
   }

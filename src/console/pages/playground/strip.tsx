@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { count, exactUsd, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import { Chip } from "../../ui/chip.tsx"
-import { Meter } from "../../ui/meter.tsx"
+import { Meter, nameOfLimit } from "../../ui/meter.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import type { Run } from "./types.ts"
 
@@ -100,7 +100,11 @@ function stationsOf(run: Run): Station[] {
     const timing = run.timing.find(({ name }) => name === `provider-${index + 1}`)
     return {
       id: `attempt ${index}`,
-      label: `${attempt.provider} ${isOk ? "" : (attempt.status ?? "no response")}`.trim(),
+      label: [
+        attempt.provider,
+        ...(isOk ? [] : [attempt.status ?? "no response"]),
+        ...(timing ? [duration(timing.ms)] : []),
+      ].join(" "),
       tone: isOk ? "good" : "bad",
       facts: [
         ["Model", attempt.model],
@@ -109,7 +113,17 @@ function stationsOf(run: Run): Station[] {
       ],
     }
   })
-  return [...stages, plan, ...tried, ...lastStations(run)]
+  return [...stages, plan, ...(attempts.length > 0 ? holdStation(run) : []), ...tried, ...lastStations(run)]
+}
+
+/** The hold and the limits that it was under. */
+function holdStation({ held, limits = [] }: Run): Station[] {
+  if (held === null) return []
+  const facts = limits.map((limit): [string, string] => [
+    nameOfLimit(limit),
+    `${usd(limit.left)} left of ${usd(limit.limit)}${limit.binds ? ", reached first" : ""}`,
+  ])
+  return [{ id: "hold", label: "hold", tone: "good", facts: [["Held", exactUsd(held)], ...facts] }]
 }
 
 function lastStations({ status, error, cost, finishReason, isEstimated, metadata }: Run): Station[] {

@@ -1,4 +1,5 @@
 import type { Signal } from "@preact/signals"
+import type { Limit } from "../../api/types.ts"
 
 export type ToolCall = { id: string; name: string; arguments: string }
 
@@ -44,6 +45,8 @@ export type Run = {
   isEstimated: boolean
   cost: number | null
   held: number | null
+  /** The limits that the hold was under, with what they had left; absent in conversations of earlier versions. */
+  limits?: readonly Limit[]
   finishReason: string | null
   generationId: string | null
   metadata: RoutingMetadata | null
