@@ -109,6 +109,22 @@ describe.runIf(hasChromium)("an intern", () => {
     })
   })
 
+  test("has a webhook for its events, whose signing secret is shown once", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/interns/${intern.id}?tab=events`)
+      await page.getByLabel("URL of the webhook").fill("https://hooks.example.com/interns")
+      await page.getByRole("button", { name: "Set the webhook" }).click()
+      await expect.poll(() => page.getByRole("region", { name: "Signing secret" }).textContent()).toMatch(/^whsec_/)
+      await page.getByText("nothing sent yet").waitFor()
+      await page.reload()
+      expect(await page.getByLabel("URL of the webhook").inputValue()).toBe("https://hooks.example.com/interns")
+      expect(await page.getByRole("region", { name: "Signing secret" }).count()).toBe(0)
+      await page.getByRole("button", { name: "Delete…" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+      await expect.poll(() => page.getByText("nothing sent yet").count()).toBe(0)
+    })
+  })
+
   test("is scheduled, runs now, is paused, changed and unscheduled", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/interns/${intern.id}?tab=schedules`)

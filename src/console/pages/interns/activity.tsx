@@ -12,20 +12,24 @@ export function Activity({ intern, question }: { intern: Intern; question: OpenQ
   const sessions = useGet<{ data: InternSession[] }>(isRead ? `/interns/${intern.id}/sessions?limit=1` : null)
   if (question)
     return (
-      <a class="row tight nowrap" href={questionHref(question)}>
-        <Status tone="warn">asks: {summaryOf(question)}</Status>
+      <span class="row nowrap">
+        <a class="truncate" href={questionHref(question)}>
+          <Status tone="warn">asks: {summaryOf(question)}</Status>
+        </a>
         <TimeLeft deadline={Date.parse(question.deadline)} />
-      </a>
+      </span>
     )
   const latest = sessions.data?.data[0]
   if (!latest) return <span class="faint">{sessions.data ? "no session yet" : ""}</span>
   const href = `/interns/${intern.id}?session=${encodeURIComponent(latest.id)}`
   return (
-    <a class="row tight nowrap" href={href}>
-      <Status tone={latest.status === "idle" ? "off" : "busy"}>{latest.title}</Status>
+    <span class="row nowrap">
+      <a class="truncate" href={href}>
+        <Status tone={latest.status === "idle" ? "off" : "busy"}>{latest.title}</Status>
+      </a>
       <span class="quiet small nowrap">
         <Time at={latest.updated_at} />
       </span>
-    </a>
+    </span>
   )
 }

@@ -18,6 +18,7 @@ import { TimeLeft } from "../../ui/time-left.tsx"
 import { About } from "./about.tsx"
 import { ChatView } from "./chat.tsx"
 import { conversationOf } from "./conversations.ts"
+import { Events } from "./events.tsx"
 import { Files } from "./files.tsx"
 import { Schedules } from "./schedules/schedules.tsx"
 import { Sessions } from "./sessions/sessions.tsx"
@@ -31,6 +32,7 @@ const TABS = [
   { id: "files", label: "Files" },
   { id: "schedules", label: "Schedules" },
   { id: "vault", label: "Vault" },
+  { id: "events", label: "Events" },
   { id: "setup", label: "Daemon" },
   { id: "about", label: "About" },
 ]
@@ -119,6 +121,7 @@ export default function InternPage({ params }: PageProps) {
             {tab === "files" && <Files intern={data} />}
             {tab === "schedules" && <Schedules intern={data} />}
             {tab === "vault" && <Vault intern={data} />}
+            {tab === "events" && <Events intern={data} />}
             {tab === "setup" && <Setup intern={data} />}
             {tab === "about" && <About intern={data} />}
           </div>

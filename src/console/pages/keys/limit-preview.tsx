@@ -27,7 +27,7 @@ export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: KeyInpu
   const which = hasMore ? `newest ${count(MAX_CALLS)} calls` : plural(data.length, "call")
   const period = window?.name ?? "of this key"
   return (
-    <p role="status">
+    <p class="limit-preview" role="status">
       {data.length === 0 ? (
         <Status tone="off">No calls {period} to compare with</Status>
       ) : refused > 0 ? (
