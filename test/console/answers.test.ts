@@ -235,6 +235,24 @@ describe.runIf(hasChromium)("answers", () => {
     })
   })
 
+  test.each([390, 720, 1024])("the overview and the keys fit into %i pixels", async (width) => {
+    await visiting(
+      acme.managementKey,
+      async (page) => {
+        const widths = (selector: string) =>
+          page.locator(selector).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+        await page.goto(`${origin}/?range=24h`)
+        await page.getByRole("table", { name: "Spend by model" }).waitFor()
+        expect(await widths("main .content")).toBe(0)
+        await page.goto(`${origin}/keys`)
+        await page.getByRole("table", { name: "Keys" }).waitFor()
+        // A screen between a phone and a tablet scrolls the table alone.
+        if (width !== 720) expect(await widths("main .scroller")).toBe(0)
+      },
+      { width },
+    )
+  })
+
   test("the palette opens guardrails, presets, interns, members, workspaces and providers", async () => {
     await visiting(acme.managementKey, async (page) => {
       await page.goto(origin)

@@ -43,7 +43,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
   {
     id: "owner",
     label: "Owner",
-    width: "minmax(100px, 1.2fr)",
+    width: "minmax(90px, 1.2fr)",
     narrow: "hide",
     cell: (key) => <Owner apiKey={key} owners={owners} />,
   },
@@ -59,7 +59,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
   {
     id: "limit",
     label: "Spent / limit",
-    width: "minmax(190px, 2fr)",
+    width: "minmax(172px, 2fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,
   },
