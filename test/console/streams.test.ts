@@ -112,7 +112,7 @@ describe.runIf(hasChromium)("events", () => {
       const body = "retry: 1000\n\n"
       await page.route("**/api/v1/events", (route) => route.fulfill({ contentType: "text/event-stream", body }))
       await page.goto(`${origin}/models`)
-      const badge = page.getByTitle("Open questions")
+      const badge = page.getByRole("navigation", { name: "Console", exact: true }).getByTitle("Open questions")
       await badge.waitFor()
       await page.waitForResponse("**/api/v1/events")
       open = []
