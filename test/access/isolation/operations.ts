@@ -152,7 +152,7 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /generation/feedback": ({ generation }) => ({
     body: { generation_id: generation, category: "incorrect_response" },
   }),
-  "GET /calls": ({ workspace, key, user }) => ({ query: { workspace, key, creator_user_id: user } }),
+  "GET /calls": ({ workspace, key, user, preset }) => ({ query: { workspace, key, creator_user_id: user, preset } }),
   "GET /keys": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /keys": ({ workspace, user }) => ({
     body: { name: "n", workspace_id: workspace, creator_user_id: user },
