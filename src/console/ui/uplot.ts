@@ -83,10 +83,22 @@ function axes(element: HTMLElement, { times, format, stepMs }: Drawing): uPlot.A
       grid: line,
       ticks: { show: false },
       values: (_, splits) => splits.map(format),
-      size: 64,
+      size: (self, labels) => widthOf(self, labels ?? [], font),
       space: 32,
     },
   ]
+}
+
+const MIN_AXIS_WIDTH = 64
+const LABEL_GAP = 12
+
+/** Width of the axis of values, in pixels: small amounts of money have long labels. */
+function widthOf({ ctx }: uPlot, labels: readonly (string | null)[], font: string): number {
+  ctx.save()
+  ctx.font = font
+  const widths = labels.map((label) => ctx.measureText(label ?? "").width)
+  ctx.restore()
+  return Math.ceil(Math.max(MIN_AXIS_WIDTH, ...widths.map((width) => width + LABEL_GAP)))
 }
 
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
@@ -121,9 +133,11 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
             }),
         ],
         setCursor: [
-          ({ cursor: { idx, left } }) =>
+          ({ cursor: { idx, left }, over }) =>
             onHover(
-              typeof idx === "number" && left !== undefined && left >= 0 ? { index: idx, left: left + 64 } : undefined,
+              typeof idx === "number" && left !== undefined && left >= 0
+                ? { index: idx, left: left + over.offsetLeft }
+                : undefined,
             ),
         ],
         setSelect: [
