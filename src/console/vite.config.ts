@@ -1,5 +1,6 @@
 import path from "node:path"
 import { defineConfig, type Plugin } from "vite"
+import packageJson from "../../package.json" with { type: "json" }
 
 /**
  * Paths that the dev server proxies to the gateway under its own host, since sessions belong to one origin. `/api/v1` and not
@@ -67,6 +68,7 @@ const compileHint: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
+  define: { GATEWAY_VERSION: JSON.stringify(packageJson.version) },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   plugins: [preloadShell, withoutFormatters, compileHint],
   build: {

@@ -50,6 +50,7 @@ describe.runIf(hasChromium)("calls", () => {
       expect(page.url()).toMatch(/\/calls\/gen-[^?]+\?status=failed/)
       await call.getByRole("link", { name: "Replay in the playground" }).click()
       await page.getByRole("region", { name: "Conversation with sim/status-503" }).waitFor()
+      await expect.poll(() => new URL(page.url()).search).toBe("")
     })
   })
 

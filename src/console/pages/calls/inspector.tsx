@@ -11,7 +11,6 @@ import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "./columns.tsx"
-import { messagesIn, textOf } from "./content.ts"
 import { callHref } from "./filters.ts"
 import { LoggedContent } from "./logged-content.tsx"
 import { Arithmetic, Held, timeLine, Trail, Waterfall } from "./story.tsx"
@@ -181,11 +180,6 @@ function SessionCalls({ story }: { story: CallStory }) {
 }
 
 function Actions({ story }: { story: CallStory }) {
-  const prompt = textOf(messagesIn(story).findLast(({ role }) => role === "user")?.content)
-  const search = new URLSearchParams({
-    model: story.requested_model,
-    ...(prompt !== "" && { prompt: prompt.slice(0, 4000) }),
-  })
   const report = async () => {
     const lines = [
       `Call ${story.id}`,
@@ -198,12 +192,13 @@ function Actions({ story }: { story: CallStory }) {
       `Status ${story.status} ${story.ending}`,
       `Time ${story.created_at}`,
       `Error ${story.error?.message ?? "none"}`,
+      `Gateway ${GATEWAY_VERSION}`,
     ]
     if (await copyText(facts.join("\n"))) toast("good", "The report is copied.")
   }
   return (
     <div class="row">
-      <Button size="small" icon="play" href={`/playground?${search.toString()}`}>
+      <Button size="small" icon="play" href={`/playground?call=${encodeURIComponent(story.id)}`}>
         Replay in the playground
       </Button>
       <Button size="small" kind="quiet" icon="copy" onClick={report}>

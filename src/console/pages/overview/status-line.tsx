@@ -93,6 +93,7 @@ function isFailing(row: Row): boolean {
 
 function describeProviders(rows: readonly Row[]): string {
   const names = rows.map((row) => String(row["provider"])).filter((name) => name !== "null" && name !== "")
-  if (names.length === 1) return `${names[0]} responds`
-  return `All ${names.length} providers respond`
+  if (names.length === 0) return "No provider was called"
+  if (names.length === 1) return `${names[0]} responded`
+  return `All ${names.length} providers responded`
 }

@@ -1,15 +1,18 @@
 import "./playground.css"
 import { useEffect, useMemo, useState } from "preact/hooks"
+import { api, ApiError } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
-import type { List, Model } from "../../api/types.ts"
+import type { CallStory, List, Model } from "../../api/types.ts"
 import { Page } from "../../shell/page.tsx"
 import { loadMarkdown } from "../../ui/late-markdown.tsx"
 import { navigate, query } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
+import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Menu } from "../../ui/menu.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
+import { messagesIn } from "../calls/content.ts"
 import { VersionDialog } from "../presets/version-dialog.tsx"
 import { ColumnView } from "./column.tsx"
 import { Composer } from "./composer.tsx"
@@ -17,6 +20,7 @@ import { CodeDialog, HistoryDialog, ShareDialog } from "./dialogs.tsx"
 import { faultsIn } from "./faults.ts"
 import { fromLink } from "./history.ts"
 import { NO_SETTINGS, presetOf } from "./request.ts"
+import { replayOf } from "./replay.ts"
 import { RequestPanel } from "./request-panel.tsx"
 import {
   addColumn,
@@ -24,6 +28,7 @@ import {
   draft,
   MAX_COLUMNS,
   newColumn,
+  openReplay,
   rememberedModels,
   sendPending,
   settings,
@@ -33,8 +38,21 @@ import {
 /** Models with text output, whatever other outputs they have. */
 const writesText = ({ architecture }: Model) => architecture.output_modalities.includes("text")
 
-/** A link may set models, settings and a question. */
+/** Opens the conversation of a call, as far as its content was logged. */
+async function openCall(id: string): Promise<void> {
+  try {
+    const { data } = await api<{ data: CallStory }>(`/calls/${encodeURIComponent(id)}`)
+    openReplay(data.requested_model, replayOf(messagesIn(data)))
+  } catch (thrown) {
+    toast("bad", ApiError.fromThrown(thrown).message)
+  }
+  navigate("/playground", { replace: true })
+}
+
+/** A link may name a call, or set models, settings and a question. */
 function openFromUrl(models: readonly Model[]): void {
+  const call = query.value.get("call")
+  if (call !== null) return void openCall(call)
   const known = new Set(models.map(({ id }) => id))
   const shared = fromLink(query.value.get("s") ?? "")
   const named = query.value.getAll("model")

@@ -3,6 +3,7 @@ import type { Model } from "../../api/types.ts"
 import { onUserChange } from "../../state/session.ts"
 import { charactersIn, conversationId, loadConversation, saveConversation, startConversation } from "./history.ts"
 import { bodyOf, faultsOf, messagesOf, NO_SETTINGS } from "./request.ts"
+import type { Replay } from "./replay.ts"
 import { newRun, type Price, stream } from "./run.ts"
 import type { Column, Run, Settings, Turn } from "./types.ts"
 
@@ -137,6 +138,22 @@ export function open(id: string): void {
     }))
     return column
   })
+}
+
+/** Shows a logged conversation, so that its last question can be sent again. */
+export function openReplay(model: string, { system, turns, prompt }: Replay): void {
+  stop()
+  startConversation()
+  settings.value = { ...NO_SETTINGS, system }
+  const column = newColumn(model)
+  column.turns.value = turns.map(({ text, answer }) => ({
+    id: newId(),
+    text,
+    images: [],
+    run: signal<Run>({ ...newRun(model, null, 0), text: answer, status: "done" }),
+  }))
+  columns.value = [column]
+  draft.value = prompt
 }
 
 const MODELS = "console.playground.models"
