@@ -35,6 +35,22 @@ const ask = async (key: string, content: string, body: object = {}) => {
 }
 
 describe.runIf(hasChromium)("answers", () => {
+  test("a key that was disabled by mistake is enabled again with Undo", async () => {
+    const { data: key } = await send<MadeKey>("POST", "/keys", { name: "mistaken" })
+    const isDisabled = async () =>
+      (await send<{ data: { disabled: boolean } }>("GET", `/keys/${key.hash}`)).data.disabled
+    await visiting(acme.managementKey, async (page) => {
+      await page.goto(`${origin}/keys/${key.hash}`)
+      await page.getByRole("button", { name: "Disable", exact: true }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click()
+      await expect.poll(isDisabled).toBe(true)
+      await page.getByRole("button", { name: "Undo" }).click()
+      await expect.poll(isDisabled).toBe(false)
+      await page.getByText("The key “mistaken” is enabled.").waitFor()
+      await page.getByRole("button", { name: "Disable", exact: true }).waitFor()
+    })
+  })
+
   test("the list of keys has the owner and the last day of use, and a key names its guardrails", async () => {
     const ada = { user_id: "ada", email: "ada@example.com", first_name: "Ada", last_name: "Lovelace" }
     await send("POST", "/organization/members", { ...ada, role: "org:member" })

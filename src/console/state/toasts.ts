@@ -20,6 +20,16 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id)
 }
 
+/** Turns something on or off and reports the result, with the opposite as its undo. */
+export function attemptToggle(
+  isOn: boolean,
+  change: (isOn: boolean) => Promise<unknown>,
+  textOf: (isOn: boolean) => string,
+): Promise<boolean> {
+  const undo = { label: "Undo", run: () => void attempt(() => change(!isOn), textOf(!isOn)) }
+  return attempt(() => change(isOn), textOf(isOn), undo)
+}
+
 /** Runs a change and reports the result. True if it succeeded; then `undo` is offered. */
 export async function attempt(
   change: () => Promise<unknown>,

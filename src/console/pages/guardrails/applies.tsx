@@ -6,7 +6,7 @@ import type { KeyAssignment, MemberAssignment } from "../../api/account-types.ts
 import type { ApiKey, List } from "../../api/types.ts"
 import { plural } from "../../format/number.ts"
 import { workspaceId } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { Select } from "../../ui/field.tsx"
@@ -17,8 +17,13 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   const base = `/guardrails/${id}/assignments`
   const assigned = useAll<KeyAssignment>(`${base}/keys`)
   const members = useAll<MemberAssignment>(`${base}/members`)
-  const change = (path: string, body: unknown, text: string) =>
-    attempt(() => api(path, { method: "POST", body }), text).then(() => invalidate(base))
+  const assign = (hash: string, name: string, isAssigned: boolean) => {
+    const change = async (isOn: boolean) => {
+      await api(`${base}/keys${isOn ? "" : "/remove"}`, { method: "POST", body: { key_hashes: [hash] } })
+      invalidate(base)
+    }
+    return attemptToggle(isAssigned, change, (isOn) => `${isOn ? "Applies to" : "Removed from"} ${name}`)
+  }
   return (
     <section class="stack" aria-label="Applies to">
       <h2>Applies to</h2>
@@ -38,7 +43,7 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
                       kind="quiet"
                       icon="close"
                       label={`Remove it from ${name}`}
-                      onClick={() => change(`${base}/keys/remove`, { key_hashes: [hash] }, `Removed from ${name}`)}
+                      onClick={() => assign(hash, name, false)}
                     />
                   )}
                 </li>
@@ -52,7 +57,7 @@ export function Applies({ id, mayWrite }: { id: string; mayWrite: boolean }) {
             {mayWrite && (
               <Assign
                 taken={new Set(data.map(({ key_hash: hash }) => hash))}
-                onAssign={(hash, name) => void change(`${base}/keys`, { key_hashes: [hash] }, `Applies to ${name}`)}
+                onAssign={(hash, name) => void assign(hash, name, true)}
               />
             )}
           </>

@@ -12,7 +12,7 @@ import type { PageProps } from "../../state/paths.ts"
 import { useNames } from "../../state/names.ts"
 import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
@@ -79,11 +79,11 @@ function isForAgents({ kind, source, disabled }: ApiKey): boolean {
 }
 
 function setDisabled({ hash, name }: ApiKey, disabled: boolean): Promise<boolean> {
-  const change = async () => {
-    await api(`/keys/${hash}`, { method: "PATCH", body: { disabled } })
+  const change = async (isDisabled: boolean) => {
+    await api(`/keys/${hash}`, { method: "PATCH", body: { disabled: isDisabled } })
     invalidate("/keys")
   }
-  return attempt(change, `The key “${name}” is ${disabled ? "disabled" : "enabled"}.`)
+  return attemptToggle(disabled, change, (isDisabled) => `The key “${name}” is ${isDisabled ? "disabled" : "enabled"}.`)
 }
 
 const NAMED = ["keys", "members"] as const

@@ -8,7 +8,7 @@ import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { navigate } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { currentRange, RangePicker } from "../../ui/range.tsx"
@@ -65,9 +65,11 @@ export default function McpServerPage({ params }: PageProps) {
 
 async function toggle(server: McpServer): Promise<void> {
   const { slug, enabled } = server
-  const change = () => api(serverPath(server), { method: "PATCH", body: { enabled: !enabled } })
-  await attempt(change, enabled ? `${slug} is off: clients get 404.` : `${slug} is on.`)
-  invalidate("/mcp-servers")
+  const change = async (isOn: boolean) => {
+    await api(serverPath(server), { method: "PATCH", body: { enabled: isOn } })
+    invalidate("/mcp-servers")
+  }
+  await attemptToggle(!enabled, change, (isOn) => (isOn ? `${slug} is on.` : `${slug} is off: clients get 404.`))
 }
 
 function Content({ server }: { server: McpServer }) {

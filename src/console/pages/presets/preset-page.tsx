@@ -11,7 +11,7 @@ import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { navigate, query, setQuery, withQuery } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, attemptToggle, type Toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
 import { Select } from "../../ui/field.tsx"
@@ -31,10 +31,15 @@ export default function PresetPage({ params }: PageProps) {
   useEscape(() => navigate("/presets"), [])
   const current = preset.data?.data
   const list = (versions.data?.data ?? []).toSorted((a, b) => b.version - a.version)
-  const patch = (body: Record<string, unknown>, text: string) =>
-    attempt(() => api(withParams(base, presetQuery()), { method: "PATCH", body }), text).then(() =>
-      invalidate("/presets"),
-    )
+  const patch = async (body: Record<string, unknown>) => {
+    await api(withParams(base, presetQuery()), { method: "PATCH", body })
+    invalidate("/presets")
+  }
+  const designate = (version: number, former: number | undefined) => {
+    const use = (chosen: number, undo?: Toast["action"]) =>
+      void attempt(() => patch({ designated_version: chosen }), `Version ${chosen} is in use`, undo)
+    use(version, former === undefined ? undefined : { label: "Undo", run: () => use(former) })
+  }
   const isActive = current?.status === "active"
   return (
     <Page
@@ -46,9 +51,10 @@ export default function PresetPage({ params }: PageProps) {
           <>
             <Button
               onClick={() =>
-                patch(
-                  { status: isActive ? "disabled" : "active" },
-                  isActive ? "Calls with it are refused now" : "It is in use",
+                attemptToggle(
+                  !isActive,
+                  (isOn) => patch({ status: isOn ? "active" : "disabled" }),
+                  (isOn) => (isOn ? "It is in use" : "Calls with it are refused now"),
                 )
               }
             >
@@ -90,7 +96,7 @@ export default function PresetPage({ params }: PageProps) {
               <Compare
                 versions={list}
                 inUse={data.designated_version?.version ?? null}
-                onDesignate={(version) => void patch({ designated_version: version }, `Version ${version} is in use`)}
+                onDesignate={(version) => designate(version, data.designated_version?.version)}
               />
             )}
           </div>

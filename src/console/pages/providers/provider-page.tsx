@@ -10,7 +10,7 @@ import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { navigate } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { type Budget, BudgetStrip } from "../../ui/budget-strip.tsx"
 import { Button } from "../../ui/button.tsx"
 import { Chip, hrefOf } from "../../ui/chip.tsx"
@@ -141,11 +141,11 @@ function Credentials({ slug }: { slug: string }) {
   const [removed, setRemoved] = useState<ByokCredential>()
   if (!may("byok:read")) return null
   const toggle = ({ id, disabled, label }: ByokCredential) => {
-    const change = async () => {
-      await api(`/byok/${id}`, { method: "PATCH", body: { disabled: !disabled } })
+    const change = async (isDisabled: boolean) => {
+      await api(`/byok/${id}`, { method: "PATCH", body: { disabled: isDisabled } })
       invalidate("/byok")
     }
-    void attempt(change, `${label} is ${disabled ? "enabled" : "disabled"}.`)
+    void attemptToggle(!disabled, change, (isDisabled) => `${label} is ${isDisabled ? "disabled" : "enabled"}.`)
   }
   return (
     <section class="stack tight">

@@ -7,7 +7,7 @@ import { matches } from "../../format/search.ts"
 import { Page } from "../../shell/page.tsx"
 import { query, setQuery } from "../../state/router.ts"
 import { may, workspaceId } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Search } from "../../ui/field.tsx"
@@ -79,11 +79,11 @@ const columnsOf = (open: (doing: Doing) => void): readonly Column<PassthroughSer
 
 function Actions({ service, open }: { service: PassthroughService; open: (doing: Doing) => void }) {
   const { slug, enabled } = service
-  const turn = async () => {
-    const done = `${slug} is ${enabled ? "off: clients get 404" : "on"}.`
-    const write = () => api(servicePath(service), { method: "PATCH", body: { enabled: !enabled } })
-    if (await attempt(write, done)) invalidate("/passthrough-services")
+  const write = async (isOn: boolean) => {
+    await api(servicePath(service), { method: "PATCH", body: { enabled: isOn } })
+    invalidate("/passthrough-services")
   }
+  const turn = () => attemptToggle(!enabled, write, (isOn) => `${slug} is ${isOn ? "on" : "off: clients get 404"}.`)
   return (
     <span class="row tight">
       <Button kind="quiet" size="small" label={`Edit ${slug}`} onClick={() => open({ service, does: "edit" })}>

@@ -6,7 +6,7 @@ import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { List } from "../../api/types.ts"
 import { workspaceId } from "../../state/session.ts"
-import { attempt, toast } from "../../state/toasts.ts"
+import { attempt, attemptToggle, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Check, TextField } from "../../ui/field.tsx"
@@ -160,6 +160,10 @@ function Card({ channel }: { channel: Channel }) {
     await attempt(work, done)
     invalidate(CHANNELS)
   }
+  const turn = async (isOn: boolean) => {
+    await api(path, { method: "PATCH", body: { enabled: isOn } })
+    invalidate(CHANNELS)
+  }
   const test = async () => {
     setTesting(true)
     try {
@@ -191,10 +195,7 @@ function Card({ channel }: { channel: Channel }) {
         <Button
           size="small"
           onClick={() =>
-            change(
-              () => api(path, { method: "PATCH", body: { enabled: !enabled } }),
-              enabled ? `${name} receives no alerts` : `${name} receives alerts`,
-            )
+            attemptToggle(!enabled, turn, (isOn) => `${name} ${isOn ? "receives alerts" : "receives no alerts"}`)
           }
         >
           {enabled ? "Turn off" : "Turn on"}

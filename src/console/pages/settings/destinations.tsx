@@ -6,7 +6,7 @@ import { useAll } from "../../api/pages.ts"
 import { invalidate } from "../../api/query.ts"
 import { count } from "../../format/number.ts"
 import { workspaceId } from "../../state/session.ts"
-import { attempt } from "../../state/toasts.ts"
+import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
@@ -109,6 +109,10 @@ function Card({ destination }: { destination: Destination }) {
     await attempt(work, done)
     invalidate(PATH)
   }
+  const turn = async (isOn: boolean) => {
+    await api(path, { method: "PATCH", body: { enabled: isOn } })
+    invalidate(PATH)
+  }
   const test = async () => {
     setTesting(true)
     setFault(undefined)
@@ -150,10 +154,7 @@ function Card({ destination }: { destination: Destination }) {
         <Button
           size="small"
           onClick={() =>
-            change(
-              () => api(path, { method: "PATCH", body: { enabled: !enabled } }),
-              enabled ? `${name} receives no calls` : `${name} receives calls again`,
-            )
+            attemptToggle(!enabled, turn, (isOn) => `${name} ${isOn ? "receives calls again" : "receives no calls"}`)
           }
         >
           {enabled ? "Turn off" : "Turn on"}

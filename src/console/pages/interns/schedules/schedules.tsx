@@ -4,7 +4,7 @@ import type { Intern, InternSchedule } from "../../../api/account-types.ts"
 import { invalidate, useGet } from "../../../api/query.ts"
 import { usd } from "../../../format/number.ts"
 import { may } from "../../../state/session.ts"
-import { attempt } from "../../../state/toasts.ts"
+import { attempt, attemptToggle } from "../../../state/toasts.ts"
 import { Button } from "../../../ui/button.tsx"
 import { ConfirmDialog } from "../../../ui/dialog.tsx"
 import { Empty, Loaded } from "../../../ui/states.tsx"
@@ -25,8 +25,11 @@ export function Schedules({ intern }: { intern: Intern }) {
     if (action === "run") await attempt(() => api(`${at}/run`, { method: "POST", body: {} }), "Run started")
     else if (action === "delete") await attempt(() => api(at, { method: "DELETE" }), "The schedule is deleted")
     else {
-      const body = { enabled: !schedule.enabled }
-      await attempt(() => api(at, { method: "PATCH", body }), schedule.enabled ? "Paused" : "The schedule is turned on")
+      const set = async (enabled: boolean) => {
+        await api(at, { method: "PATCH", body: { enabled } })
+        invalidate(`/interns/${intern.id}`)
+      }
+      await attemptToggle(!schedule.enabled, set, (isOn) => `The schedule is turned ${isOn ? "on" : "off"}`)
     }
     invalidate(`/interns/${intern.id}`)
   }
