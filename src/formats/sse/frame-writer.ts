@@ -10,6 +10,7 @@ const MAX_WAITING_BYTES = 256 * 1024
 export class FrameWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #onLost: () => void
+  readonly #lost = Promise.withResolvers<undefined>()
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
   #writing: Promise<void> | undefined
@@ -20,6 +21,11 @@ export class FrameWriter {
     this.#writer = writable.getWriter()
     this.#onLost = onLost
     this.lastWriteAt = Date.now()
+  }
+
+  /** Resolves at a client disconnect. */
+  get lost(): Promise<undefined> {
+    return this.#lost.promise
   }
 
   write(frames: readonly Uint8Array[]): void {
@@ -70,6 +76,7 @@ export class FrameWriter {
       this.#waiting = []
       this.#waitingBytes = 0
       this.#onLost()
+      this.#lost.resolve(undefined)
     } finally {
       this.#writing = undefined
     }

@@ -20,12 +20,12 @@ export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Pro
   return refusal
 }
 
-/** The client receives heartbeats until the checks have responded. */
+/** The client receives heartbeats until the checks have responded. Does not wait for them after a client disconnect. */
 async function checked({ filter, encoder, timers }: StreamRelay, out: FrameWriter): Promise<GatewayError | undefined> {
   if (!filter?.check) return undefined
   const stop = keepAlive(out, timers.keepaliveMs, () => encoder.heartbeat())
   try {
-    return await filter.check.run()
+    return await Promise.race([filter.check.run(), out.lost])
   } finally {
     stop()
   }
