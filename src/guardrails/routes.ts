@@ -46,6 +46,7 @@ import {
   updateGuardrail,
 } from "./store.ts"
 import { contentChecksOf } from "./checks/settings.ts"
+import { testChecks } from "./checks/test-checks.ts"
 import { testContent } from "./content/test-content.ts"
 import { parseStored, withoutNulls } from "../support/json.ts"
 
@@ -89,7 +90,7 @@ const test = createRoute({
   path: "/guardrails/test",
   operationId: "testGuardrail",
   summary: "Test content filters on a text",
-  description: "Those of a guardrail, or of the body. No model is called.",
+  description: "Those of a guardrail and of the body. No model is called, and external checks only with `run_checks`.",
   request: { body: jsonBody(ContentTest) },
   responses: { 200: ok(ContentTestResponse, "What was found."), ...FAILURES },
 })
@@ -149,17 +150,26 @@ export const guardrails = newRouter()
     return c.json({ data: toGuardrail(row) }, 201)
   })
   .openapi(test, async (c) => {
-    const { guardrail_id: id, text, ...inline } = c.req.valid("json")
+    const { guardrail_id: id, run_checks: runsChecks, text, ...inline } = c.req.valid("json")
     rejectFilters(inline.content_filters)
-    if (id === undefined) return c.json({ data: testContent(inline, text) }, 200)
-    const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, id)
-    if (!row) throw noSuchGuardrail()
-    const rules = rulesOf(row)
-    const all = {
-      content_filters: [...(rules.content_filters ?? []), ...(inline.content_filters ?? [])],
-      content_filter_builtins: [...(rules.content_filter_builtins ?? []), ...(inline.content_filter_builtins ?? [])],
-    }
-    return c.json({ data: testContent(all, text) }, 200)
+    const deps = { requestId: c.var.requestId, contentChecks: contentChecksOf(c.env) }
+    rejectUnknownChecks(inline.content_checks, deps.contentChecks)
+    const row = id === undefined ? null : await findGuardrail(c.env.DB, c.var.principal.organizationId, id)
+    if (row === undefined) throw noSuchGuardrail()
+    const rules = row ? rulesOf(row) : {}
+    const both = <T>(stored: readonly T[] | null | undefined, added: readonly T[] | null | undefined) => [
+      ...(stored ?? []),
+      ...(added ?? []),
+    ]
+    const result = testContent(
+      {
+        content_filters: both(rules.content_filters, inline.content_filters),
+        content_filter_builtins: both(rules.content_filter_builtins, inline.content_filter_builtins),
+      },
+      text,
+    )
+    const due = runsChecks && result.action !== "block" ? both(rules.content_checks, inline.content_checks) : []
+    return c.json({ data: { ...result, checks: await testChecks(due, result.text, deps) } }, 200)
   })
   .openapi(get, async (c) => {
     const row = await findGuardrail(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)

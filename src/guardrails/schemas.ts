@@ -253,6 +253,10 @@ export const ContentTest = z
     guardrail_id: uuidParam("a guardrail").optional(),
     content_filters: filterList.nullish(),
     content_filter_builtins: builtinList.nullish(),
+    content_checks: checkList.nullish(),
+    run_checks: flag.optional().meta({
+      description: "true: sends the text to the external checks of requests, unless a filter blocks it.",
+    }),
     text: text("must be a string").max(200_000, "must be at most 200000 characters"),
   })
   .meta({ id: "GuardrailTest" })
@@ -273,6 +277,16 @@ export const ContentTestResponse = z
         }),
       ),
       text: z.string().meta({ description: "The text after redaction, unless it is blocked." }),
+      checks: z
+        .array(
+          z.object({
+            name: z.string(),
+            available: z.boolean().meta({ description: "Whether the check responded as its format says." }),
+            flagged: z.boolean().meta({ description: "Whether the check objects to the text." }),
+            categories: z.array(z.string()).meta({ description: "What the check found." }),
+          }),
+        )
+        .meta({ description: "Results of external checks, with `run_checks`." }),
     }),
   })
   .meta({ id: "GuardrailTestAnswer" })

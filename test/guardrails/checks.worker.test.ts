@@ -502,6 +502,36 @@ describe("the checks of a guardrail", () => {
     expect(error.message).toBe(message)
   })
 
+  test("are tried on a text by POST /guardrails/test on request, after the filters", async () => {
+    const workspace = await newWorkspace()
+    const { checks } = mockTraffic((body, url) =>
+      url.includes("lenient") ? new Response("no", { status: 500 }) : flagsBad(body, url),
+    )
+    const rules = {
+      content_filter_builtins: [{ slug: "email", action: "redact" }],
+      content_checks: [
+        { check: "guard", action: "block" },
+        { check: "lenient", action: "flag", direction: "both" },
+        { check: "shield", action: "block", direction: "output" },
+      ],
+    }
+    const text = `Write ${BAD} to ada@example.com`
+    const run = (more: Json) =>
+      expectJson<{ data: { checks: Json[] } }>(
+        200,
+        workspace.manage.post("/guardrails/test", { ...rules, text, ...more }),
+      )
+    expect((await run({})).data.checks).toEqual([])
+    expect(checks).toEqual([])
+    expect((await run({ run_checks: true })).data.checks).toEqual([
+      { name: "guard", available: true, flagged: true, categories: ["plans"] },
+      { name: "lenient", available: false, flagged: false, categories: [] },
+    ])
+    expect(checks[0]?.body["texts"]).toEqual([{ role: "user", text: `Write ${BAD} to [EMAIL]` }])
+    const blocking = { content_filter_builtins: [{ slug: "email", action: "block" }] }
+    expect((await run({ run_checks: true, ...blocking })).data.checks).toEqual([])
+  })
+
   test("keep a key from realtime sessions, whose audio they cannot read", async () => {
     const workspace = await newWorkspace()
     const as = await guardedKey(workspace, [{ check: "guard", action: "flag" }])

@@ -334,6 +334,7 @@ describe("POST /guardrails/test", () => {
           { pattern: "Project", engine: "regex", action: "flag", start: 27, end: 36 },
         ],
         text: "Mail [EMAIL] about project-7",
+        checks: [],
       },
     })
     const { data } = await expectJson<{ data: unknown }>(

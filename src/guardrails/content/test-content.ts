@@ -5,7 +5,7 @@ import { type Finding, TextFilter } from "./text-filter.ts"
 import { plainCodec } from "./text-codec.ts"
 import { uncheckedError } from "./unchecked-error.ts"
 
-type TestResult = z.infer<typeof ContentTestResponse>["data"]
+type TestResult = Omit<z.infer<typeof ContentTestResponse>["data"], "checks">
 
 /** Result of these filters for a text, without a model call. */
 export function testContent(settings: ContentSettings, text: string): TestResult {

@@ -46,8 +46,8 @@ export function Checks({ draft, onChange }: { draft: Draft; onChange: (draft: Dr
         })}
       </div>
       <p class="quiet small">
-        The operator configured these services. They receive the texts of calls, not those that you try here. A stream
-        is sent when its response has passed the checks that block responses.
+        The operator configured these services. A stream is sent when its response has passed the checks that block
+        responses.
       </p>
     </div>
   )

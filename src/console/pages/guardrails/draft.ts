@@ -66,7 +66,7 @@ export function toDraft(guardrail: Guardrail): Draft {
 }
 
 /** The content rules, for a test or a change. */
-export function rulesOf({ builtins, filters }: Draft) {
+export function rulesOf({ builtins, filters }: Pick<Draft, "builtins" | "filters">) {
   return {
     content_filter_builtins: Object.entries(builtins).map(([slug, action]) => ({ slug, action })),
     content_filters: filters.filter(({ pattern }) => pattern !== ""),

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { api, ApiError } from "../../api/client.ts"
 import type { ContentTest } from "../../api/account-types.ts"
+import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { TextArea } from "../../ui/field.tsx"
 import { Marked } from "../../ui/marked.tsx"
@@ -55,6 +56,7 @@ export function Tester({ draft }: { draft: Draft }) {
         {verdict && <Status tone={verdict.tone}>{verdict.text}</Status>}
         <span class="quiet small">{result?.patterns.join(", ")}</span>
       </div>
+      {draft.checks.some(({ direction }) => direction !== "output") && <CheckRun text={text} draft={draft} />}
       {error && <div class="notice bad">{error}</div>}
       <div>
         <h3>Findings</h3>
@@ -73,6 +75,51 @@ export function Tester({ draft }: { draft: Draft }) {
         </pre>
       </div>
     </section>
+  )
+}
+
+const resultOf = ({ available, flagged, categories }: ContentTest["checks"][number]): { tone: Tone; text: string } => {
+  if (!available) return { tone: "bad", text: "not available" }
+  if (!flagged) return { tone: "good", text: "passed" }
+  return { tone: "warn", text: categories.length > 0 ? `flagged: ${categories.join(", ")}` : "flagged" }
+}
+
+/** Sends the text to the external checks of requests on a click: they may cost money, and others operate them. */
+function CheckRun({ text, draft }: { text: string; draft: Draft }) {
+  const [results, setResults] = useState<ContentTest["checks"]>()
+  const [busy, setBusy] = useState(false)
+  const rules = JSON.stringify({ ...rulesOf(draft), content_checks: draft.checks })
+  useEffect(() => setResults(undefined), [text, rules])
+  const run = async () => {
+    setBusy(true)
+    try {
+      const body = { ...(JSON.parse(rules) as object), text, run_checks: true }
+      const { data } = await api<{ data: ContentTest }>("/guardrails/test", { method: "POST", body })
+      setResults(data.checks)
+    } catch (thrown) {
+      toast("bad", ApiError.fromThrown(thrown).message)
+    }
+    setBusy(false)
+  }
+  return (
+    <div class="row between">
+      <Button size="small" icon="play" busy={busy} onClick={() => run()}>
+        Run external checks
+      </Button>
+      <ul class="row" aria-label="Results of external checks" aria-live="polite">
+        {results?.length === 0 && <li class="quiet small">The text is blocked before the checks.</li>}
+        {results?.map((one) => {
+          const { tone, text: shown } = resultOf(one)
+          return (
+            <li key={one.name}>
+              <Status tone={tone}>
+                {one.name}: {shown}
+              </Status>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
   )
 }
 
