@@ -16,7 +16,9 @@ import { providersOfShell } from "./shell-providers.ts"
 import { discoverModels, ensureCatalogue, ensureKeys } from "./provision.ts"
 
 /** Variables of the Worker that are read from the environment. */
-const PASSED = ["EGRESS_TEST_HOSTS", "WEB_FETCH_DNS_URL", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"]
+const PASSED = "CONTENT_CHECKS EGRESS_TEST_HOSTS WEB_FETCH_DNS_URL OIDC_ISSUER OIDC_CLIENT_ID OIDC_CLIENT_SECRET".split(
+  " ",
+)
 
 /** A file below the working directory by its relative path. */
 function shownPath(file: string): string {
