@@ -37,6 +37,44 @@ test("a session answers text, and each response is charged and recorded as a gen
   expect(Math.round(calls.reduce((sum, { cost }) => sum + cost, 0) * 1e9)).toBe(spentNano)
 })
 
+test("an item keeps the id of the client, and a response its metadata and its item: LiveKit waits for them", async () => {
+  const session = await openSession((await newWorkspace()).key)
+  const create = (id: string, previous?: string) => {
+    const item = { id, type: "message", role: "user", content: [{ type: "input_text", text: "rivers" }] }
+    session.send({
+      type: "conversation.item.create",
+      item,
+      ...(previous !== undefined && { previous_item_id: previous }),
+    })
+  }
+  create("item_first", "root")
+  create("item_second")
+  const second = await session.next("conversation.item.added", 2)
+  expect(second).toMatchObject({ item: { id: "item_second" }, previous_item_id: "item_first" })
+  expect(await session.next("conversation.item.added")).toMatchObject({
+    item: { id: "item_first" },
+    previous_item_id: null,
+  })
+  const metadata = { client_event_id: "response_create_1" }
+  session.send({ type: "response.create", response: { output_modalities: ["text"], metadata } })
+  const done = await session.next("response.done")
+  expect(done).toMatchObject({ response: { metadata, output: [{ role: "assistant" }] } })
+  expect(await session.next("response.created")).toMatchObject({ response: { metadata } })
+  const { output } = done["response"] as { output: [{ id: string }] }
+  const [{ id }] = output
+  for (const type of ["response.output_item.added", "response.output_item.done"]) {
+    expect(await session.next(type)).toMatchObject({ item: { id } })
+  }
+  expect(await session.next("conversation.item.added", 3)).toMatchObject({
+    item: { id },
+    previous_item_id: "item_second",
+  })
+  session.send({ type: "conversation.item.delete", item_id: "item_first" })
+  expect(await session.next("conversation.item.deleted")).toMatchObject({ item_id: "item_first" })
+  session.close()
+  await session.whenClosed()
+})
+
 test("a request without an upgrade returns 426 with a hint", async () => {
   const workspace = await newWorkspace()
   const { error } = await expectJson<{ error: { code: number; message: string } }>(

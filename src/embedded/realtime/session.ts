@@ -13,7 +13,7 @@ const UNITS_PER_TOKEN = 4
 const ENDLESS_EVENT_MS = 5
 
 type Spoken = { text: number; audio: number }
-type Response = { id: string; item: string; text: string; isAudio: boolean; sent: Spoken }
+type Response = { id: string; item: string; text: string; isAudio: boolean; metadata: unknown; sent: Spoken }
 
 export class ScriptedSession {
   readonly #model: RealtimeModel
@@ -28,6 +28,7 @@ export class ScriptedSession {
   #input: Spoken = { text: 0, audio: 0 }
   #cached: Spoken = { text: 0, audio: 0 }
   #latest = "nothing"
+  #latestItem: string | null = null
   #bufferedBytes = 0
   #running: Response | undefined
   #timer: ReturnType<typeof setInterval> | undefined
@@ -52,7 +53,13 @@ export class ScriptedSession {
       case "session.update":
         return this.#update(event["session"])
       case "conversation.item.create":
-        return this.#addItem(event["item"])
+        return this.#create(event)
+      case "conversation.item.delete":
+        return this.#send("conversation.item.deleted", { item_id: event["item_id"] })
+      case "conversation.item.truncate": {
+        const { item_id, content_index, audio_end_ms } = event
+        return this.#send("conversation.item.truncated", { item_id, content_index, audio_end_ms })
+      }
       case "input_audio_buffer.append":
         return this.#append(event["audio"])
       case "input_audio_buffer.commit":
@@ -80,16 +87,26 @@ export class ScriptedSession {
     this.#send("session.updated", { session: this.#described() })
   }
 
-  #addItem(item: unknown): void {
-    const text = objectsOf(isObject(item) ? item["content"] : [])
+  #create({ item: given, previous_item_id: after }: Json): void {
+    const item = isObject(given) ? given : {}
+    const text = objectsOf(item["content"])
       .map((part) => part["text"])
       .filter((part) => typeof part === "string")
       .join(" ")
     this.#latest = text
     this.#input.text += tokensOf(text)
-    const added = { ...(isObject(item) && item), id: newId("item"), object: "realtime.item", status: "completed" }
-    this.#send("conversation.item.added", { item: added, previous_item_id: null })
-    this.#send("conversation.item.done", { item: added, previous_item_id: null })
+    const id = typeof item["id"] === "string" ? item["id"] : newId("item")
+    const added = { ...item, id, object: "realtime.item", status: "completed" }
+    const previous = this.#addItem(added, after)
+    this.#send("conversation.item.done", { item: added, previous_item_id: previous })
+  }
+
+  /** Adds an item after the one that the client names, by default the latest, and returns the id of that. */
+  #addItem(item: Json & { id: string }, after?: unknown): unknown {
+    const previous = after === "root" ? null : (after ?? this.#latestItem)
+    this.#latestItem = item.id
+    this.#send("conversation.item.added", { item, previous_item_id: previous })
+    return previous
   }
 
   #append(audio: unknown): void {
@@ -112,7 +129,10 @@ export class ScriptedSession {
     this.#input.audio += Math.ceil(this.#bufferedBytes / BYTES_PER_INPUT_TOKEN)
     this.#bufferedBytes = 0
     const item = newId("item")
-    this.#send("input_audio_buffer.committed", { item_id: item, previous_item_id: null })
+    this.#send("input_audio_buffer.committed", { item_id: item, previous_item_id: this.#latestItem })
+    const content = [{ type: "input_audio", transcript: null }]
+    const added = { id: item, object: "realtime.item", type: "message", status: "completed", role: "user", content }
+    this.#send("conversation.item.done", { item: added, previous_item_id: this.#addItem(added) })
     if (this.#inputSettings()["transcription"] == null) return
     const usage = { type: "duration", seconds }
     const transcribed = { item_id: item, content_index: 0, transcript: this.#latest, usage }
@@ -128,12 +148,18 @@ export class ScriptedSession {
       const message = `Incorrect API key provided: ${this.#link.key}. You can find your API key in your account.`
       return this.#error("invalid_request_error", "invalid_api_key", message, {})
     }
-    const modalities = (isObject(options) && options["output_modalities"]) || this.#session["output_modalities"]
+    const { output_modalities: chosen, metadata = null } = isObject(options) ? options : {}
+    const modalities = chosen ?? this.#session["output_modalities"]
     const isAudio = Array.isArray(modalities) && modalities.includes("audio")
     const text = `You said: ${this.#latest}`
-    const running = { id: newId("resp"), item: newId("item"), text, isAudio, sent: { text: 0, audio: 0 } }
+    const running = { id: newId("resp"), item: newId("item"), text, isAudio, metadata, sent: { text: 0, audio: 0 } }
     this.#running = running
     this.#send("response.created", { response: this.#responseOf(running, "in_progress") })
+    const started = { ...messageOf(running, "in_progress"), content: [] }
+    this.#send("response.output_item.added", { response_id: running.id, output_index: 0, item: started })
+    this.#addItem(started)
+    const part = isAudio ? { type: "audio", transcript: "" } : { type: "text", text: "" }
+    this.#send("response.content_part.added", { ...positionOf(running), part })
     if (this.#model.fault === "endless") {
       this.#timer = setInterval(() => this.#say("and so on "), ENDLESS_EVENT_MS)
       return
@@ -149,7 +175,7 @@ export class ScriptedSession {
   #say(piece: string): void {
     const running = this.#running
     if (!running) return
-    const position = { response_id: running.id, item_id: running.item, output_index: 0, content_index: 0 }
+    const position = positionOf(running)
     running.sent.text += tokensOf(piece)
     if (!running.isAudio) return this.#send("response.output_text.delta", { ...position, delta: piece })
     const bytes = BYTES_PER_OUTPUT_TOKEN * piece.length
@@ -163,7 +189,7 @@ export class ScriptedSession {
     if (!running) return
     clearInterval(this.#timer)
     this.#running = undefined
-    const position = { response_id: running.id, item_id: running.item, output_index: 0, content_index: 0 }
+    const position = positionOf(running)
     if (status === "completed") {
       if (running.isAudio)
         this.#send("response.output_audio_transcript.done", { ...position, transcript: running.text })
@@ -171,7 +197,13 @@ export class ScriptedSession {
         ...position,
         ...(!running.isAudio && { text: running.text }),
       })
+      const { isAudio, text } = running
+      const part = isAudio ? { type: "audio", transcript: text } : { type: "text", text }
+      this.#send("response.content_part.done", { ...position, part })
     }
+    const item = messageOf(running, status === "completed" ? "completed" : "incomplete")
+    this.#send("conversation.item.done", { item, previous_item_id: null })
+    this.#send("response.output_item.done", { response_id: running.id, output_index: 0, item })
     const usage = this.#model.fault === "no-usage" ? null : this.#usageOf(running)
     this.#send("response.done", { response: { ...this.#responseOf(running, status), usage } })
   }
@@ -197,11 +229,10 @@ export class ScriptedSession {
     }
   }
 
-  #responseOf({ id, item, text, isAudio }: Response, status: string): Json {
-    const part = isAudio ? { type: "output_audio", transcript: text } : { type: "output_text", text }
-    const message = { id: item, object: "realtime.item", type: "message", status, role: "assistant", content: [part] }
-    const output = status === "completed" ? [message] : []
-    return { object: "realtime.response", id, status, status_details: null, output, usage: null }
+  #responseOf(response: Response, status: string): Json {
+    const output = status === "completed" ? [messageOf(response, status)] : []
+    const { id, metadata } = response
+    return { object: "realtime.response", id, status, status_details: null, output, metadata, usage: null }
   }
 
   #error(type: string, code: string, message: string, { event_id: causedBy = null }: Json): void {
@@ -211,6 +242,15 @@ export class ScriptedSession {
   #send(type: string, fields: Json): void {
     this.#link.send({ type, event_id: newId("event"), ...fields })
   }
+}
+
+function positionOf({ id, item }: Response): Json {
+  return { response_id: id, item_id: item, output_index: 0, content_index: 0 }
+}
+
+function messageOf({ item: id, text, isAudio }: Response, status: string): Json & { id: string } {
+  const part = isAudio ? { type: "output_audio", transcript: text } : { type: "output_text", text }
+  return { id, object: "realtime.item", type: "message", status, role: "assistant", content: [part] }
 }
 
 function tokensOf(text: string): number {
