@@ -91,6 +91,19 @@ test("a transcription states the size and type of the audio", async () => {
   expect(await answer.json()).toEqual({ text: "16001 bytes of audio/mpeg", usage: { type: "duration", seconds: 2 } })
 })
 
+test("a verbose transcription has language, duration and segments, and words on request", async () => {
+  const file = new File([new Uint8Array(16_001)], "a.mp3", { type: "audio/mpeg" })
+  const verbose = { model: "transcribe", file, response_format: "verbose_json" }
+  const text = "16001 bytes of audio/mpeg"
+  const answer = await (await transcribe(verbose)).json<Json>()
+  expect(answer).toMatchObject({ task: "transcribe", language: "english", duration: 2, text })
+  expect(answer).toMatchObject({ segments: [{ id: 0, start: 0, end: 2, text }] })
+  expect(answer).not.toHaveProperty("words")
+  const worded = await (await transcribe({ ...verbose, "timestamp_granularities[]": "word" })).json<Json>()
+  expect(worded["words"]).toMatchObject([{ word: "16001", start: 0, end: 0.5 }, {}, {}, { word: "audio/mpeg", end: 2 }])
+  expect(worded).not.toHaveProperty("segments")
+})
+
 describe("a video", () => {
   test("is queued, then completed, then MP4 bytes", async () => {
     const order = await (await post("/videos", { model: "video", prompt: "waves", duration: 7 })).json<Json>()

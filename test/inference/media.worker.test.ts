@@ -185,7 +185,7 @@ describe("a rejection", () => {
     ["/audio/transcriptions", { input_audio: undefined }, "input_audio"],
     ["/audio/transcriptions", { input_audio: { data: "?", format: "wav" } }, "input_audio.data"],
     ["/audio/transcriptions", { temperature: 2 }, "temperature"],
-    ["/audio/transcriptions", { response_format: "srt" }, "response_format"],
+    ["/audio/transcriptions", { response_format: "diarized_json" }, "response_format"],
     ["/videos", { duration: 0 }, "duration"],
     ["/videos", { n: 2 }, "n"],
     ["/videos", { callback_url: "https://x.test" }, "callback_url"],

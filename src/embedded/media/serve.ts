@@ -95,5 +95,28 @@ async function transcribe(request: Request): Promise<Response> {
   const refused = rejectModel(form?.get("model"), "transcription")
   if (refused) return refused
   const seconds = Math.ceil(file.size / BYTES_PER_SECOND)
-  return Response.json({ text: `${file.size} bytes of ${file.type}`, usage: { type: "duration", seconds } })
+  const transcript = { text: `${file.size} bytes of ${file.type}`, usage: { type: "duration", seconds } }
+  if (form?.get("response_format") !== "verbose_json") return Response.json(transcript)
+  const task = new URL(request.url).pathname.endsWith("translations") ? "translate" : "transcribe"
+  const granularities = form.getAll("timestamp_granularities[]")
+  const verbose = { task, language: "english", duration: seconds, ...transcript }
+  return Response.json({
+    ...verbose,
+    ...(!isOnly(granularities, "word") && { segments: [segmentOf(transcript.text, seconds)] }),
+    ...(granularities.includes("word") && Object.fromEntries([["words", timed(transcript.text, seconds)]])),
+  })
+}
+
+const isOnly = (values: readonly unknown[], one: string) => values.length > 0 && values.every((value) => value === one)
+
+function segmentOf(text: string, end: number): Json {
+  const scores = { temperature: 0, avg_logprob: -0.1, compression_ratio: 1, no_speech_prob: 0 }
+  return { id: 0, seek: 0, start: 0, end, text, tokens: [], ...scores }
+}
+
+/** The words of a text, evenly distributed over the audio. */
+function timed(text: string, seconds: number): Json[] {
+  const pieces = text.split(" ")
+  const length = seconds / pieces.length
+  return pieces.map((word, at) => ({ word, start: at * length, end: (at + 1) * length }))
 }

@@ -172,7 +172,7 @@ function toSeconds(value: unknown): number | undefined {
 
 /** A transcription request without its audio, which is passed separately. */
 export type Transcription = Record<string, unknown> &
-  Pick<TranscriptionRequest, "model" | "provider" | "session_id" | "user">
+  Pick<TranscriptionRequest, "model" | "provider" | "response_format" | "session_id" | "user">
 
 export type AudioFile = { bytes: Uint8Array; name: string; type: string }
 

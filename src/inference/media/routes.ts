@@ -41,6 +41,7 @@ import {
   VideoJob,
   VideoRequest,
 } from "./schemas.ts"
+import { withProviderFormat, writeTranscript } from "./transcript-formats.ts"
 import { type Order, readJobId, toJob, toJobId, orderInit, videoType } from "./video-jobs.ts"
 
 const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
@@ -77,12 +78,21 @@ const speech = createRoute({
   responses: { 200: { description: "The audio.", content: { "audio/*": { schema: z.unknown() } } }, ...FAILURES },
 })
 
+const TRANSCRIPT = {
+  ...ok(TranscriptionResult, "The text; with `response_format` `text`, `srt` or `vtt` as such."),
+  content: {
+    ...ok(TranscriptionResult, "").content,
+    "text/plain": { schema: z.string() },
+    "text/vtt": { schema: z.string() },
+  },
+}
+
 const transcripts = <Path extends string>(path: Path, operationId: string, summary: string) =>
   createRoute({
     ...post(path, operationId, summary),
     description: "Takes JSON with the audio in base64, or `multipart/form-data` with a `file`.",
     middleware: [acceptJsonOrForm(MAX_FORM_BYTES)] as const,
-    responses: { 200: ok(TranscriptionResult, "The text."), ...FAILURES },
+    responses: { 200: TRANSCRIPT, ...FAILURES },
   })
 
 const imageEdits = createRoute({
@@ -139,10 +149,18 @@ async function answer<Request extends object>(
   c: Context<App>,
   request: Request,
   toRequest: (request: Request) => InferenceRequest,
+  finish: (response: Response) => Promise<Response> = async (response) => response,
 ): Promise<never> {
   const incoming = incomingCall(c)
   const call = { body: request, meta: requestMetaOf(incoming), caller: incoming.caller }
-  return (await handlePlainInference(call, toRequest, await createDeps(incoming))) as never
+  return (await finish(await handlePlainInference(call, toRequest, await createDeps(incoming)))) as never
+}
+
+async function transcribe(c: Context<App>, api: "transcriptions" | "translations"): Promise<never> {
+  const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
+  const toRequest = (body: typeof request) => transcriptionRequest(body, file, api)
+  const write = (response: Response) => writeTranscript(response, request.response_format ?? "json")
+  return answer(c, withProviderFormat(request), toRequest, write)
 }
 
 export const media = newRouter()
@@ -160,14 +178,12 @@ export const media = newRouter()
     const { request, files } = await readImageEdit(c.req.raw)
     return answer(c, withImageModel(request, callerOf(c.var.principal)), (edit) => imageEditRequest(edit, files))
   })
-  .openapi(transcripts("/audio/transcriptions", "createTranscription", "Transcribe audio"), async (c) => {
-    const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
-    return answer(c, request, (requested) => transcriptionRequest(requested, file, "transcriptions"))
-  })
-  .openapi(transcripts("/audio/translations", "createTranslation", "Translate audio to English text"), async (c) => {
-    const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
-    return answer(c, request, (requested) => transcriptionRequest(requested, file, "translations"))
-  })
+  .openapi(transcripts("/audio/transcriptions", "createTranscription", "Transcribe audio"), (c) =>
+    transcribe(c, "transcriptions"),
+  )
+  .openapi(transcripts("/audio/translations", "createTranslation", "Translate audio to English text"), (c) =>
+    transcribe(c, "translations"),
+  )
   .openapi(videos, async (c) => {
     const { workspaceId } = c.var.principal
     const base = new URL(c.req.url).origin + c.req.path

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { ProviderPreferences } from "../../formats/provider-preferences.ts"
 import { MAX_SESSION_ID_LENGTH } from "../../formats/schemas.ts"
 import { Trace } from "../../formats/trace.ts"
+import { TRANSCRIPT_FORMATS } from "./transcript-formats.ts"
 
 /**
  * Requests for media and ranking. Only fields that the gateway reads are validated; the provider validates the rest.
@@ -126,7 +127,7 @@ export const SpeechRequest = z
   .meta({ id: "SpeechRequest" })
 export type SpeechRequest = z.infer<typeof SpeechRequest>
 
-const FORMAT_RULE = 'accepts "json" or "verbose_json"'
+const FORMAT_RULE = 'accepts "json", "verbose_json", "text", "srt" or "vtt"'
 const GRANULARITY_RULE = 'must be an array of "word" and "segment"'
 
 export const TranscriptionRequest = z
@@ -138,7 +139,7 @@ export const TranscriptionRequest = z
     ),
     language: text.nullish(),
     prompt: text.nullish(),
-    response_format: z.enum(["json", "verbose_json"], { error: FORMAT_RULE }).nullish(),
+    response_format: z.enum(TRANSCRIPT_FORMATS, { error: FORMAT_RULE }).nullish(),
     temperature: z.number().min(0, "must be from 0 to 1").max(1, "must be from 0 to 1").nullish(),
     timestamp_granularities: z
       .array(z.enum(["word", "segment"], { error: GRANULARITY_RULE }), { error: GRANULARITY_RULE })
