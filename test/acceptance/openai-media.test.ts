@@ -49,6 +49,21 @@ test("openai: an image is edited, and audio is translated", async () => {
   expect(translated.text).toBe("20000 bytes of audio/wav")
 })
 
+test("openai: a transcript is text, subtitles or a verbose document", async () => {
+  const client = openai(organization.apiKey)
+  const { transcriptions } = client.audio
+  const file = await toFile(Buffer.alloc(32_000), "hello.wav", { type: "audio/wav" })
+  const as = { model: "sim/transcribe", file }
+  const text = "32000 bytes of audio/wav"
+  expect(await transcriptions.create({ ...as, response_format: "text" })).toBe(`${text}\n`)
+  const srt = await transcriptions.create({ ...as, response_format: "srt" })
+  expect(srt).toBe(`1\n00:00:00,000 --> 00:00:02,000\n${text}\n\n`)
+  const vtt = await transcriptions.create({ ...as, response_format: "vtt" })
+  expect(vtt).toBe(`WEBVTT\n\n00:00:00.000 --> 00:00:02.000\n${text}\n\n`)
+  const verbose = await transcriptions.create({ ...as, response_format: "verbose_json" })
+  expect(verbose).toMatchObject({ language: "english", duration: 2, segments: [{ start: 0, end: 2, text }] })
+})
+
 test("openai: texts are moderated", async () => {
   const client = openai(organization.apiKey)
   const input = ["How are you?", "I will kill you"]
