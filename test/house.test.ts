@@ -295,3 +295,23 @@ test("the documents name files that exist", () => {
   expect(named.length).toBeGreaterThan(50)
   expect(named.filter(({ path }) => !path.includes("NNNN") && !existsSync(path))).toEqual([])
 })
+
+/** Written by `npm start`, fields of earlier responses on the page, and variables of the shell. */
+const DOCUMENTED_VARIABLES = new Set(
+  `GATEWAY_URL GATEWAY_API_KEY GATEWAY_MANAGEMENT_KEY BOOTSTRAP_MANAGEMENT_KEY
+   ID KEY_HASH WORKSPACE GUARDRAIL SESSION CALL GROUP DIRECTORY SCIM_TOKEN CODE JWT TOKEN EDITOR`
+    .trim()
+    .split(/\s+/),
+)
+
+test("commands of the documents use the names of .dev.env", () => {
+  const unknown = globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md"]).flatMap((document) => {
+    const text = readFileSync(document, "utf8")
+    const commands = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = ""]) => block).join("")
+    return [...commands.matchAll(/\$([A-Z][A-Z_]+)/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !DOCUMENTED_VARIABLES.has(name) && !new RegExp(`^${name}=`, "m").test(commands))
+      .map((name) => `${document}: $${name}`)
+  })
+  expect(unknown).toEqual([])
+})

@@ -34,13 +34,14 @@ const COMMANDS: readonly Command[] = [
 
 function help(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length))
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary.split(/\.\s|:?\n/)[0]}`)
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary.split(/\.(?:\s|$)|:?\n/)[0]}`)
   return `npm run gateway -- COMMAND [options]
 
 ${lines.join("\n")}
 
-The gateway is set by GATEWAY_URL or --url; the default is the one that npm start runs here. Keys are read from
-BOOTSTRAP_MANAGEMENT_KEY and GATEWAY_MANAGEMENT_KEY, for that one from its own files. COMMAND --help says more.`
+GATEWAY_URL or --url selects the gateway; the default is the one that npm start runs here. Keys come from
+BOOTSTRAP_MANAGEMENT_KEY, GATEWAY_MANAGEMENT_KEY and GATEWAY_API_KEY; those of the default are in .dev.vars and .dev.env.
+COMMAND --help lists the options.`
 }
 
 /** Runs a command and prints its output. Returns the exit code; throws bugs of the program. */

@@ -102,9 +102,11 @@ function toRules(input: GuardrailChange): Record<string, unknown> {
 export function rejectUnknownChecks(rules: readonly ContentCheckRule[] | null | undefined, known: ContentChecks): void {
   for (const [index, { check }] of (rules ?? []).entries()) {
     if (known.has(check)) continue
-    const has =
-      known.size > 0 ? `has ${[...known.keys()].join(", ")}` : "has no check; its operator sets CONTENT_CHECKS"
-    throw new GatewayError("invalid_request", `content_checks[${index}].check: unknown; this gateway ${has}.`)
+    const available =
+      known.size > 0
+        ? `must be one of ${[...known.keys()].join(", ")}`
+        : "this gateway has no checks. The operator configures them in CONTENT_CHECKS"
+    throw new GatewayError("invalid_request", `content_checks[${index}].check: ${available}.`)
   }
 }
 

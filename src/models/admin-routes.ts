@@ -134,7 +134,7 @@ export const catalogueAdmin = newRouter()
     if (!written) {
       throw new GatewayError(
         "not_found",
-        `The catalogue has no endpoint of ${id} at ${provider}. PUT /catalogue adds one.`,
+        `The catalogue has no endpoint of ${id} at ${provider}. POST /catalogue/discover adds the models that the provider lists; PUT /catalogue adds any.`,
       )
     }
     await publishCatalogue(c.env)

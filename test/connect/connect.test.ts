@@ -7,7 +7,7 @@ import { checkClients, checkClock, streamCheckOf } from "../../src/dev/connect/c
 import type { ClientName } from "../../src/connect/clients.ts"
 import { diffLines } from "../../src/dev/connect/diff.ts"
 import { editFiles } from "../../src/dev/connect/edits.ts"
-import { readText, undo, writeFiles } from "../../src/dev/connect/files.ts"
+import { describeUndone, readText, undo, writeFiles } from "../../src/dev/connect/files.ts"
 import { removeFolder } from "../support/remove-folder.ts"
 
 const KEY = "sk-gw-v1-test-0123456789"
@@ -68,7 +68,7 @@ describe.each(["codex", "claude", "gemini", "opencode", "qwen"] as const)("%s", 
     writeFileSync(file, "changed")
     expect(() => undo(home, client, false)).toThrow("was changed since")
     expect(readFileSync(file, "utf8")).toBe("changed")
-    undo(home, client, true)
+    expect(describeUndone(undo(home, client, true))).toContain(`removed   ${file}`)
     expect(readText(file)).toBeUndefined()
   })
 })
@@ -110,7 +110,7 @@ describe.each(["codex", "claude", "gemini", "opencode", "qwen"] as const)("undo 
     const file = put(home, SETTINGS[client], BEFORE[client])
     connect(home, client)
     change(file)
-    expect(undo(home, client, false)).toContainEqual({ path: file, keeps_changes: true })
+    expect(undo(home, client, false)).toContainEqual({ path: file, keeps_changes: true, removed: false })
     const after = readFileSync(file, "utf8")
     expect(client === "codex" ? parseToml(after) : JSON.parse(after)).toEqual(
       client === "codex" ? parseToml(added(BEFORE.codex)) : JSON.parse(added(BEFORE[client])),

@@ -480,7 +480,7 @@ describe("the checks of a guardrail", () => {
   test.each([
     [
       [{ check: "gard", action: "block" }],
-      "content_checks[0].check: unknown; this gateway has guard, lenient, moderation, shield, generic.",
+      "content_checks[0].check: must be one of guard, lenient, moderation, shield, generic.",
     ],
     [
       [{ check: "guard", action: "redact", direction: "both" }],

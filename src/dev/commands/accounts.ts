@@ -15,11 +15,11 @@ const PAGE = 100
 
 export const keysList: Command = {
   name: "keys list",
-  summary: "The keys of a workspace, newest first.\nNeeds GATEWAY_MANAGEMENT_KEY, as all commands on keys do.",
+  summary: "Lists the keys of a workspace, newest first.\nNeeds GATEWAY_MANAGEMENT_KEY, as all commands on keys do.",
   takes: [],
   options: {
-    workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
-    all: { type: "boolean", description: "disabled ones, too" },
+    workspace: { type: "string", description: "id of a workspace (default: the default workspace)" },
+    all: { type: "boolean", description: "also list disabled keys" },
   },
   async run(input) {
     const workspace = text(input, "workspace")
@@ -60,7 +60,7 @@ export const keysCreate: Command = {
     concurrent: { type: "string", description: "maximum concurrent requests" },
     kind: { type: "string", description: "normal, management, provisioning or free_tier (default: normal)" },
     expires: { type: "string", description: "an instant such as 2027-01-01T00:00:00Z" },
-    workspace: { type: "string", description: "the id of a workspace (default: the default one)" },
+    workspace: { type: "string", description: "id of a workspace (default: the default workspace)" },
   },
   async run(input) {
     const body = withGiven({

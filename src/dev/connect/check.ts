@@ -113,11 +113,11 @@ export function checkClients(home: string, base: string): Check[] {
   return CLIENTS.map((client) => {
     const address = ADDRESSES[client]?.(home)
     const remedy = `npm run gateway -- connect ${client}`
-    if (address === base || `${address}/v1` === base) return good(client, `uses this gateway`)
+    if (address === base || `${address}/v1` === base) return good(client, "uses this gateway")
     if (writtenFor(home, client).length > 0) {
       return broken(client, `was connected and no longer uses this gateway, but ${address ?? "none"}. Run: ${remedy}`)
     }
-    if (client === "cursor") return absent(client, "is set in its window; it cannot be checked")
+    if (client === "cursor") return absent(client, "not checked: its settings are in a database")
     return absent(client, address === undefined ? `not connected. ${remedy}` : `uses ${address}. ${remedy}`)
   })
 }

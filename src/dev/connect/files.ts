@@ -12,8 +12,8 @@ import type { FileEdit } from "./edits.ts"
  * gateway's settings in it, which earlier versions did not store.
  */
 export type Written = { path: string; backup: string | null; sha256: string; settings_sha256?: string }
-/** `keeps_changes`: other settings that were changed after connecting are still there. */
-export type Undone = { path: string; keeps_changes: boolean }
+/** `keeps_changes`: other settings that were changed after connecting are still there. `removed`: there was no file before. */
+export type Undone = { path: string; keeps_changes: boolean; removed: boolean }
 type State = Partial<Record<string, Written[]>>
 
 const stateFile = (home: string) => path.join(home, ".config/edge-model-gateway/connect.json")
@@ -78,7 +78,9 @@ export function undo(home: string, client: ClientName, isForced: boolean): Undon
     if (backup !== null) rmSync(backup)
   }
   saveState(home, { ...readState(home), [client]: undefined })
-  return restored.map(({ path: file, isAsWritten }) => ({ path: file, keeps_changes: !isAsWritten }))
+  return restored.map(({ path: file, after, isAsWritten }) => {
+    return { path: file, keeps_changes: !isAsWritten, removed: after === undefined }
+  })
 }
 
 type Changed = { home: string; client: ClientName; text: string; before: string | undefined }
@@ -98,9 +100,10 @@ function withoutSettings({ home, client, text, before }: Changed, written: Writt
 }
 
 export function describeUndone(undone: readonly Undone[]): string[] {
-  return undone.map(({ path: file, keeps_changes }) =>
-    keeps_changes ? `restored  ${file}, with the other changes since` : `restored  ${file}`,
-  )
+  return undone.map(({ path: file, keeps_changes, removed }) => {
+    if (removed) return `removed   ${file}`
+    return keeps_changes ? `restored  ${file}, with the other changes since` : `restored  ${file}`
+  })
 }
 
 function saveState(home: string, state: State): void {
