@@ -8,7 +8,7 @@ import { advanceBatch } from "./advance.ts"
 import { LineStore } from "./lines.ts"
 import { PartStore } from "./parts.ts"
 
-const AFTER_A_BUG_MS = 30_000
+const RETRY_AFTER_ERROR_MS = 30_000
 const AFTER_SHUTDOWN_MS = 5_000
 
 /**
@@ -56,7 +56,7 @@ export class Batch extends DurableObject<Env> implements Omit<BatchRpc, keyof Rp
       else await this.ctx.storage.setAlarm(this.#isWoken ? Date.now() : next)
     } catch (cause) {
       logError("batch could not be advanced; the alarm repeats", { batch: id }, cause)
-      await this.ctx.storage.setAlarm(Date.now() + AFTER_A_BUG_MS)
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_AFTER_ERROR_MS)
     }
   }
 

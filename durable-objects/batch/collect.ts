@@ -20,9 +20,9 @@ const MAX_RESULT_BYTES = 16 * 1024 * 1024
 
 /**
  * Reads the files of an ended batch. Each result goes through the pipeline as the response to its request, where it is
- * charged, recorded and screened. False if `mayGoOn` stopped it; the next run skips stored results.
+ * charged, recorded and screened. False if `mayContinue` stopped it; the next run skips stored results.
  */
-export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => boolean): Promise<boolean> {
+export async function collect(part: Part, deps: SubmittingDeps, mayContinue: () => boolean): Promise<boolean> {
   const missing = new Set(deps.parts.unfinished(part))
   const isLastTry = part.failures >= MAX_FAILURES
   let running: Promise<boolean>[] = []
@@ -40,7 +40,7 @@ export async function collect(part: Part, deps: SubmittingDeps, mayGoOn: () => b
         running.push(store(result, { ...deps, isLastTry }))
         if (running.length < CONCURRENCY) continue
         await waitForRunning()
-        if (!mayGoOn()) return false
+        if (!mayContinue()) return false
       }
     } finally {
       await waitForRunning()

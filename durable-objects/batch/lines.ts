@@ -20,7 +20,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`
 
-/** Below the row limit of 2 MB. */
+/** Chunk size, below SQLite's row limit of 2 MB. */
 const PART_BYTES = 1024 * 1024
 const INSERT_ROWS = 1_000
 const READ_PARTS = 8

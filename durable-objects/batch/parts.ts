@@ -29,7 +29,7 @@ export type Part = {
 /** Maximum size of a part, which is sent at once from memory. */
 const PART_BYTES = 16 * 1024 * 1024
 const PART_LINES = 50_000
-/** Below the row limit of 2 MB. */
+/** Chunk size, below SQLite's row limit of 2 MB. */
 const PIECE_BYTES = 1024 * 1024
 
 const SCHEMA = `
@@ -109,7 +109,7 @@ export class PartStore {
     return bytes.byteLength
   }
 
-  /** What was decided about a request when it was held; undefined for one of an earlier release. */
+  /** The decisions about a request when it was held; undefined for one of an earlier release. */
   keptCall(line: number): KeptCall | undefined {
     const [found] = this.#sql
       .exec<{ json: string }>("SELECT json FROM requests JOIN targets ON id = target WHERE line = ?", line)
@@ -205,7 +205,7 @@ export class PartStore {
   }
 
   /** Ids of the provider batches of the other parts. */
-  idsBeside({ part }: Part): Set<string> {
+  idsOfOthers({ part }: Part): Set<string> {
     const rows = this.#sql.exec<{ id: string }>(
       "SELECT batch_id AS id FROM parts WHERE part <> ? AND batch_id IS NOT NULL",
       part,

@@ -4,7 +4,7 @@ import { messageFilterOf as guardrailFilterOf } from "../../src/guardrails/scree
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import { callerOf } from "../../src/policy/call-policy.ts"
 import { withRunContext } from "../../src/policy/run-context.ts"
-import { type MessageFilter, WITHHELD } from "../../src/providers/refusal.ts"
+import { type MessageFilter, BLOCKED_BY_GUARDRAIL } from "../../src/providers/refusal.ts"
 
 /**
  * Filters messages of a provider about requests without a response, as in a call of the batch's key. A key that is no
@@ -19,5 +19,5 @@ export async function messageFilterOf(row: Pick<BatchRow, "keyHash">, env: Env):
 
 /** The message for the client in place of one that a filter blocks. */
 export function passed(message: string, filter: MessageFilter): string {
-  return filter(message) ?? `The provider rejected this request. ${WITHHELD}`
+  return filter(message) ?? `The provider rejected this request. ${BLOCKED_BY_GUARDRAIL}`
 }

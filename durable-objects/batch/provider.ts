@@ -140,7 +140,7 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
     content: () => parts.content(part),
     lines: () => parts.linesOf(part),
     createdAt: row.createdAt,
-    taken: () => parts.idsBeside(part),
+    taken: () => parts.idsOfOthers(part),
   }
   const created = part.state === "submitting" ? await findCreated(source, batches) : undefined
   if (created) return submitted(part, created, parts)

@@ -4,7 +4,7 @@ import { drainDestination } from "../../src/observability/delivery/backlog.ts"
 import type { DeliveryIdentity, DeliveryRpc } from "../../src/observability/delivery/wake.ts"
 import { logError } from "../../src/support/log.ts"
 
-const AFTER_A_BUG_MS = 30_000
+const RETRY_AFTER_ERROR_MS = 30_000
 
 /**
  * One per destination with a backlog. Its alarm delivers the batches, which are rows in D1, so any backlog needs only
@@ -26,7 +26,7 @@ export class Delivery extends DurableObject<Env> implements Omit<DeliveryRpc, ke
       if (next !== null) await this.#wakeBy(next)
     } catch (cause) {
       logError("a backlog could not be delivered; the alarm repeats", { ...destination }, cause)
-      await this.#wakeBy(Date.now() + AFTER_A_BUG_MS)
+      await this.#wakeBy(Date.now() + RETRY_AFTER_ERROR_MS)
     }
   }
 

@@ -14,7 +14,7 @@ export class Alarm {
   }
 
   /** Called when the alarm has fired. */
-  rang(): void {
+  fired(): void {
     this.#at = null
   }
 

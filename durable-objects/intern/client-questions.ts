@@ -60,7 +60,7 @@ export class ClientQuestions {
   }
 
   /** Questions of a disconnected client, except those that a run answers or keeps open. */
-  outsideOfRuns(questions: readonly PendingQuestion[]): PendingQuestion[] {
+  withoutRun(questions: readonly PendingQuestion[]): PendingQuestion[] {
     return questions.filter(({ acp, rpc }) => !this.#deps.runs.ofQuestion(acp, rpc))
   }
 

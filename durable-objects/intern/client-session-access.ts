@@ -75,12 +75,12 @@ export class ClientSessionAccess {
   #conflict(session: string, acp: string): Rejection | undefined {
     const run = this.#runs.ofSession(session) ?? this.#runs.ofAcp(acp)
     if (run) {
-      const { door, message } = conflictOf(run, this.#runs.fact("identity"))
+      const { owner, message } = conflictOf(run, this.#runs.fact("identity"))
       const questionId = run.question?.id
       const data = {
         reason: "busy",
         retryable: true,
-        door,
+        door: owner,
         ...(questionId !== undefined && { question_id: questionId }),
       }
       return { code: RPC_ERRORS.busy, message, data }

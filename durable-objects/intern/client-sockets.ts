@@ -61,7 +61,7 @@ export class ClientSockets {
       return this.#onSlow(client)
     }
     socket.send(text)
-    if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.askReadBytes) return
+    if (traffic.sent - traffic.requestedAt < CLIENT_LIMITS.readRequestBytes) return
     traffic.requestedAt = traffic.sent
     // The platform does not expose the send buffer of a socket. Every peer responds to a request, at least with an
     // error.

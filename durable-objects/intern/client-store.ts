@@ -75,7 +75,7 @@ export class ClientStore {
     this.#sql.exec("DELETE FROM opened_sessions WHERE acp = ?", acp)
   }
 
-  ask({ rpc, client, id, method, acp }: ClientRequest): void {
+  saveRequest({ rpc, client, id, method, acp }: ClientRequest): void {
     this.#sql.exec(
       "INSERT INTO client_requests (rpc, client, id, method, acp) VALUES (?, ?, ?, ?, ?)",
       rpc,

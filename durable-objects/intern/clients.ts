@@ -34,7 +34,7 @@ type Notice = ClientFrame & { is: "notice" }
 export class InternClients {
   readonly #runs: RunStore
   readonly #store: ClientStore
-  readonly #door: ClientSessionAccess
+  readonly #sessionAccess: ClientSessionAccess
   readonly #questions: ClientQuestions
   readonly #sockets: ClientSockets
   readonly #around: TurnDeps
@@ -46,7 +46,7 @@ export class InternClients {
   constructor(ctx: DurableObjectState, runs: RunStore, log: SessionLog, deps: TurnDeps) {
     this.#runs = runs
     this.#store = new ClientStore(ctx.storage.sql)
-    this.#door = new ClientSessionAccess(runs, this.#store, log)
+    this.#sessionAccess = new ClientSessionAccess(runs, this.#store, log)
     this.#sockets = new ClientSockets(ctx, (client) => this.#left(client))
     this.#around = deps
     this.#questions = new ClientQuestions({
@@ -183,11 +183,11 @@ export class InternClients {
         socket.serializeAttachment({ ...client, showsForms: showsForms(params) } satisfies Client)
         return this.#reply(client.id, id, initialized(client.name))
       case "session/list":
-        return this.#respond(client, id, this.#door.list(params))
+        return this.#respond(client, id, this.#sessionAccess.list(params))
       case "session/new":
         return this.#open(client, request, null)
       case "session/load":
-        return this.#open(client, request, this.#door.toLoad(params))
+        return this.#open(client, request, this.#sessionAccess.toLoad(params))
       case "session/prompt":
         return this.#prompt(client, request)
       default:
@@ -196,7 +196,7 @@ export class InternClients {
   }
 
   #prompt({ id: client }: Client, { id: request, params }: Request): void {
-    const found = this.#door.toPrompt(client, params)
+    const found = this.#sessionAccess.toPrompt(client, params)
     if ("code" in found) return this.#refuse(client, request, found)
     const refusal = this.#admission()
     if (refusal) return this.#refuse(client, request, refusal)
@@ -214,7 +214,7 @@ export class InternClients {
       this.#store.setOwner(loadable.acp, { client, name: loadable.name })
       this.#silentLoads.add(loadable.acp)
     }
-    this.#store.ask({ rpc, client, id, method, acp: loadable?.acp ?? null })
+    this.#store.saveRequest({ rpc, client, id, method, acp: loadable?.acp ?? null })
     this.#send({ id: rpc, method, params: loadable ? { sessionId: loadable.acp } : {} })
   }
 
@@ -234,7 +234,7 @@ export class InternClients {
   }
 
   #onNotification({ id: client }: Client, { method, params }: Notice): void {
-    const run = method === "session/cancel" ? this.#door.promptOf(client, params["sessionId"]) : undefined
+    const run = method === "session/cancel" ? this.#sessionAccess.promptOf(client, params["sessionId"]) : undefined
     if (run) this.#around.turns().stop(run)
   }
 
@@ -259,7 +259,7 @@ export class InternClients {
     this.#runs.bind(this.#runs.find(acp)?.id ?? name, acp, this.#around.host().epoch, this.#around.now())
     if (loaded === null) return { sessionId: acp }
     if (!this.#silentLoads.delete(acp)) return {}
-    for (const update of this.#door.replay(acp)) {
+    for (const update of this.#sessionAccess.replay(acp)) {
       this.#sockets.send(client, { jsonrpc: "2.0", method: "session/update", params: { sessionId: name, update } })
     }
     return {}
@@ -272,7 +272,7 @@ export class InternClients {
 
   /** Handles a disconnect: cancels the client's turns and answers the agent's questions. Idempotent. */
   #left(client: string): void {
-    const outside = this.#questions.outsideOfRuns(this.#store.leave(client))
+    const outside = this.#questions.withoutRun(this.#store.leave(client))
     for (const run of this.#runs.open) if (run.client?.id === client) this.#around.turns().left(run)
     this.#questions.cancel(outside)
   }

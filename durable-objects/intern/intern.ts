@@ -138,7 +138,7 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
   }
 
   override async alarm(): Promise<void> {
-    this.#alarm.rang()
+    this.#alarm.fired()
     this.#turns.forAll((run) => machine.tick(run, Intern.clock()))
     await this.#lifecycle.wake()
     await this.runRecords()

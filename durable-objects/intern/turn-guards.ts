@@ -90,17 +90,19 @@ export function sessionBusyError(run: Run, now: number): GatewayError {
 export function conflictOf(
   { client, isBackground, question, session, state }: Run,
   identity: Pick<InternIdentity, "id"> | undefined,
-): { door: "acp" | "chat" | "background"; message: string } {
-  const door = client ? "acp" : isBackground ? "background" : "chat"
-  const who = { acp: "An ACP client has a turn", chat: "A chat has a turn", background: "A background turn runs" }[door]
+): { owner: "acp" | "chat" | "background"; message: string } {
+  const owner = client ? "acp" : isBackground ? "background" : "chat"
+  const subject = { acp: "An ACP client has a turn", chat: "A chat has a turn", background: "A background turn runs" }[
+    owner
+  ]
   if (state === "cancelling")
-    return { door, message: `${who} in this session, which is being cancelled. Retry in a moment.` }
+    return { owner, message: `${subject} in this session, which is being cancelled. Retry in a moment.` }
   const path = `/interns/${identity?.id ?? "{id}"}`
   const cancel = `cancel it with POST ${path}/sessions/${encodeURIComponent(session)}/cancel`
   const message = question
-    ? `${who} in this session, and waits for an answer. Answer with POST ${path}/questions/${question.id}, or ${cancel}.`
-    : `${who} in this session. Wait for its end, or ${cancel}.`
-  return { door, message }
+    ? `${subject} in this session, and waits for an answer. Answer with POST ${path}/questions/${question.id}, or ${cancel}.`
+    : `${subject} in this session. Wait for its end, or ${cancel}.`
+  return { owner, message }
 }
 
 /** Why a session accepts nothing from a chat while an ACP client has a turn in it. */

@@ -17,14 +17,14 @@ type Granted = { nano: number; share: RateShare | undefined; limits: readonly Li
 
 /** Decides on calls and leases. Runs within a transaction of the ledger. */
 export class Admission {
-  readonly #books: LedgerStores
+  readonly #stores: LedgerStores
 
   constructor(stores: LedgerStores) {
-    this.#books = stores
+    this.#stores = stores
   }
 
   decide(request: HoldRequest, now: number): HoldVerdict {
-    const { credits, counters, holds, rates } = this.#books
+    const { credits, counters, holds, rates } = this.#stores
     // The request was repeated because its first response was lost.
     const granted = holds.grantOf(request.draft.id)
     if (granted) return { ok: true, ...granted }
@@ -53,7 +53,7 @@ export class Admission {
   }
 
   #stateAt(now: number) {
-    const { counters, holds } = this.#books
+    const { counters, holds } = this.#stores
     return {
       countersOf: (scope: string) => counters.at(scope, now),
       heldOf: (scope: string) => holds.held(scope),
@@ -63,7 +63,7 @@ export class Admission {
   /** Undefined if the caller is too near a limit: the call then needs a separate hold. */
   #leaseFor(request: HoldRequest, lease: LeaseRequest, shared: readonly Limit[], now: number): HoldVerdict | undefined {
     if (!this.#isLeasable(lease)) return undefined
-    const { holds, rates } = this.#books
+    const { holds, rates } = this.#stores
     const state = this.#stateAt(now)
     const { providers } = request
     // Calls of a lease may go to any of the providers, so the full amount is held under the limits of each.
@@ -77,13 +77,13 @@ export class Admission {
 
   /** An existing lease must still be held. A new one must not be charged already: a charge closes its id. */
   #isLeasable({ id, isHeld }: LeaseRequest): boolean {
-    const { holds, outbox } = this.#books
+    const { holds, outbox } = this.#stores
     if (holds.lease(id) !== undefined) return true
     return !isHeld && !outbox.has(id)
   }
 
   #lease(request: HoldRequest, { id, estimateNano, sequence }: LeaseRequest, { nano, share, limits, now }: Granted) {
-    const { holds, rates } = this.#books
+    const { holds, rates } = this.#stores
     const lease = holds.lease(id)
     const isNewer = holds.isNewer(id, sequence)
     const amount = (lease?.amount ?? 0) + nano

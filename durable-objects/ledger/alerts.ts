@@ -22,7 +22,7 @@ const BATCH = 50
 const RETRY_MS = 30_000
 
 /**
- * Alerts of limits: written in the transaction of the charge that crosses a threshold, once per window and limit, and
+ * Alerts for limits: written in the transaction of the charge that crosses a threshold, once per window and limit, and
  * kept until they are recorded in D1. The row of an alert also prevents a second one. Limits that count each end user
  * raise none.
  */

@@ -162,7 +162,7 @@ export class Broadcasts {
     this.#sql.exec(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, seqs)
   }
 
-  /** Those of the calls that are published and not confirmed. */
+  /** Contents of the calls that are published and not confirmed. */
   unconfirmed(ids: readonly string[]): UnconfirmedCall[] {
     return this.#sql
       .exec<UnconfirmedCall>(

@@ -19,7 +19,7 @@ export type LedgerStores = {
   overruns: Overruns
   rates: RateCounts
   alerts: Alerts
-  alertBooks: { get: (scope: string) => Counters; creditedNano: () => number }
+  account: { get: (scope: string) => Counters; creditedNano: () => number }
 }
 
 /** Change of each lease in nano-USD by the settlements and registrations of a report. */
@@ -108,7 +108,7 @@ function count(
   if (costs > 0) {
     stores.counters.add(scopes, amount, now)
     for (const [scope, part] of partsAtProviders(generation)) stores.counters.add([scope], part, now)
-    stores.alerts.charged(generation, stores.alertBooks, now)
+    stores.alerts.charged(generation, stores.account, now)
   }
   if (generation.overrunNano) stores.overruns.add(generation, generation.overrunNano, now)
   const rates = hold && heldRates(hold)

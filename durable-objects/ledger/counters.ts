@@ -87,7 +87,7 @@ export class CounterStore {
     if (this.#known.size > MAX_KNOWN) this.#known.clear()
   }
 
-  /** Removes the counters of end users whose windows have all ended. A clock that steps back a day loses none. */
+  /** Removes the counters of end users whose windows have all ended. A clock that is set back by a day loses none. */
   pruneEndUsers(now: number): void {
     const [weekly, monthly] = [windowStart("weekly", now - DAY_MS), windowStart("monthly", now - DAY_MS)]
     this.#sql.exec(

@@ -57,7 +57,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   readonly #charging: LedgerStores
   readonly #waiters = new Waiters()
   #alarmAt: number | null = null
-  readonly #books = { get: (scope: string) => this.#counters.get(scope), creditedNano: () => this.#credits.total() }
+  readonly #account = { get: (scope: string) => this.#counters.get(scope), creditedNano: () => this.#credits.total() }
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -71,7 +71,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     this.#alerts = new Alerts(this.#sql)
     const stores = { credits: this.#credits, counters: this.#counters, outbox: this.#outbox, rates: this.#rates }
     this.#admission = new Admission({ ...stores, holds: this.#holds })
-    const others = { holds: this.#holds, overruns: this.#overruns, alerts: this.#alerts, alertBooks: this.#books }
+    const others = { holds: this.#holds, overruns: this.#overruns, alerts: this.#alerts, account: this.#account }
     this.#charging = { ...stores, ...others }
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = await ctx.storage.getAlarm()
@@ -88,7 +88,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const decide = () => this.#admission.decide(request, now)
     const verdict = request.rates ? this.#atomically(decide) : decide()
     if (verdict.ok) this.#wakeBy(now + request.ttlMs)
-    if (this.#alerts.refused(request, verdict, this.#books)) this.#wakeBy(now + FLUSH_AFTER_MS)
+    if (this.#alerts.refused(request, verdict, this.#account)) this.#wakeBy(now + FLUSH_AFTER_MS)
     return { verdict, ...received }
   }
 
@@ -195,7 +195,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   /** Adds or removes credit, once per `id`. */
   credit(id: string, amountNano: number): CreditResult {
     const result = this.#credits.add(id, amountNano, Date.now())
-    this.#alerts.credited(this.#books)
+    this.#alerts.credited(this.#account)
     return { ok: result === "done", isOtherAmount: result === "other", balance: this.balance() }
   }
 

@@ -28,13 +28,13 @@ export async function reconcileCounters(
     await sumDays(db, Date.now(), organizationId)
     const now = Date.now()
     const charged = counters.all(now)
-    const onTheirWay = outbox.undelivered()
+    const undelivered = outbox.undelivered()
     const [keys, scopes, ancestors] = await Promise.all([
       readKeySums(db, organizationId, now),
       readScopeSums(db, organizationId, now),
       listAncestors(db, organizationId),
     ])
-    const sums = { keys, scopes, opening: counters.opening(now), onTheirWay }
+    const sums = { keys, scopes, opening: counters.opening(now), undelivered }
     const recorded = recordedBy(sums, ancestors, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that was reset meanwhile is compared next time.

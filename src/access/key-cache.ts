@@ -15,7 +15,7 @@ export function cachedKey(hash: string, now: number): CachedKey {
   return cache.get(hash, now)
 }
 
-/** Reads what changed in the database before it rejects a cached key for its age. */
+/** Reads the policy changes from the database before it rejects a cached key as too old. */
 export async function currentKey(hash: string, db: D1Database, now: number): Promise<CachedKey> {
   return cache.current(hash, db, now)
 }

@@ -1,4 +1,4 @@
-/** Those of the hashes that belong to valid keys. */
+/** Returns the hashes that belong to valid keys. */
 export function findKnownKeys(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   const sql = `SELECT hash FROM api_keys WHERE hash ${IN_LIST} AND disabled = 0 AND deleted_at IS NULL`
   return listHashes(db, sql, hashes)
@@ -16,7 +16,7 @@ export async function findKnownJoinTokens(db: D1Database, pairs: readonly string
   return new Set(results.map(({ id, hash }) => `${id} ${hash}`))
 }
 
-/** Those of the hashes that belong to tokens of directories, or to former ones that are still valid. */
+/** Returns the hashes that belong to tokens of directories, or to former tokens that are still valid. */
 export async function findKnownDirectories(
   db: D1Database,
   hashes: readonly string[],
@@ -33,12 +33,12 @@ export async function findKnownDirectories(
   return new Set(results.map(({ hash }) => hash))
 }
 
-/** Those of the hashes that belong to tokens of unused links. */
+/** Returns the hashes that belong to tokens of unused links. */
 export function findKnownConnectLinks(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   return listHashes(db, `SELECT hash FROM connect_links WHERE hash ${IN_LIST}`, hashes)
 }
 
-/** Those of the hashes that belong to codes of apps that were not exchanged. */
+/** Returns the hashes that belong to app codes that were not exchanged. */
 export function findKnownCodes(db: D1Database, hashes: readonly string[]): Promise<Set<string>> {
   return listHashes(db, `SELECT hash FROM oauth_codes WHERE hash ${IN_LIST} AND key_hash IS NULL`, hashes)
 }

@@ -11,7 +11,7 @@ type Entry<Value> = { value: Value | undefined; validUntil: number; snapshot: Sn
 type Options<Value> = { sizeOf?: (value: Value | undefined) => number; changes?: PolicyChanges }
 
 /**
- * What an isolate caches from the database about organizations. An entry is valid for CHANGE_DELAY_MS after it was
+ * Cache of an isolate for database entries of organizations. An entry is valid for CHANGE_DELAY_MS after it was
  * read, and later if its organization has not changed since.
  */
 export class PolicyCache<Value> {
@@ -29,7 +29,7 @@ export class PolicyCache<Value> {
     return entry && this.#isValid(entry, now) ? entry : undefined
   }
 
-  /** Reads the changes before it rejects an entry for its age. */
+  /** Reads the policy changes before it rejects an entry as too old. */
   async current(key: string, db: D1Database, now: number): Promise<{ value: Value | undefined } | undefined> {
     const entry = this.#entries.get(key, now)?.value
     if (!entry || this.#isValid(entry, now)) return entry

@@ -10,7 +10,7 @@ const READ_TIMEOUT_MS = 1_000
 const MAX_CHANGES = 1_000
 const MAX_ORGANIZATIONS = 10_000
 
-/** What was read from the database about an organization. */
+/** Data of an organization, as read from the database. */
 export type Snapshot = {
   organizationId: string
   /** The newest revision in the same transaction. */

@@ -92,7 +92,7 @@ export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: numb
     if (sent.status === null) return refused(sent.reason)
     const { status, retryAfterMs } = sent
     const isTaken = status >= 200 && status < 300
-    return { isTaken, status, message: `the receiver answered ${status}`, retryAfterMs: retryAfterMs ?? 0 }
+    return { isTaken, status, message: `the receiver returned ${status}`, retryAfterMs: retryAfterMs ?? 0 }
   } catch (cause) {
     // Only the name of the error: its message may contain secrets.
     logError(

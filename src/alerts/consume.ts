@@ -9,7 +9,7 @@ import { findDelivery, saveDelivery } from "./store.ts"
 
 const FIRST_WAIT_MS = 5_000
 const MAX_WAIT_MS = HOUR_MS
-const AFTER_A_BUG_MS = 30_000
+const RETRY_AFTER_ERROR_MS = 30_000
 
 /** Delivers alerts, each with a separate message, so that a failure does not block others. */
 export async function consumeAlerts(messages: readonly Message<AlertMessage>[], env: Env): Promise<void> {
@@ -21,7 +21,7 @@ export async function consumeAlerts(messages: readonly Message<AlertMessage>[], 
         else message.retry(toDelay(waitMs))
       } catch (cause) {
         logError("an alert could not be delivered", { alert: message.body.alertId, attempts: message.attempts }, cause)
-        message.retry(toDelay(AFTER_A_BUG_MS))
+        message.retry(toDelay(RETRY_AFTER_ERROR_MS))
       }
     }),
   )

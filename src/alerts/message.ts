@@ -25,9 +25,9 @@ const LIMIT_NAMES = {
 const OF_A_WORKSPACE: ReadonlySet<string> = new Set(["key", "guardrail", "schedule"])
 
 type Names = {
-  /** Of the key, workspace, guardrail or provider; null if it was deleted, and for the balance and schedules. */
+  /** Name of the key, workspace, guardrail or provider; null if it was deleted, and for the balance and schedules. */
   name: string | null
-  /** Of the workspace of the call; null if it was deleted. */
+  /** Name of the call's workspace; null if it was deleted. */
   workspace: string | null
 }
 

@@ -188,7 +188,7 @@ for (const router of [
 for (const router of [organizations, catalogueAdmin, reconciliations, secrets]) mountKeyed(api, router)
 
 const sessions = consoleSessions(rightsOver(api, authenticate))
-// They are in the OpenAPI document, but outside of the API's base path.
+// These routes are in the OpenAPI document, but outside the API's base path.
 for (const definition of [...sessions.openAPIRegistry.definitions, ...oidcSignIn.openAPIRegistry.definitions]) {
   if (definition.type === "route") api.openAPIRegistry.registerPath(definition.route)
 }
@@ -252,7 +252,7 @@ const notFound = onNotFound((method, path) =>
 )
 const PROGRAMME_PATHS = new RegExp(`^${BASE_PATH}/(?:interns|vault)(?:/|$)`)
 app.notFound(async (c) => {
-  // Last, so that no API request waits for it.
+  // Mounted last, so that no API request waits for it.
   const response = (await serveConsole(c.req.raw, c.env)) ?? (await notFound(c))
   // Outside the programme, a path of interns is unknown with every method.
   if (response.status === 405 && PROGRAMME_PATHS.test(c.req.path)) {

@@ -56,7 +56,7 @@ export async function serveConsole(request: Request, { ASSETS: assets }: Env): P
   if (API_PATHS.some((path) => served === path || served.startsWith(`${path}/`))) return undefined
   const isAsset = pathname.startsWith(HASHED) || pathname === SCRIPT
   const isKnown = isAsset || isPage(pathname)
-  // A person who mistypes an address gets an error page, not JSON.
+  // A browser that opens an unknown address gets an error page, not JSON.
   if (!isKnown && !request.headers.get("accept")?.includes("text/html")) return undefined
   const missing = () => (isAsset || !isKnown ? undefined : missingBuild(request.method))
   if (!assets) return missing()

@@ -48,7 +48,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   if (!isPlainChat(body)) return app.fetch(new Request(request, { method: "POST", body: text }), env, executionCtx)
   const requestId = newRequestId()
   const incoming = { request, env, executionCtx, requestId, caller: callerOf(principal), region: address.region }
-  const response = await answer(incoming, body).catch((thrown: unknown) => {
+  const response = await handlePlainCall(incoming, body).catch((thrown: unknown) => {
     const error = toGatewayError(thrown)
     logRejectedCall(configOf(env).LOG_CALLS, error, { request_id: requestId, path: CHAT_PATH })
     recordRejection(incoming, { error, apiType: "completions", body })
@@ -58,7 +58,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
   return response
 }
 
-async function answer(incoming: IncomingCall, body: ChatRequest): Promise<Response> {
+async function handlePlainCall(incoming: IncomingCall, body: ChatRequest): Promise<Response> {
   const { caller } = incoming
   const bodyBytes = Number(incoming.request.headers.get("content-length"))
   const meta = requestMetaOf(incoming)

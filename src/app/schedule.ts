@@ -60,7 +60,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "watch-providers", run: (env, now) => watchProviders(env, now) },
     { name: "watch-destinations", run: (env, now) => watchDestinations(env, now) },
     { name: "requeue-alerts", run: (env, now) => requeueAlerts(env, now) },
-    // They contain sealed secrets that are no longer needed.
+    // Deleted rows contain sealed secrets that are no longer needed.
     { name: "prune-connect-links", run: (env, now) => pruneLinks(env.DB, now) },
   ],
   "0 4 * * *": [{ name: "reconcile", run: (env) => reconcileStalest(env) }],

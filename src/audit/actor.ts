@@ -16,7 +16,7 @@ export function actorOf(c: Context<App>): Actor {
   return { organizationId, keyHash, label, creatorUserId, ...originOf(c) }
 }
 
-/** The used part of a request context. */
+/** The part of a request context that is used here. */
 type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: string } }
 
 /** Address, time and id of a request. */

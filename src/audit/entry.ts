@@ -7,7 +7,7 @@ import type { AuditEntry } from "./table.ts"
 
 export type { AuditEntry } from "./table.ts"
 
-/** Who does something, from where and when. */
+/** The actor of an event, with address, time and request. */
 export type Actor = Pick<Principal, "organizationId" | "keyHash" | "label" | "creatorUserId"> & {
   ip: string | null
   userAgent: string | null

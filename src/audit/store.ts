@@ -26,7 +26,7 @@ const NO_POLICY: ReadonlySet<string> = new Set([
   "response_cache",
   "vault_secret",
 ])
-/** Of interns, only these change a key. A new key changes no other one. */
+/** Events of interns that change a key. A new key changes no other key. */
 const POLICY_OF_INTERNS: ReadonlySet<string> = new Set(["intern.update", "intern.renew_key", "intern.delete"])
 const NEXT_REVISION = sql`(SELECT coalesce(max(revision), 0) + 1 FROM audit_log WHERE revision IS NOT NULL)`
 
@@ -92,7 +92,7 @@ function matching(organizationId: string, query: AuditQuery) {
   )
 }
 
-/** Of one organization, newest first. */
+/** Lists the entries of one organization, newest first. */
 export async function listAudit(
   binding: D1Database,
   organizationId: string,

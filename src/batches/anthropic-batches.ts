@@ -62,14 +62,14 @@ export class AnthropicBatches implements ProviderBatches {
    */
   async find(source: BatchSource): Promise<ProviderBatch | undefined> {
     const [lines, taken] = [source.lines(), source.taken()]
-    let isUnsure = false
+    let mayExist = false
     for await (const batch of this.#since(source.createdAt - CLOCK_SKEW_MS)) {
       const found = this.#read(batch)
       if (taken.has(found.id) || countOf(batch) !== lines.size) continue
-      if (found.outputFileId === null) isUnsure = true
+      if (found.outputFileId === null) mayExist = true
       else if (await this.#isOf(found.outputFileId, lines)) return found
     }
-    if (!isUnsure) return undefined
+    if (!mayExist) return undefined
     throw new ProviderBatchError("A batch at the provider may be this one. It can be checked once that has ended.")
   }
 
@@ -155,7 +155,7 @@ function outcomeOf(result: Json): Omit<BatchResult, "line"> {
   return { response: { status_code: STATUSES[kind] ?? 502, body }, error: undefined }
 }
 
-/** Lines, each with a line feed at its end, as the items of an array. JSON has no line feeds inside. */
+/** Converts JSON lines to the items of an array. JSON contains no raw line feeds. */
 function separated(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
   const items = pieces.map((piece) => piece.map((byte) => (byte === LINE_FEED ? COMMA : byte)))
   const last = items.pop()

@@ -65,7 +65,7 @@ export type BatchProgress = {
   total: number
   completed: number
   failed: number
-  /** Of those that failed: not run, since the batch was cancelled or its window ended. */
+  /** Failed requests that were not run, since the batch was cancelled or its window ended. */
   cancelled: number
   expired: number
   inputTokens: number

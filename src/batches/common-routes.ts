@@ -17,7 +17,7 @@ import { wakeBatch } from "./open-batch.ts"
 import { type BatchScope, cancelBatch, findBatch, insertBatch } from "./store.ts"
 import type { BatchRow } from "./table.ts"
 
-/** What the routes of both batch APIs do. */
+/** Shared by the routes of both batch APIs. */
 
 const AUDITED_FIELDS = [
   "input_file_id",

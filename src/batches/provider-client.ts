@@ -52,7 +52,7 @@ export class ProviderClient {
   }
 
   async json(method: string, path: string, more: More = {}): Promise<Json> {
-    const bytes = await this.#ask(method, path, more, async ({ body }) => {
+    const bytes = await this.#request(method, path, more, async ({ body }) => {
       return body ? readAtMost(body, MAX_RESPONSE_BYTES) : undefined
     })
     const answer = bytes && parseJson(new TextDecoder().decode(bytes))
@@ -61,7 +61,7 @@ export class ProviderClient {
   }
 
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {
-    return this.#ask("GET", path, {}, async ({ body }) => body ?? new Blob([]).stream())
+    return this.#request("GET", path, {}, async ({ body }) => body ?? new Blob([]).stream())
   }
 
   /** A text of the provider for clients, without its key. */
@@ -73,7 +73,7 @@ export class ProviderClient {
     return new ProviderBatchError(`${this.#provider.name} sent a response that is not a batch.`)
   }
 
-  async #ask<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
+  async #request<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
     const { baseUrl, name } = this.#provider
     const headers = {
       "user-agent": "edge-model-gateway",

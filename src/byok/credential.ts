@@ -14,7 +14,7 @@ export function keyAad({ id, workspaceId, provider, version }: AadFields): Assoc
 /** Shorter keys are masked completely: their ends would reveal too much. */
 const MIN_MASKED = 20
 
-/** Enough to recognize a key, too little to guess it. */
+/** Number of visible characters: enough to recognize a key, too few to guess it. */
 export function toMask(key: string): string {
   return key.length < MIN_MASKED ? "..." : `${key.slice(0, 3)}...${key.slice(-4)}`
 }

@@ -114,7 +114,7 @@ export const byok = newRouter()
     const { organizationId } = c.var.principal
     const { key, provider, workspace_id: requested, ...input } = c.req.valid("json")
     requireProvider(provider, c.env)
-    requireSense(input)
+    rejectByokOnlyFallback(input)
     await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const scope = { id: newId(), organizationId, workspaceId, provider }
@@ -145,7 +145,7 @@ export const byok = newRouter()
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
     const columns = toColumns(input)
-    requireSense({
+    rejectByokOnlyFallback({
       is_byok_only: input.is_byok_only ?? before.isByokOnly,
       is_fallback: input.is_fallback ?? before.isFallback,
     })
@@ -188,7 +188,10 @@ function requireProvider(slug: string, env: Env): void {
   throw new GatewayError("invalid_request", `provider: there is no provider ${slug}. This gateway reaches ${slugs}.`)
 }
 
-function requireSense({ is_byok_only: only, is_fallback: fallback }: Pick<ByokChange, "is_byok_only" | "is_fallback">) {
+function rejectByokOnlyFallback({
+  is_byok_only: only,
+  is_fallback: fallback,
+}: Pick<ByokChange, "is_byok_only" | "is_fallback">) {
   if (!only || !fallback) return
   throw new GatewayError(
     "invalid_request",

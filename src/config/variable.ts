@@ -8,7 +8,7 @@ export type Variable<Schema extends z.ZodType = z.ZodType> = {
   effect: string
   /** For the reference, where the schema has no default. */
   unset?: string
-  /** Its value is never quoted. */
+  /** Messages never quote the value. */
   isSecret?: true
 }
 

@@ -19,7 +19,7 @@ import type { RedeemedLink } from "./schemas.ts"
 import { findOpenLink, takeLink } from "./store.ts"
 import type { ConnectLinkRow } from "./table.ts"
 
-/** The used part of a request context. */
+/** The part of a request context that is used here. */
 type RequestContext = { env: Env; req: { raw: Request }; var: { requestId: string } }
 
 /**

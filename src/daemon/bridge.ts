@@ -207,10 +207,10 @@ export class Bridge {
     } catch (thrown) {
       return this.#reply(request, Promise.reject(thrown))
     }
-    void this.#reply(request, this.#ask(agent, request))
+    void this.#reply(request, this.#requestAgent(agent, request))
   }
 
-  async #ask(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
+  async #requestAgent(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
     if (!OF_SESSIONS.has(method)) return agent.request(method, params)
     const extended = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: this.#deps.mcpServers(agent) }

@@ -33,26 +33,26 @@ export class Api {
 
   /** With a key that the user named. */
   async with<T>(key: string, method: string, resource: string, body?: unknown): Promise<T> {
-    return this.#read<T>(await this.#ask(key, method, resource, body))
+    return this.#read<T>(await this.#request(key, method, resource, body))
   }
 
   /** With the deployment's bootstrap key, or the management key of an organization. */
   async as<T>(who: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
-    return this.#read<T>(await this.#ask(this.#keyOf(who), method, resource, body))
+    return this.#read<T>(await this.#request(this.#keyOf(who), method, resource, body))
   }
 
   async bytes(who: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#ask(this.#keyOf(who), "GET", resource)
+    const { body } = await this.#request(this.#keyOf(who), "GET", resource)
     if (!body) throw new Failure("The gateway returned no body.")
     return body
   }
 
   async open<T>(resource: string): Promise<T> {
-    return this.#read<T>(await this.#ask(undefined, "GET", resource))
+    return this.#read<T>(await this.#request(undefined, "GET", resource))
   }
 
-  async #read<T>(answer: Response): Promise<T> {
-    const result: unknown = await answer.json().catch(() => undefined)
+  async #read<T>(response: Response): Promise<T> {
+    const result: unknown = await response.json().catch(() => undefined)
     if (result === undefined)
       throw new Failure(`The server at ${this.#url} is not a gateway: its response is not JSON.`, 2)
     return result as T
@@ -67,8 +67,8 @@ export class Api {
     throw new Failure(`Set ${name} in the environment: this command needs it.`, 2)
   }
 
-  async #ask(key: string | undefined, method: string, resource: string, body?: unknown): Promise<Response> {
-    const answer = await fetch(`${this.#url}${resource}`, {
+  async #request(key: string | undefined, method: string, resource: string, body?: unknown): Promise<Response> {
+    const response = await fetch(`${this.#url}${resource}`, {
       method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -76,11 +76,12 @@ export class Api {
       },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     }).catch(() => undefined)
-    if (!answer) throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
-    if (answer.ok) return answer
-    const result: unknown = await answer.json().catch(() => undefined)
+    if (!response)
+      throw new Failure(`There is no gateway at ${this.#url}. Start it (npm start), or set GATEWAY_URL.`, 2)
+    if (response.ok) return response
+    const result: unknown = await response.json().catch(() => undefined)
     const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
-    const { message = `The gateway answered ${answer.status}.` } = error
+    const { message = `The gateway returned ${response.status}.` } = error
     throw new Failure(String(message))
   }
 }

@@ -55,8 +55,8 @@ function secretNames(): ReadonlySet<string> {
 /** Prompts once for missing secrets. Uploads them with the code, so that the first version already works. */
 async function upload(): Promise<void> {
   const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : undefined
-  const ask = terminal && ((question: string) => terminal.question(question))
-  const outcome = await secretsToUpload(secretNames(), process.env, ask)
+  const prompt = terminal && ((question: string) => terminal.question(question))
+  const outcome = await secretsToUpload(secretNames(), process.env, prompt)
   terminal?.close()
   const command = ["deploy", ...PRODUCTION, "--minify", ...args]
   if (Object.keys(outcome.secrets).length > 0) {

@@ -20,7 +20,7 @@ async function call<T>({ baseUrl, key, method, resource, body }: Request): Promi
   const document = (await response.json()) as { data: T; key?: string; error?: { message: string } }
   if (response.status === 503) throw new Error(document.error?.message)
   if (response.status >= 400 && response.status !== 401) {
-    throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
+    throw new Error(`${method} ${resource} returned ${response.status}: ${document.error?.message ?? ""}`)
   }
   return { status: response.status, data: document.data, key: document.key }
 }

@@ -17,7 +17,7 @@ export type StartFacts = {
 
 const NEXT_LINE = `\n${" ".repeat(19)}`
 
-/** What `npm start` prints once calls succeed. */
+/** The message of `npm start` once calls succeed. */
 export function startMessage({ baseUrl, keys, envFile, servers, providers, fromShell }: StartFacts): string {
   const local = servers[0]
   const model = local ? `${local.slug}/${local.models[0]?.id}` : "embedded/guide"

@@ -2,7 +2,7 @@
 export interface Fault {
   /** Replaces the complete response. */
   instead?: "nothing" | "page" | "error"
-  /** What happens after the first ten pieces. */
+  /** Fault after the first ten pieces. */
   afterTen?: "error" | "break" | "stall"
   done?: false
   usage?: "none" | "zero" | "odd" | "cached"

@@ -36,8 +36,8 @@ const routes = new Map<string, (request: Request) => Response | Promise<Response
 async function serve(request: Request): Promise<Response> {
   const { method } = request
   const { pathname } = new URL(request.url)
-  const answer = routes.get(`${method} ${pathname}`)
-  if (answer) return answer(request)
+  const response = routes.get(`${method} ${pathname}`)
+  if (response) return response(request)
   const video = method === "GET" ? findVideo(pathname) : undefined
   return video ?? invalid(404, `Unknown request URL: ${method} ${pathname}.`, null, "unknown_url")
 }
@@ -65,6 +65,6 @@ async function complete(request: Request, offered: readonly string[]): Promise<R
 async function embeddings(request: Request): Promise<Response> {
   const body = toRecord(await readJson(request))
   if (!embedders.has(String(body["model"]))) return unknownModel(String(body["model"]))
-  const answer = embed(body)
-  return answer.ok ? Response.json(answer.body) : invalid(400, answer.message, answer.param, null)
+  const response = embed(body)
+  return response.ok ? Response.json(response.body) : invalid(400, response.message, response.param, null)
 }

@@ -65,7 +65,7 @@ async function call(send: Send, { method, resource, key, body }: Call): Promise<
   const response = await send(new Request(`http://127.0.0.1/api/v1${resource}`, init))
   const document: { data: Data; error?: { message: string } } = await response.json()
   if (response.status >= 400 && response.status !== 401) {
-    throw new Error(`${method} ${resource} answered ${response.status}: ${document.error?.message ?? ""}`)
+    throw new Error(`${method} ${resource} returned ${response.status}: ${document.error?.message ?? ""}`)
   }
   return { status: response.status, data: document.data }
 }

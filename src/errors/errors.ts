@@ -88,8 +88,8 @@ export type ErrorEnvelope = { error: { code: number; message: string; metadata?:
 
 /** The response body of every error. */
 export function toEnvelope(error: GatewayError): ErrorEnvelope {
-  const { metadata, extraFields: beside } = error
-  return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...beside }
+  const { metadata, extraFields: extra } = error
+  return { error: { code: error.status, message: error.message, ...(metadata && { metadata }) }, ...extra }
 }
 
 /** Includes the command for the operator. */

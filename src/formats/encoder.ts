@@ -23,7 +23,7 @@ export type ResponseEncoder = {
   isStateless: boolean
   /** Clients of the format take a comment for a broken event. */
   rejectsComments?: true
-  /** Of a stream. Server-sent events if absent. */
+  /** Content type of a stream; server-sent events if absent. */
   contentType?: string
   /** A complete JSON document. `earlier`: messages of the turns before the result. */
   document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json

@@ -13,9 +13,17 @@ const price = "must be USD as a decimal string"
 const decimal = z.union([text.regex(/^\d{1,12}(\.\d{1,12})?$/, price), z.number().min(0, price).max(1e12, price)], {
   error: price,
 })
-const wish = z.number({ error: "must be a number" }).min(0, "must be at least 0")
+const threshold = z.number({ error: "must be a number" }).min(0, "must be at least 0")
 const percentiles = z.union(
-  [wish, z.looseObject({ p50: wish.nullish(), p75: wish.nullish(), p90: wish.nullish(), p99: wish.nullish() })],
+  [
+    threshold,
+    z.looseObject({
+      p50: threshold.nullish(),
+      p75: threshold.nullish(),
+      p90: threshold.nullish(),
+      p99: threshold.nullish(),
+    }),
+  ],
   { error: "must be a number or an object with p50, p75, p90 and p99" },
 )
 

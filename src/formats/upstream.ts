@@ -5,7 +5,7 @@ import type { FrameTranslator } from "./sse/stream-head.ts"
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "models",
-  // Of Anthropic's API and of other gateways: models that no guardrail has checked.
+  // Fields of Anthropic's API and of other gateways that name models which no guardrail has checked.
   "fallbacks",
   "provider",
   "plugins",

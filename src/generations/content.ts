@@ -37,7 +37,7 @@ export function toGenerationContent(
           raw: null,
           previous_errors: failed.map((attempt) => ({
             code: attempt.status ?? 500,
-            message: `The provider answered ${attempt.status}.`,
+            message: `The provider returned ${attempt.status}.`,
             provider_name: attempt.provider,
             raw: null,
           })),

@@ -1,4 +1,4 @@
-import { FREE, isNamed, type Filter, type JudgedAliases } from "../models/endpoint-filter.ts"
+import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/endpoint-filter.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import { matcher } from "../support/wildcard.ts"
 import type { AppliedGuardrail } from "./applied.ts"
@@ -7,9 +7,9 @@ import { ZDR_FAMILIES } from "./guardrail.ts"
 /** Endpoint filters of a guardrail. Each guardrail filters separately, so an endpoint must pass all of them. */
 export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | "name" | "rules">): Filter[] {
   const filters: Filter[] = []
-  const add = (field: string, objection: string, keeps: Filter["keeps"]) =>
+  const add = (field: string, reason: string, keeps: Filter["keeps"]) =>
     filters.push({
-      name: `the guardrail "${name}" ${objection} (${field})`,
+      name: `the guardrail "${name}" ${reason} (${field})`,
       keeps,
       rule: { guardrailId: id, field },
     })
@@ -17,7 +17,7 @@ export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | 
   const { allowed_providers: providers, ignored_providers: ignoredProviders, allowed_data_regions: regions } = rules
   if (models) {
     const isMatch = matcher(models)
-    const isAllowed = (aliases: JudgedAliases) => aliases.standForAll && aliases.names.every(isMatch)
+    const isAllowed = (aliases: RequestedAliases) => aliases.coverAllModels && aliases.names.every(isMatch)
     add(
       "allowed_models",
       "does not allow the model",
@@ -47,8 +47,8 @@ export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | 
   }
   if (regions) {
     // A regional hostname only uses endpoints of its region, so the hostname decides where a call is processed.
-    const objection = `takes calls only by the hostnames of: ${regions.join(", ")}`
-    add("allowed_data_regions", objection, (_endpoint, _provider, region) =>
+    const reason = `takes calls only by the hostnames of: ${regions.join(", ")}`
+    add("allowed_data_regions", reason, (_endpoint, _provider, region) =>
       regions.some((one) => one === (region ?? "global")),
     )
   }
@@ -56,7 +56,7 @@ export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | 
   return filters
 }
 
-type Add = (field: string, objection: string, keeps: Filter["keeps"]) => void
+type Add = (field: string, reason: string, keeps: Filter["keeps"]) => void
 
 /** Filters by data policy. Publication is not known separately: an endpoint that may retain data may publish it. */
 function addDataFilters(add: Add, rules: AppliedGuardrail["rules"]): void {

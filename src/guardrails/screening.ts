@@ -44,7 +44,7 @@ export type Screening = {
 /** Matching rules with the confidence of the model: 0 for rules without a model. */
 type Findings = Map<OwnedRule, number>
 
-/** What screening reads of a call. `wantsMetadata`: the client requested the findings. */
+/** The fields of a call that screening reads. `wantsMetadata`: the client requested the findings. */
 export type ScreeningContext = CheckDeps & { wantsMetadata: boolean }
 
 /** Undefined if no guardrail has content filters or checks. */

@@ -6,7 +6,7 @@ import type { Target } from "../routing/target.ts"
 import type { Deps } from "./deps.ts"
 import { failure } from "./upstream-response.ts"
 
-/** What calls and realtime sessions share when they try targets in order. */
+/** Shared by calls and realtime sessions, which try targets in order. */
 
 /**
  * Tries to hold for all targets. If the account or a limit rejects the hold, only the targets with a BYOK credential

@@ -17,7 +17,7 @@ export type Deferral = {
 /** The endpoint that a request was submitted to, with its prices in a batch. */
 export type KeptTarget = Pick<Target, "model" | "endpoint">
 
-/** What the first run decided about a request. */
+/** The decisions of the first run about a request. */
 export type KeptCall = {
   /** The client's request after aliases, preset and defaults. Stored files are still named by id. */
   body: object
@@ -54,7 +54,7 @@ export type DeferredResult = {
   kept: KeptCall | undefined
 }
 
-/** What the first run decided; undefined in other runs. */
+/** The decisions of the first run; undefined in other runs. */
 export function keptCallOf(deferral: Deferral | undefined): KeptCall | undefined {
   return deferral && "response" in deferral ? deferral.kept : undefined
 }

@@ -6,7 +6,7 @@ import type { ActivePreset } from "../presets/preset.ts"
 import type { Content } from "../generations/content.ts"
 import type { CallText } from "../observability/call-content.ts"
 import type { BroadcastContext, Generation } from "../ledger/generation.ts"
-import type { JudgedAliases } from "../models/endpoint-filter.ts"
+import type { RequestedAliases } from "../models/endpoint-filter.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ModerationSettings } from "../plugins/moderation.ts"
 import type { OpenMcp } from "../server-tools/mcp.ts"
@@ -38,7 +38,7 @@ export type RequestMeta = {
   /** Name of the alias that the request names. */
   alias?: string
   /** All aliases that the request names, for rules about models. */
-  aliases?: JudgedAliases
+  aliases?: RequestedAliases
   /** Generation id if it is known in advance, as for a call in a provider batch. */
   generationId?: string
   /** Absent if the response cache is not used. */

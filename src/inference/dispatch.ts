@@ -131,7 +131,7 @@ type UpstreamAttempt = {
   deps: Deps
   target: Target
   onReached: (target: Target) => void
-  /** Another target follows. */
+  /** Whether another target follows. */
   hasFallback: boolean
 }
 
@@ -151,8 +151,8 @@ async function send(
   const { signal } = abort
   call.dispatchAbort.follow(abort)
   const { firstByteMs, firstFrameMs } = deps.timers
-  const isHurried = upstream.streamed && hasFallback && firstByteMs < firstFrameMs
-  const timer = new AttemptTimer(abort, call.heartbeat, isHurried ? firstByteMs : firstFrameMs)
+  const limitsFirstByte = upstream.streamed && hasFallback && firstByteMs < firstFrameMs
+  const timer = new AttemptTimer(abort, call.heartbeat, limitsFirstByte ? firstByteMs : firstFrameMs)
   try {
     const key = call.meta.cache && cacheKeyOf(call, target, request)
     const stored = key && (await findCached(call, key))

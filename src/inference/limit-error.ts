@@ -12,7 +12,7 @@ type Refused = Extract<Verdict, { ok: false }>
 
 /** 402 for the account and a key, 403 for a budget. The message names the limit and says what to do. */
 export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = true): GatewayError {
-  const orLess = takesMaxTokens ? ", or send fewer max_tokens" : ""
+  const orFewerTokens = takesMaxTokens ? ", or send fewer max_tokens" : ""
   const needs =
     verdict.leastNano > 0
       ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
@@ -23,17 +23,17 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
     const whose = caller.internId === null ? "key" : "intern"
     return new GatewayError(
       "payment_required",
-      `${needs} under this ${whose}'s limit, running requests included. Raise the limit${waiting}${orLess}.`,
+      `${needs} under this ${whose}'s limit, running requests included. Raise the limit${waiting}${orFewerTokens}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
-  if (parseScope(verdict.scope).kind === "schedule") return scheduleError(verdict, caller, { needs, orLess })
+  if (parseScope(verdict.scope).kind === "schedule") return scheduleError(verdict, caller, { needs, orFewerTokens })
   const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
   if (ancestor) {
     const waiting = verdict.interval === null ? "" : ` or wait for its ${verdict.interval} reset`
     return new GatewayError(
       "payment_required",
-      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}${orLess}.`,
+      `${needs} under the limit of the key ${ancestor.label}, which created this key, running requests included. Raise that limit${waiting}${orFewerTokens}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -42,17 +42,17 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
     return new GatewayError(
       "forbidden",
-      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}${orLess}.`,
+      `${needs} under the workspace's ${interval ?? "lifetime"} budget, running requests included. Raise the budget${waiting}${orFewerTokens}.`,
       { metadata: { reason: "workspace_budget" } },
     )
   }
-  if (providerOf(verdict.scope) !== undefined) return providerBudgetError(verdict, caller, { needs, orLess })
+  if (providerOf(verdict.scope) !== undefined) return providerBudgetError(verdict, caller, { needs, orFewerTokens })
   const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
   if (guardrail) {
     const whose = holderUnder(guardrail, verdict.scope, caller)
     return new GatewayError(
       "forbidden",
-      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orLess}.`,
+      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orFewerTokens}.`,
       {
         metadata: { reason: "guardrail_budget", patterns: ["limit_usd"] },
         refusedBy: [{ guardrailId: guardrail.id, field: "limit_usd" }],
@@ -61,7 +61,7 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
   }
   return new GatewayError(
     "payment_required",
-    `${needs} in the account, running requests included. Add credit${orLess}.`,
+    `${needs} in the account, running requests included. Add credit${orFewerTokens}.`,
     { metadata: { reason: "insufficient_credits" } },
   )
 }
@@ -81,14 +81,14 @@ export function endUserName(guardrailId: string, scope: string): string {
 function scheduleError(
   { scope, interval }: Refused,
   { runLimits }: Caller,
-  { needs, orLess }: { needs: string; orLess: string },
+  { needs, orFewerTokens }: { needs: string; orFewerTokens: string },
 ): GatewayError {
   const limit = runLimits.find((one) => one.scope === scope)
   const amount = limit ? ` of ${formatUsd(limit.limitNano)} USD` : ""
   const reset = interval === null ? "" : ` or wait for its reset at ${toTimestamp(windowEnd(interval, Date.now()))}`
   return new GatewayError(
     "payment_required",
-    `${needs} under the daily limit${amount} of the schedule ${parseScope(scope).id}, running requests included. Raise daily_limit_usd of the schedule${reset}${orLess}.`,
+    `${needs} under the daily limit${amount} of the schedule ${parseScope(scope).id}, running requests included. Raise daily_limit_usd of the schedule${reset}${orFewerTokens}.`,
     { metadata: { reason: "schedule_limit" } },
   )
 }
@@ -97,7 +97,7 @@ function scheduleError(
 function providerBudgetError(
   { scope, interval }: Refused,
   { providerBudgets }: Caller,
-  { needs, orLess }: { needs: string; orLess: string },
+  { needs, orFewerTokens }: { needs: string; orFewerTokens: string },
 ): GatewayError {
   const provider = providerOf(scope) ?? ""
   const limits = providerBudgets?.get(provider)?.gateway ?? []
@@ -106,7 +106,7 @@ function providerBudgetError(
   const reset = interval === null ? "" : ` It resets at ${toTimestamp(windowEnd(interval, Date.now()))}.`
   return new GatewayError(
     "forbidden",
-    `${needs} under the organization's ${interval ?? "lifetime"} budget${amount} for ${provider}, running requests included.${reset} Raise the budget, or call a model that another provider offers${orLess}.`,
+    `${needs} under the organization's ${interval ?? "lifetime"} budget${amount} for ${provider}, running requests included.${reset} Raise the budget, or call a model that another provider offers${orFewerTokens}.`,
     { metadata: { reason: "provider_budget" } },
   )
 }

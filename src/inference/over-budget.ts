@@ -50,7 +50,7 @@ function withModels(prepared: PreparedCall, models: readonly string[], refusal: 
   return {
     ...prepared,
     // Permission for an alias does not extend to the models of this list.
-    ...(aliases && { meta: { ...prepared.meta, aliases: { ...aliases, standForAll: false } } }),
+    ...(aliases && { meta: { ...prepared.meta, aliases: { ...aliases, coverAllModels: false } } }),
     request: {
       ...request,
       routing: { ...request.routing, model, models: others },

@@ -20,7 +20,7 @@ export function mayControl(
   return source === "created" && creatorUserId !== null && creatorUserId === creator.creatorUserId
 }
 
-export function notYours(action: string): GatewayError {
+export function noControlError(action: string): GatewayError {
   return internError("forbidden", `Only the key that ${action}, keys of the same user and management keys may do this.`)
 }
 

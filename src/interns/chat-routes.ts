@@ -86,8 +86,8 @@ const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(
 async function requireCreator(c: Context<App>): Promise<void> {
   const { organizationId, creatorUserId } = c.var.principal
   if (creatorUserId === null) return
-  const strangers = await findNonMembers(c.env.DB, organizationId, [creatorUserId])
-  if (strangers.length === 0) return
+  const formerMembers = await findNonMembers(c.env.DB, organizationId, [creatorUserId])
+  if (formerMembers.length === 0) return
   throw new GatewayError("forbidden", "The creator of this key is no longer a member of the organization.")
 }
 

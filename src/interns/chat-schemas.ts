@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { APPROVAL_MODES, LIMITS } from "./run/run.ts"
 
-/** Of the last message only text is accepted. Earlier ones are not read: histories have images, refusals and more. */
+/** Only the last message is checked, which must be text. Earlier ones may have images, refusals and other parts. */
 const Part = z.looseObject({ type: z.string() })
 const content = z.union([z.string(), z.array(Part)]).nullish()
 

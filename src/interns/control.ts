@@ -4,7 +4,7 @@ import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { failures } from "../http/schema.ts"
 import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { mayControl, noControlError } from "./authority.ts"
 import { addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { InternRow } from "./table.ts"
 
@@ -28,7 +28,7 @@ export const CONTROL_RIGHTS = "For the key that created the intern, keys of the 
 /** The intern, if the caller controls it; otherwise 404 or 403. */
 export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
-  if (!mayControl(c.var.principal, row)) throw notYours("created this intern")
+  if (!mayControl(c.var.principal, row)) throw noControlError("created this intern")
   return row
 }
 

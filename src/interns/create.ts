@@ -12,7 +12,7 @@ import { isDeprovisioned } from "../keys/store.ts"
 import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { mayControl, noControlError } from "./authority.ts"
 import { withClonedFiles } from "./initial-content.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
@@ -46,7 +46,7 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   if (input.vault_id !== undefined) {
     const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
     if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
-    if (!mayControl(principal, owner)) throw notYours("created the intern of this vault")
+    if (!mayControl(principal, owner)) throw noControlError("created the intern of this vault")
   }
   const complete = await withClonedFiles({ env: c.env, principal }, input)
   requireToolsRight(principal, undefined, complete.mcp_tools)
@@ -64,10 +64,10 @@ export function nameConflict(name: string): GatewayError {
   )
 }
 
-const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
+const BEING_DELETED: readonly InternStatus[] = ["destroying", "destroy_failed"]
 
 function orConflict(row: InternRow, bodyHash: string): InternRow {
-  if (GOING.includes(row.status)) {
+  if (BEING_DELETED.includes(row.status)) {
     throw internError(
       "name_taken",
       `The intern ${row.name} of this Idempotency-Key is being deleted. Retry after its deletion.`,
@@ -148,7 +148,7 @@ async function insert(
  */
 export async function renewInternKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
-  if (!mayControl(principal, row)) throw notYours("created this intern")
+  if (!mayControl(principal, row)) throw noControlError("created this intern")
   const { workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const newApiKey = newKey()

@@ -5,7 +5,7 @@ import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, ok } from "../http/schema.ts"
 import { rejectInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { mayControl, noControlError } from "./authority.ts"
 import { MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import { throwIfRejected, IDENTITY_HEADER } from "./hosts/rpc.ts"
 import { joinTokenIntern } from "./join-token.ts"
@@ -78,7 +78,7 @@ export const internDaemons = newRouter()
   })
   .openapi(join, async (c) => {
     const row = await visibleIntern(c, c.req.valid("param").internId)
-    if (!mayControl(c.var.principal, row)) throw notYours("created this intern")
+    if (!mayControl(c.var.principal, row)) throw noControlError("created this intern")
     if (row.host !== "daemon") {
       throw internError("intern_rejected", `The agent of this intern runs ${WHERE[row.host]}: no daemon can join it.`)
     }

@@ -2,7 +2,7 @@ import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { newId } from "../support/ids.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { mayControl, noControlError } from "./authority.ts"
 import type { HomeFile } from "./embedded/home.ts"
 import { toHomeFiles } from "./home-files.ts"
 import type { InitialContent, InternIdentity } from "./hosts/rpc.ts"
@@ -18,14 +18,14 @@ import type { InternRow } from "./table.ts"
 /** The principal that creates the intern. */
 type Creator = { env: Env; principal: Principal }
 
-const GOING: readonly InternStatus[] = ["destroying", "destroy_failed"]
+const BEING_DELETED: readonly InternStatus[] = ["destroying", "destroy_failed"]
 
 /** The intern to clone. 404 or 403 for a caller that does not control it. */
 async function clonedIntern({ env, principal }: Creator, id: string): Promise<InternRow> {
   const row = await findIntern(env.DB, principal, id)
   if (!row) throw internError("not_found", "clone_of: no intern of this workspace has this id.")
-  if (!mayControl(principal, row)) throw notYours("created the intern to clone")
-  if (!GOING.includes(row.status)) return row
+  if (!mayControl(principal, row)) throw noControlError("created the intern to clone")
+  if (!BEING_DELETED.includes(row.status)) return row
   throw internError("intern_rejected", `clone_of: the intern ${row.name} is being deleted.`)
 }
 

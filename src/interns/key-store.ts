@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm"
 import { apiKeys, type KeyRow } from "../keys/table.ts"
 import { openDb } from "../support/db.ts"
 
-/** What the owner of an intern grants to its key: limits, and tools of MCP servers. */
+/** Grants of an intern's owner to its key: limits, and tools of MCP servers. */
 export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
 /** `spentBeforeNano`: amount spent by previous keys of the intern. */
 export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">

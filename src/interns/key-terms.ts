@@ -3,7 +3,7 @@ import { dailyLimitOf, type KeyLimits, limitOf, remainingUsd } from "../keys/key
 import { type Counters, newCounters } from "../ledger/limits.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { includesPattern, type ToolPatterns } from "../support/mcp-tools.ts"
-import { mayControl, notYours } from "./authority.ts"
+import { mayControl, noControlError } from "./authority.ts"
 import type { Intern, InternChange } from "./schemas.ts"
 import type { InternKey, KeyTerms } from "./key-store.ts"
 import { internError } from "./reasons.ts"
@@ -39,7 +39,7 @@ export function toColumns({ name, description, instructions, model }: InternChan
 /** Every key of a workspace may change an intern's name or instructions; its limits need control of the intern. */
 export function requireTermsRight(principal: Principal, row: InternRow, terms: Partial<KeyTerms>): void {
   if (Object.keys(terms).length === 0 || mayControl(principal, row)) return
-  throw notYours("created this intern")
+  throw noControlError("created this intern")
 }
 
 /**

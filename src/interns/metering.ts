@@ -15,9 +15,9 @@ export async function callsOf(env: Env, intern: Owner, since: number): Promise<G
   if (!row) return []
   const { keyHash, organizationId } = row
   // Reads the ledger first: a record that is delivered meanwhile is then in both, not in neither.
-  const onTheirWay = await openLedger(env, organizationId).onTheirWay(keyHash, since)
+  const undeliveredCalls = await openLedger(env, organizationId).undeliveredCalls(keyHash, since)
   const delivered = await findCallsOfKey(env.DB, { organizationId, keyHash }, since)
-  return [...new Map([...delivered, ...onTheirWay].map((call) => [call.id, call])).values()]
+  return [...new Map([...delivered, ...undeliveredCalls].map((call) => [call.id, call])).values()]
 }
 
 /** Usage of a turn from its calls; null for no calls. */

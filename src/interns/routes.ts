@@ -229,14 +229,14 @@ async function creatorKeyOf(c: Context<App>, { keyHash }: InternRow) {
   return creatorKey?.ancestors.slice(0, 1).find(({ kind }) => revokesChildren(kind))
 }
 
-type Doing = Pick<AuditEvent, "action" | "changed">
+type ChangeEvent = Pick<AuditEvent, "action" | "changed">
 
 type InternUpdate = {
   row: InternRow
   columns: InternColumns
   terms?: Partial<KeyTerms>
   from: readonly InternStatus[]
-  event: Doing
+  event: ChangeEvent
 }
 
 /** Changes an intern on behalf of the principal. Throws if its status is not in `from`. */

@@ -21,7 +21,7 @@ export type Schedule = {
   createdAt: number
 }
 
-/** What a client may change. */
+/** Fields that a client may change. */
 export type ScheduleChange = Partial<
   Pick<Schedule, "cron" | "timezone" | "prompt" | "session" | "enabled" | "dailyLimitUsd">
 >

@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
-import { type CreatorColumns, mayControl, notYours } from "./authority.ts"
+import { type CreatorColumns, mayControl, noControlError } from "./authority.ts"
 import { openIntern } from "./open-intern.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
 import { dataKeyOf } from "../secrets/workspace-key.ts"
@@ -166,7 +166,7 @@ export const vault = newRouter()
     const intern = await visibleIntern(c, c.req.valid("param").internId)
     const target = internVault(intern)
     requireVaultWrites(c)
-    if (!mayControl(c.var.principal, intern)) throw notYours("created this intern")
+    if (!mayControl(c.var.principal, intern)) throw noControlError("created this intern")
     const { names } = c.req.valid("json")
     const source = workspaceVault(c.var.principal)
     const changed = { fields: ["names"], values: { names } }
@@ -174,7 +174,7 @@ export const vault = newRouter()
     const entry = entryOf(c, { ...event, workspaceId: target.workspaceId })
     const keys = { source: () => openKeys(c, source), target: () => openKeys(c, target) }
     const requireControl = (row: { name: string } & CreatorColumns) => {
-      if (!mayControl(c.var.principal, row)) throw notYours(`stored the secret ${row.name}`)
+      if (!mayControl(c.var.principal, row)) throw noControlError(`stored the secret ${row.name}`)
     }
     const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, requireControl })
     if (!rows) throw await refusalOf(c, target, 0)

@@ -46,8 +46,8 @@ export function mintKey(
     const latest = toTimestamp(minter.expiresAt)
     throw new GatewayError("forbidden", `expires_at: this key may create keys that expire by ${latest}.`)
   }
-  const brought = input.external?.api_key
-  const credential = brought === undefined ? newKey() : { hash: hashKey(brought), label: toLabel(brought) }
+  const importedKey = input.external?.api_key
+  const credential = importedKey === undefined ? newKey() : { hash: hashKey(importedKey), label: toLabel(importedKey) }
   return {
     secret: "secret" in credential ? credential.secret : undefined,
     row: {

@@ -3,7 +3,7 @@ import { objectNamed } from "../config/objects.ts"
 import { cappedAt, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 import { logError } from "../support/log.ts"
-import { NOTHING_ELSE, type Progress, Reports } from "./reports.ts"
+import { EMPTY_PROGRESS, type Progress, Reports } from "./reports.ts"
 import { type ClientOptions, RENEW_AFTER_MS, renewalMs, type Shared, sharedOf, type TrackedCall } from "./shared.ts"
 import { realTimer, type Timer } from "../support/time.ts"
 import type { FreeLimitExceeded, FreeLimits } from "./free-requests.ts"
@@ -102,7 +102,7 @@ export class LedgerClient {
     const hold = (report?: FlushRequest) => this.#reports.request(async (stub) => stub.hold(request, report))
     if (this.#reports.isEmpty) return (await hold()).verdict
     // A failing report must not prevent the hold, so the hold is retried without it.
-    return (await this.#reports.carrying(NOTHING_ELSE, hold).catch(() => hold())).verdict
+    return (await this.#reports.carrying(EMPTY_PROGRESS, hold).catch(() => hold())).verdict
   }
 
   /** Releases a failed hold that the ledger may have stored, since nothing runs under it. */
@@ -271,7 +271,7 @@ export class LedgerClient {
   }
 
   /** Calls of a key that were charged since `since` and are not in D1 yet. */
-  async onTheirWay(keyHash: string, since: number): Promise<Settled[]> {
+  async undeliveredCalls(keyHash: string, since: number): Promise<Settled[]> {
     await this.#reports.flush()
     return this.#reports.request(async (stub) => stub.onTheirWay(keyHash, since))
   }

@@ -36,11 +36,11 @@ export function decideWithProviders(
   const candidates = others ? [others, ...left] : left
   const refusal = providers.find(({ verdict }) => !verdict.ok)
   if (candidates.length === 0 && refusal) return { verdict: refusal.verdict, providers }
-  const dearest = {
+  const highestAmounts = {
     leastNano: Math.max(0, ...candidates.map(({ leastNano }) => leastNano)),
     mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),
   }
-  const verdict = decideHold(dearest, limits, countersOf, heldOf)
+  const verdict = decideHold(highestAmounts, limits, countersOf, heldOf)
   return { verdict, providers: verdict.ok ? providers.map((one) => cappedAt(one, verdict.grantedNano)) : providers }
 }
 

@@ -8,7 +8,7 @@ import type { PendingSettlement, Shared } from "./shared.ts"
 /** The part of a report about running calls. */
 export type Progress = Pick<FlushRequest, "registrations" | "renewals">
 
-export const NOTHING_ELSE: Progress = { registrations: [], renewals: [] }
+export const EMPTY_PROGRESS: Progress = { registrations: [], renewals: [] }
 
 type Stub = DurableObjectStub<LedgerRpc>
 
@@ -17,7 +17,7 @@ type Stub = DurableObjectStub<LedgerRpc>
  * about BATCH_AIM are pending, if they are frequent enough for the longest window.
  */
 const BATCH_WINDOW_MS = { least: 100, most: 500 }
-const BATCH_AIM = 8
+const TARGET_BATCH_SIZE = 8
 /** Weight of the latest interval in the average time between settlements. */
 const PACE_WEIGHT = 0.1
 const MAX_GAP_MS = 10_000
@@ -106,7 +106,7 @@ export class Reports {
     if (current.state === "waiting") await this.flush()
     else if (current.state === "taken") await this.#timer.wait(BATCH_CARRIER_TIMEOUT_MS)
     if (current.state === "known") return undefined
-    return this.#sendWith([current], NOTHING_ELSE, this.send).then(
+    return this.#sendWith([current], EMPTY_PROGRESS, this.send).then(
       () => undefined,
       (cause: unknown) => ({ cause }),
     )
@@ -115,7 +115,7 @@ export class Reports {
   /** Sends pending settlements. On failure, they are retried by their calls, or settled by the ledger's alarm. */
   async flush(): Promise<void> {
     if (this.isEmpty) return
-    await this.carrying(NOTHING_ELSE, this.send).catch(() => undefined)
+    await this.carrying(EMPTY_PROGRESS, this.send).catch(() => undefined)
   }
 
   /** Sends a request with the pending settlements. If it fails, they are left to their own calls. */
@@ -125,13 +125,13 @@ export class Reports {
     try {
       return await this.#sendWith(taken, progress, call)
     } catch (error) {
-      for (const one of taken) this.#cameBack(one)
+      for (const one of taken) this.#restore(one)
       throw error
     }
   }
 
   /** Puts back a lost settlement, which no running call sends any more. */
-  #cameBack(one: PendingSettlement): void {
+  #restore(one: PendingSettlement): void {
     one.state = "returned"
     if (one.lostAt === undefined) return
     if (one.lostAt + LOST_FOR_MS > Date.now()) this.#waitAgain(one)
@@ -185,7 +185,7 @@ function countSettlement(pace: Shared["pace"], now: number): void {
 /** Settlements that are too rare to meet others within the longest window do not wait for it. */
 function batchWindowMs({ gapMs }: Shared["pace"]): number {
   const { least, most } = BATCH_WINDOW_MS
-  return gapMs > most ? least : Math.min(most, Math.max(least, BATCH_AIM * gapMs))
+  return gapMs > most ? least : Math.min(most, Math.max(least, TARGET_BATCH_SIZE * gapMs))
 }
 
 /** Whether a message is too large for a Durable Object, so that retries would fail too. */

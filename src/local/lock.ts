@@ -16,7 +16,7 @@ export type Lock = {
 const HEARTBEAT_MS = 1_000
 /** A lock of another container that is not touched for this long was left behind. */
 const SILENT_MS = 5_000
-/** Of processes that write the lock at the same moment, the last one has it. */
+/** If several processes write the lock at the same moment, the last one holds it. */
 const RACE_MS = 100
 
 /**

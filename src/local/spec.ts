@@ -7,7 +7,7 @@ export type Stage = "development" | "production"
 
 export type Migration = { name: string; statements: readonly string[] }
 
-/** What a migration of local state needs. */
+/** Input of a migration of local state. */
 export type DatabaseSpec = Pick<WorkerSpec, "resources" | "migrations">
 
 /** `dist/worker.json`: the content of `wrangler.toml` and `d1-migrations`, so that a run needs neither. No secret. */

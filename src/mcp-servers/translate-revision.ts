@@ -68,13 +68,13 @@ async function* readBy(request: McpRequest, messages: AsyncIterable<McpMessage>)
 }
 
 /** Methods that a server without sessions does not need. */
-const ANSWERED_HERE: ReadonlySet<string> = new Set(["ping", "logging/setLevel"])
+const HANDLED_BY_GATEWAY: ReadonlySet<string> = new Set(["ping", "logging/setLevel"])
 const ONLY_IN_SESSIONS: ReadonlySet<string> = new Set(["resources/subscribe", "resources/unsubscribe"])
 
 /** Sends a request of a client with a session to a server without sessions. */
 async function sendForSession(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   const { method } = request
-  if (ANSWERED_HERE.has(method)) return singleMessage(resultResponse(request, {}))
+  if (HANDLED_BY_GATEWAY.has(method)) return singleMessage(resultResponse(request, {}))
   if (ONLY_IN_SESSIONS.has(method)) {
     const message = `The server does not have the method ${method}.`
     return singleMessage(errorResponse(request, { code: ERROR_CODES.methodNotFound, message }))

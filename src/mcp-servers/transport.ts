@@ -135,7 +135,7 @@ function statusFailure(status: number, { sessionId }: Upstream): ServerFailure {
     const rule = `The server rejects the headers of its record (status ${status}). A management key can renew them.`
     return new ServerFailure(rule, { status })
   }
-  return new ServerFailure(`The server answered with status ${status}.`, { status })
+  return new ServerFailure(`The server returned status ${status}.`, { status })
 }
 
 async function open(request: OpenRequest, { deps, signal }: Upstream): Promise<Response> {

@@ -125,9 +125,7 @@ export const DiscoverResult = z
         removed: count("Models that the provider no longer lists, removed from the catalogue."),
         unpriced: count("Endpoints of the provider without a price, which cannot be called."),
         error: z.string().nullable().meta({ description: "Why the models could not be listed." }),
-        key_errors: z
-          .array(z.string())
-          .meta({ description: "Of several keys, those that the provider rejected, by number." }),
+        key_errors: z.array(z.string()).meta({ description: "Numbers of the keys that the provider rejected." }),
       }),
     ),
   })

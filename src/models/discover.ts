@@ -20,7 +20,7 @@ export type Discovery = {
   unpriced: number
   /** Why its models could not be listed. */
   error: string | null
-  /** Of several keys, those that the provider rejected, by number. */
+  /** Numbers of the keys that the provider rejected. */
   key_errors: string[]
 }
 

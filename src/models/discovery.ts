@@ -53,7 +53,7 @@ async function fetchJson(url: string, headers: Record<string, string>): Promise<
       cause instanceof Error && cause.name === "TimeoutError" ? "did not respond within 10 s" : "cannot be reached"
     throw new Error(`${url} ${reason}.`)
   })
-  if (!response.ok) throw new Error(`${url} answers ${response.status}${hintFor(response.status)}.`)
+  if (!response.ok) throw new Error(`${url} returned ${response.status}${hintFor(response.status)}.`)
   return text === undefined ? undefined : parseJson(text)
 }
 

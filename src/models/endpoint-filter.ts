@@ -4,15 +4,16 @@ import type { Provider } from "../providers/provider.ts"
 import type { Endpoint } from "./catalogue.ts"
 
 /**
- * Aliases that a call names. `standForAll`: it names no other model, so a rule that allows the aliases allows the call.
+ * Aliases that a call names. `coverAllModels`: the call names no other model, so a rule that allows the aliases allows
+ * the call.
  */
-export type JudgedAliases = { names: readonly string[]; standForAll: boolean }
+export type RequestedAliases = { names: readonly string[]; coverAllModels: boolean }
 
 /** Excludes endpoints. `name` completes "No endpoint can take this request: …". */
 export type Filter = {
   name: string
   /** `region`: the one that the call must stay in, or null. */
-  keeps: (endpoint: Endpoint, provider: Provider, region: string | null, aliases?: JudgedAliases) => boolean
+  keeps: (endpoint: Endpoint, provider: Provider, region: string | null, aliases?: RequestedAliases) => boolean
   /** The rule that sets it for the principal; undefined for filters of the request itself. */
   rule?: GuardrailRule
   /** Command with which the operator can make the endpoint accept requests. */

@@ -41,7 +41,7 @@ function within(
   providers: ReadonlyMap<string, Provider>,
   region: string | null,
 ): Model {
-  const aliases = found.aliasOf === undefined ? undefined : { names: [found.id], standForAll: true }
+  const aliases = found.aliasOf === undefined ? undefined : { names: [found.id], coverAllModels: true }
   const endpoints = found.endpoints.filter((endpoint) => {
     const provider = providers.get(endpoint.provider)
     return provider !== undefined && filters.every((filter) => filter.keeps(endpoint, provider, region, aliases))

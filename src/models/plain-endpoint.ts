@@ -1,6 +1,6 @@
 import type { Endpoint } from "./catalogue.ts"
 
-/** What guardrails see of a provider that serves no model: a name in place of the model, and no other attributes. */
+/** Endpoint that guardrails check for a provider without models: it has a name in place of a model, and no attributes. */
 export function plainEndpoint(slug: string, model: string, collectsData: boolean): Endpoint {
   return {
     model,

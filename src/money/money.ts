@@ -152,14 +152,14 @@ export function maxCost(
   pricing: Pricing,
   { images = 0, ...units }: Partial<GeneratedUnits> & { images?: number } = {},
 ): number {
-  const dearest = (...prices: (string | undefined)[]) =>
+  const highestPrice = (...prices: (string | undefined)[]) =>
     prices.reduce((highest, price) => {
       const pico = price === undefined ? 0n : priceToPico(price)
       return pico > highest ? pico : highest
     }, 0n)
   const { input_cache_read: read, input_cache_write: write, input_cache_write_1h: anHour } = pricing
-  const prompt = dearest(pricing.prompt, read, write, anHour, pricing.audio, pricing.input_audio_cache)
-  const completion = dearest(pricing.completion, pricing.internal_reasoning, pricing.audio_output)
+  const prompt = highestPrice(pricing.prompt, read, write, anHour, pricing.audio, pricing.input_audio_cache)
+  const completion = highestPrice(pricing.completion, pricing.internal_reasoning, pricing.audio_output)
   const fixed =
     priceToPico(pricing.request ?? "0") +
     BigInt(images) * priceToPico(pricing.image ?? "0") +
@@ -170,7 +170,7 @@ export function maxCost(
 /** Completion tokens that `nano` covers at these prices; Infinity if they are free. */
 export function affordableCompletion(nano: number, pricing: Pricing): number {
   const prices = [pricing.completion, pricing.internal_reasoning ?? "0", pricing.audio_output ?? "0"].map(priceToPico)
-  const dearest = prices.reduce((highest, price) => (price > highest ? price : highest), 0n)
-  if (dearest === 0n) return Infinity
-  return nano <= 0 ? 0 : Number((BigInt(nano) * PICO_PER_NANO) / dearest)
+  const highestPrice = prices.reduce((highest, price) => (price > highest ? price : highest), 0n)
+  if (highestPrice === 0n) return Infinity
+  return nano <= 0 ? 0 : Number((BigInt(nano) * PICO_PER_NANO) / highestPrice)
 }

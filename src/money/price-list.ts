@@ -5,7 +5,7 @@ import { perToken, PRICE_NAMES, type Pricing, Pricing as CallPricing } from "./p
 /** Prices of an endpoint: those of a plain call, and others for calls that meet conditions. */
 export type PriceList = Omit<Pricing, "overrides"> & { overrides?: PriceOverride[] }
 
-/** What decides which overrides apply to a call. */
+/** The fields of a call that decide which overrides apply. */
 export type PricedCall = {
   /** Unix milliseconds. */
   startedAt: number

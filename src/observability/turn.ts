@@ -9,7 +9,7 @@ export type TurnQuestion = {
   id: string
   /** `permission` or `elicitation`. */
   kind: string
-  /** What a permission is for, such as `shell`. */
+  /** Operation of a permission, such as `shell`. */
   operation: string | null
   /** Kinds of options that a permission offers. */
   options: readonly string[]

@@ -17,7 +17,7 @@ export type NewOrganization = {
   workspaceId: string
   keys: readonly NewKeyRow[]
   createdAt: number
-  /** Of the deployment: recorded with its first organization. */
+  /** Jurisdiction of the deployment, recorded with its first organization. */
   jurisdiction: string
 }
 

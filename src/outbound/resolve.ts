@@ -43,7 +43,7 @@ async function queryDns(endpoint: string, { send, host, type, signal }: DnsQuery
   const response = await send(url.href, { headers: { accept: "application/dns-json" }, redirect: "manual", signal })
   if (!response.ok || !response.body) {
     await response.body?.cancel()
-    throw new Error(`DNS answered ${response.status}`)
+    throw new Error(`DNS returned ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   if (!bytes) throw new Error("The DNS response is too large")

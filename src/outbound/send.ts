@@ -144,7 +144,7 @@ function addressRefusalOf(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signa
   return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
 }
 
-/** Of repeated headers, in any case, the last counts: otherwise both would be joined to one. */
+/** The last of repeated headers counts, whatever their letter case: otherwise both would be joined to one. */
 function lowercased(headers: Outbound["headers"]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

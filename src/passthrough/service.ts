@@ -10,7 +10,7 @@ import { METHODS, type Service, type ServiceFields } from "./schemas.ts"
 import type { ServiceRow, ServiceRule } from "./table.ts"
 
 type Values = Readonly<Record<string, string>>
-/** What the gateway adds to every request. */
+/** Headers and query parameters that the gateway adds to every request. */
 export type ServiceSecrets = { headers: Values; query: Values }
 
 /** Authenticated context of the sealed secrets. */
@@ -67,14 +67,14 @@ export function ruleFor({ rules }: Pick<ServiceRow, "rules">, method: string, pa
   return rules.find((rule) => (rule.methods?.includes(method) ?? true) && caseSensitiveMatcher([rule.path])(path))
 }
 
-const APART: readonly string[] = ["app", "intern"]
+const SOURCES_TO_NAME: readonly string[] = ["app", "intern"]
 
 /** Whether a key may call the service: by itself, or by the key that created it. */
 export function mayCall(
   { allowedKeyHashes: hashes }: Pick<ServiceRow, "allowedKeyHashes">,
   { source, keyHash, ancestors }: Pick<Principal, "source" | "keyHash" | "ancestors">,
 ): boolean {
-  if (hashes === null) return !APART.includes(source)
+  if (hashes === null) return !SOURCES_TO_NAME.includes(source)
   return [keyHash, ...ancestors.map((ancestor) => ancestor.keyHash)].some((hash) => hashes.includes(hash))
 }
 

@@ -45,16 +45,20 @@ const BAND = 20
  * the band of its percentiles or, if that is empty, the nearest. Within a band the newest comes first, as the best
  * known measure of quality; then the cheaper; then by name.
  */
-export function chooseModels(candidates: readonly Candidate[], wishes: AutoRouterPreferences, facts: Facts): string[] {
-  const isWanted = wanted(wishes)
+export function chooseModels(
+  candidates: readonly Candidate[],
+  preferences: AutoRouterPreferences,
+  facts: Facts,
+): string[] {
+  const isWanted = wanted(preferences)
   const ranked = candidates
     .filter((one) => isWanted(one.id) && canServe(one, facts))
     .map((one) => ({ ...one, price: blended(one) }))
     .filter(({ price }) => price >= 0)
     .sort((one, other) => one.price - other.price || compare(one.id, other.id))
     .map((one, index, all) => ({ ...one, percentile: all.length === 1 ? 0 : (100 * index) / (all.length - 1) }))
-  const pinned = wishes.pin_model ? ranked.find(({ id }) => id === facts.lastAssistantModel) : undefined
-  const chosen = inBand(ranked, wishes, facts)
+  const pinned = preferences.pin_model ? ranked.find(({ id }) => id === facts.lastAssistantModel) : undefined
+  const chosen = inBand(ranked, preferences, facts)
     .sort((one, other) => other.created - one.created || one.price - other.price || compare(one.id, other.id))
     .map(({ id }) => id)
   return pinned ? [pinned.id, ...chosen.filter((id) => id !== pinned.id)] : chosen
@@ -81,10 +85,10 @@ function canServe(candidate: Candidate, facts: Facts): boolean {
 
 function inBand<T extends { percentile: number }>(
   ranked: readonly T[],
-  wishes: AutoRouterPreferences,
+  preferences: AutoRouterPreferences,
   facts: Facts,
 ): T[] {
-  const { cost_tier: tier, cost_quality_tradeoff: tradeoff } = wishes
+  const { cost_tier: tier, cost_quality_tradeoff: tradeoff } = preferences
   if (tier == null && tradeoff != null) {
     // As documented: 10 keeps about the cheapest tenth, 0 all but the most expensive tenth.
     const ceiling = 90 - 8 * tradeoff

@@ -50,14 +50,14 @@ function toCurrentKey(
   free: { limit: number; used: number },
 ): Omit<z.infer<typeof CurrentKey>, "workspace_id"> {
   const counters = self ?? newCounters(Date.now())
-  const rooms = [caller, ...caller.ancestors].flatMap((key, at) => {
+  const remainders = [caller, ...caller.ancestors].flatMap((key, at) => {
     const used = at === 0 ? counters : above[at - 1]
     return used ? limitsOfKey(key).map((limit) => remaining(limit, used)) : []
   })
   return {
     label: caller.label,
     ...limitFields(caller, counters),
-    limit_remaining: rooms.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...rooms))),
+    limit_remaining: remainders.length === 0 ? null : nanoToUsd(Math.max(0, Math.min(...remainders))),
     include_byok_in_limit: caller.includeByokInLimit,
     ...toRateFields(caller.rates ?? NO_RATES),
     ...usageFields(counters),

@@ -81,17 +81,17 @@ export function toRejection(
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
   const content = rule.relay && result.message !== undefined ? redacted(result.message, provider, filter) : ""
-  const ours = `${provider.name} answered with status ${status}.`
+  const statusText = `${provider.name} returned status ${status}.`
   return {
     provider: provider.name,
     status,
     code: rule.code,
-    message: content === undefined ? `${ours} ${WITHHELD}` : content === "" ? ours : content,
+    message: content === undefined ? `${statusText} ${BLOCKED_BY_GUARDRAIL}` : content === "" ? statusText : content,
     providerCode: String(status),
     retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
-    ...(!rule.retryable && unfitnessIn(result.message)),
+    ...(!rule.retryable && unfitField(result.message)),
   }
 }
 
@@ -101,7 +101,7 @@ export function toErrorResponse({ status, message, retryAfter }: Omit<ProviderEr
   return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error }) }
 }
 
-function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
+function unfitField(message: string | undefined): Pick<Rejection, "unfit"> {
   if (message === undefined) return {}
   if (isContextError(message)) return { unfit: "context" }
   return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
@@ -110,7 +110,7 @@ function unfitnessIn(message: string | undefined): Pick<Rejection, "unfit"> {
 type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
 
 /** Replaces a provider's message that a filter blocks. */
-export const WITHHELD = "A guardrail of this key blocks its message."
+export const BLOCKED_BY_GUARDRAIL = "A guardrail of this key blocks its message."
 
 /**
  * A provider's error text without its key and host, cut to the length for clients; undefined if the filter blocks it.

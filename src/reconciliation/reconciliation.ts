@@ -21,19 +21,19 @@ function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): s
 
 /** Sums of an organization's generations. */
 export type Sums = {
-  /** Of the generations in the database, by key. */
+  /** Sums of the generations in the database, by key. */
   keys: readonly KeySums[]
-  /** Of the same generations, by the guardrails and providers that they name. */
+  /** Sums of the same generations, by guardrail and provider. */
   scopes: readonly ScopeSums[]
   /** Counted under these scopes before generations named them. */
   opening: ReadonlyMap<string, Counters>
   /** Generations in the outbox. */
-  onTheirWay: readonly Settled[]
+  undelivered: readonly Settled[]
 }
 
 /** The sum of each scope. */
 export function recordedBy(
-  { keys, scopes, opening, onTheirWay }: Sums,
+  { keys, scopes, opening, undelivered }: Sums,
   ancestors: Ancestors,
   now: number,
 ): Map<string, Windows> {
@@ -53,7 +53,7 @@ export function recordedBy(
   for (const [scope, counters] of opening) {
     for (const window of WINDOWS) add([scope], window, counters[window].spent, counters[window].byok)
   }
-  for (const generation of onTheirWay) {
+  for (const generation of undelivered) {
     const { keyHash, workspaceId, settledAt, costNano, byokCostNano } = generation
     const countedScopes = [...scopesOf(keyHash, workspaceId, ancestors), ...(generation.countedIn ?? [])]
     for (const window of WINDOWS) {

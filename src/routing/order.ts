@@ -105,18 +105,22 @@ function scoreBy(sort: Sort, target: Target, { latencyMs, tokensPerSecond, failu
   return sort === "exacto" ? failures : priceOf(target)
 }
 
-type Wish = number | Partial<Record<string, unknown>> | null | undefined
+type Preference = number | Partial<Record<string, unknown>> | null | undefined
 
 /** Only measured targets can be outside. Preferences are in seconds and tokens per second. */
 function isOutside({ latencyMs, tokensPerSecond }: Statistics, preferences: ProviderPreferences): boolean {
-  const misses = (wish: Wish, result: Percentiles | null, isMissed: (result: number, wished: number) => boolean) =>
+  const misses = (
+    preference: Preference,
+    result: Percentiles | null,
+    isMissed: (result: number, limit: number) => boolean,
+  ) =>
     result !== null &&
     PERCENTILES.some((name) => {
-      const wished = typeof wish === "number" ? (name === "p50" ? wish : undefined) : wish?.[name]
-      return typeof wished === "number" && isMissed(result[name], wished)
+      const limit = typeof preference === "number" ? (name === "p50" ? preference : undefined) : preference?.[name]
+      return typeof limit === "number" && isMissed(result[name], limit)
     })
   return (
-    misses(preferences.preferred_max_latency, latencyMs, (result, wished) => result > wished * 1_000) ||
-    misses(preferences.preferred_min_throughput, tokensPerSecond, (result, wished) => result < wished)
+    misses(preferences.preferred_max_latency, latencyMs, (result, limit) => result > limit * 1_000) ||
+    misses(preferences.preferred_min_throughput, tokensPerSecond, (result, limit) => result < limit)
   )
 }

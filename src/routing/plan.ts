@@ -6,7 +6,7 @@ import { findBuiltInProvider } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/provider-preferences.ts"
 import { filtersOf } from "./filters.ts"
-import { FREE, isNamed, type Filter, type JudgedAliases } from "../models/endpoint-filter.ts"
+import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/endpoint-filter.ts"
 import type { Statistics } from "./health.ts"
 import { anyOf, suggestNames } from "../support/suggest.ts"
 import { findModel, type ResolvedModel, type Sort } from "./names.ts"
@@ -44,7 +44,7 @@ export type PlanInput = {
   /** The region that the call must stay in, or null. */
   region?: string | null
   /** Aliases that the request names instead of models: rules about models also apply to them. */
-  aliases?: JudgedAliases | undefined
+  aliases?: RequestedAliases | undefined
   /** Used if neither the request nor the model name selects a sort. */
   defaultSort?: Sort | undefined
   /** Applied last, so that an exclusion by the request itself is reported as the request's. */

@@ -125,7 +125,7 @@ const inWorkspaces = (ids: string) => ({
 })
 
 /**
- * Whose memberships: of users, of a directory, in workspaces, of members of groups (JSON arrays of ids), or in the
+ * Scopes of memberships: of users, of a directory, in workspaces, of members of groups (JSON arrays of ids), or in the
  * workspaces that a group is mapped to.
  */
 const SCOPES = {
@@ -148,7 +148,7 @@ export function applyMemberships(
     db
       .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_MAPPED}`)
       .bind(organizationId, of),
-    // Of several groups the highest role counts; "admin" sorts before "member".
+    // The highest role of several groups counts; "admin" sorts before "member".
     db
       .prepare(
         `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)

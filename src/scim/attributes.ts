@@ -152,7 +152,7 @@ function readBoolean(value: unknown, path: string): boolean {
   throw invalid("invalidValue", `${path}: must be true or false.`)
 }
 
-/** Of several primary values the last one stays primary: it was set last. */
+/** The last of several primary values stays primary: it was set last. */
 function onePrimary(values: Value[]): Value[] {
   const last = values.findLastIndex((value) => isObject(value) && value["primary"] === true)
   return values.map((value, index) =>

@@ -91,8 +91,8 @@ async function perform(
     return verbs.patch(single, operations)
   }
   const location = id === "" ? undefined : `${request.base}/${endpoint}/${id}`
-  const answer = await run().catch((thrown: unknown) => failed(thrown, request))
-  return answer instanceof Response ? toOutcome(answer, location) : { ...answer, ...(location && { location }) }
+  const result = await run().catch((thrown: unknown) => failed(thrown, request))
+  return result instanceof Response ? toOutcome(result, location) : { ...result, ...(location && { location }) }
 }
 
 /** Unlike decodeURIComponent, this never throws. */
@@ -100,10 +100,10 @@ function decode(id: string): string {
   return new URLSearchParams(`id=${id.replaceAll("+", "%2B").replaceAll("&", "%26")}`).get("id") ?? ""
 }
 
-async function toOutcome(answer: Response, location: string | undefined): Promise<Outcome> {
-  const [scope, version] = [answer.headers.get("location") ?? location, answer.headers.get("etag") ?? undefined]
-  const { id } = answer.status === 201 ? await answer.json<{ id: string }>() : {}
-  return { status: answer.status, ...(id && { id }), ...(scope && { location: scope }), ...(version && { version }) }
+async function toOutcome(result: Response, location: string | undefined): Promise<Outcome> {
+  const [scope, version] = [result.headers.get("location") ?? location, result.headers.get("etag") ?? undefined]
+  const { id } = result.status === 201 ? await result.json<{ id: string }>() : {}
+  return { status: result.status, ...(id && { id }), ...(scope && { location: scope }), ...(version && { version }) }
 }
 
 function within(maxBytes: number, data: Record<string, unknown>): Record<string, unknown> {

@@ -66,7 +66,7 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
   ])
 }
 
-/** What a request changes of a directory; the rest stays. */
+/** Changes of a request to a directory; omitted fields stay. */
 export type DirectoryChange = { name?: string } & Partial<PullColumns>
 
 /** False if the directory is deleted. */

@@ -13,7 +13,7 @@ import type { scimDirectories } from "./table.ts"
  */
 export type DirectoryRow = StoredOf<typeof scimDirectories>
 
-/** What a directory is pulled with. */
+/** URL and token of a pulled directory. */
 export type PullColumns = {
   pull_url: string
   pull_workspace_id: string

@@ -156,7 +156,7 @@ function fieldAt(path: string, fields: Fields): Field | undefined {
   return name === undefined ? undefined : fields[name]
 }
 
-/** Of a multi-valued attribute the primary value counts, otherwise the first. */
+/** Compares the primary value of a multi-valued attribute, otherwise the first. */
 function sortedBy(path: string, fields: Fields): string | undefined {
   const field = fieldAt(path, fields)
   if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")

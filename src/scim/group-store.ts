@@ -87,7 +87,7 @@ function memberStatements(
     directory,
     groupId,
     stamp,
-    members: { fromNobody, added, removed },
+    members: { replacesAll, added, removed },
   }: { directory: DirectoryId; groupId: string; stamp: string; members: GroupChange["members"] },
 ): D1PreparedStatement[] {
   const where = "EXISTS (SELECT 1 FROM scim_groups WHERE id = ?1 AND stamp = ?2)"
@@ -98,7 +98,7 @@ function memberStatements(
         `DELETE FROM scim_group_members WHERE group_id = ?1 AND (user_id IN (SELECT value FROM json_each(?3))
            OR ?4 AND user_id NOT IN (SELECT value FROM json_each(?5))) AND ${where}`,
       )
-      .bind(groupId, stamp, JSON.stringify([...removed]), fromNobody ? 1 : 0, addedIds),
+      .bind(groupId, stamp, JSON.stringify([...removed]), replacesAll ? 1 : 0, addedIds),
     db
       .prepare(
         `INSERT INTO scim_group_members (group_id, organization_id, user_id)

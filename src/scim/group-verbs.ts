@@ -48,19 +48,19 @@ export const groups: Verbs = {
       updated_at: now,
     }
     await insertGroup(request.db, row, group.members, groupEntry(request, "create", row.id, group))
-    return answer(request, row, 201)
+    return groupResponse(request, row, 201)
   },
   async read(request) {
     const row = await wanted(request)
-    return unchanged(request, row.version) ?? answer(request, row)
+    return unchanged(request, row.version) ?? groupResponse(request, row)
   },
   async replace(request) {
-    return answer(request, await change(request, readGroup(await request.body(MAX_BODY_BYTES))))
+    return groupResponse(request, await change(request, readGroup(await request.body(MAX_BODY_BYTES))))
   },
   async patch(request, operations) {
     const row = await change(request, planGroup(operations))
     // A complete group may be large: it is returned only on request.
-    if (request.query.has("attributes")) return answer(request, row)
+    if (request.query.has("attributes")) return groupResponse(request, row)
     return new Response(null, { status: 204, headers: { etag: versionTag(row.version) } })
   },
   async remove(request) {
@@ -128,7 +128,7 @@ async function emit(request: ScimRequest, rows: readonly GroupRow[]): Promise<ob
   return rows.map((row) => projection.project(toGroup(row, members && (members.get(row.id) ?? []), request.base)))
 }
 
-async function answer(request: ScimRequest, row: GroupRow, status = 200): Promise<Response> {
+async function groupResponse(request: ScimRequest, row: GroupRow, status = 200): Promise<Response> {
   const [resource] = await emit(request, [row])
   return scimJson(resource, status, { etag: versionTag(row.version), location: `${request.base}/Groups/${row.id}` })
 }
@@ -141,7 +141,7 @@ function groupEntry(
   change?: GroupChange,
 ): AuditEntry {
   const { displayName, externalId, members } = change ?? {}
-  const isOfMembers = members !== undefined && (members.fromNobody || members.added.size + members.removed.size > 0)
+  const isOfMembers = members !== undefined && (members.replacesAll || members.added.size + members.removed.size > 0)
   const fields = [
     ...(displayName === undefined ? [] : ["display_name"]),
     ...(externalId === undefined ? [] : ["external_id"]),
@@ -149,7 +149,7 @@ function groupEntry(
   ]
   const values = {
     ...(displayName !== undefined && { display_name: displayName }),
-    ...(isOfMembers && { added: members.added.size, removed: members.removed.size, replaced: members.fromNobody }),
+    ...(isOfMembers && { added: members.added.size, removed: members.removed.size, replaced: members.replacesAll }),
   }
   return entryOf(request, `scim_group.${verb}`, id, { fields, values })
 }

@@ -10,13 +10,13 @@ import { type Reference, versionTag } from "./user.ts"
 
 export type GroupRow = Omit<StoredOf<typeof scimGroups>, "deleted_at" | "remote_id">
 
-/** A change of a group. `fromNobody`: the added members replace all others. */
+/** A change of a group. `replacesAll`: the added members replace all others. */
 export type GroupChange = {
   displayName?: string
   externalId?: string | null
-  members: { fromNobody: boolean; added: ReadonlySet<string>; removed: ReadonlySet<string> }
+  members: { replacesAll: boolean; added: ReadonlySet<string>; removed: ReadonlySet<string> }
 }
-type Members = { fromNobody: boolean; added: Set<string>; removed: Set<string> }
+type Members = { replacesAll: boolean; added: Set<string>; removed: Set<string> }
 
 const MAX_NAME_LENGTH = 1_024
 /** Per request; a larger group is pushed in several. */
@@ -30,7 +30,7 @@ export function readGroup(body: Record<string, unknown>): Required<GroupChange> 
   return {
     displayName: readName(fields.get("displayname")),
     externalId: externalId === null ? null : readText(externalId, "externalId"),
-    members: { fromNobody: true, added: new Set(ids), removed: new Set() },
+    members: { replacesAll: true, added: new Set(ids), removed: new Set() },
   }
 }
 
@@ -61,7 +61,7 @@ function idsOf(value: unknown): string[] {
 
 /** The combined change of these operations, in order. */
 export function planGroup(operations: readonly Operation[]): GroupChange {
-  const change: Planned = { members: { fromNobody: false, added: new Set(), removed: new Set() } }
+  const change: Planned = { members: { replacesAll: false, added: new Set(), removed: new Set() } }
   for (const { op, path, value } of operations) {
     // The URI of the core schema means the complete group.
     if (path !== undefined && (bare(path) !== "" || op === "remove")) {
@@ -121,7 +121,7 @@ function planMembers(members: Members, op: Operation["op"], value: unknown): voi
   const isAll = op === "remove" && (value === undefined || value === null)
   const ids = isAll || value === null ? [] : idsOf(value)
   if (op === "replace" || isAll) {
-    members.fromNobody = true
+    members.replacesAll = true
     members.added = new Set(ids)
     members.removed.clear()
     return

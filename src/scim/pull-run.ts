@@ -161,7 +161,7 @@ async function requestById(
   if (isOfMembers) await saveMembers(db, job, read)
   const last = read.at(-1)
   const next: Next = last === undefined ? { done: true } : { cursor: { ...cursor, after: last.id, failures: 0 } }
-  // What was read before the service asked to wait is not requested again.
+  // Pages that were read before a `Retry-After` are not requested again.
   if (stopped?.waitMs !== undefined && last !== undefined) return { next, waitMs: stopped.waitMs }
   return stopped ?? { next }
 }

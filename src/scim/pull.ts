@@ -22,7 +22,7 @@ type Part = { part: "users" | "groups" | "missing"; byId?: "members" | "groups" 
 
 /** Progress of a pull. */
 export type Cursor = Part & {
-  /** Of the next page, from 1. */
+  /** Index of the first item of the next page, from 1. */
   startIndex: number
   count: number
   /** The total that earlier pages reported. */
@@ -79,7 +79,7 @@ type Page = { total: number; items: PulledPage[] }
 export function readResponse(found: LookupResult, now: number): ReadResult<Record<string, unknown>> {
   if (found.status === null) return { is: "later", ms: MIN_WAIT_MS, reason: found.reason }
   const { status, headers, body } = found
-  const text = `it answered ${status}`
+  const text = `it returned ${status}`
   if (status === 404 || status === 410) return { is: "absent", reason: text }
   if (status === 429 || status >= 500) return { is: "later", ms: waitOf(headers, now), reason: text }
   if (status !== 200) return { is: "refused", reason: text }
@@ -159,7 +159,7 @@ export function nextPart({ part, byId, restarts }: Cursor): Cursor | undefined {
 
 export const isListed = ({ part, byId }: Cursor) => part !== "missing" && byId === undefined
 
-/** What a part reads. */
+/** The resource type that a part reads. */
 export function kindOf({ part, byId }: Cursor): "users" | "groups" {
   return part === "users" || (part === "missing" && byId === undefined) ? "users" : "groups"
 }

@@ -14,7 +14,7 @@ export type ScimRequest = {
   /** The URL of the service, as in the request. */
   base: string
   origin: ReturnType<typeof originOf>
-  /** Of the resource; empty if the path has none. */
+  /** Id of the resource; empty if the path has none. */
   id: string
   headers: Headers
   query: URLSearchParams

@@ -134,7 +134,7 @@ export async function syncGroups(db: D1Database, job: SyncJobRow, now: number): 
 }
 
 /** Ends memberships that no group gives any more, and counts and removes groups deleted since the last job. */
-export async function syncLeftovers(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
+export async function syncRemaining(db: D1Database, job: SyncJobRow, now: number): Promise<void> {
   await db.batch([
     db
       .prepare(`DELETE FROM workspace_members WHERE organization_id = ?1 AND source = 'scim' AND ${IS_NOT_MAPPED}`)

@@ -3,7 +3,7 @@ import { invalidateKey } from "../access/key-cache.ts"
 import { logError } from "../support/log.ts"
 import { pullStep } from "./pull-run.ts"
 import { PullFailure, type SyncJobRow } from "./sync-job.ts"
-import { failSyncJob, findOpenSyncJobs, leaseSyncJob, syncGroups, syncLeftovers, syncUsers } from "./sync-store.ts"
+import { failSyncJob, findOpenSyncJobs, leaseSyncJob, syncGroups, syncRemaining, syncUsers } from "./sync-store.ts"
 
 /** After this time another request or the cron trigger may take over a step: every step can be repeated. */
 const LEASE_MS = 30_000
@@ -46,7 +46,7 @@ async function advance(env: Env, job: SyncJobRow, now: number): Promise<void> {
     case "groups":
       return syncGroups(db, job, now)
     case "leftovers":
-      return syncLeftovers(db, job, now)
+      return syncRemaining(db, job, now)
   }
 }
 

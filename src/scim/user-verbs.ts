@@ -54,11 +54,11 @@ export const users: Verbs = {
         rejectDuplicate,
       ),
     )
-    return answer(request, row, 201)
+    return userResponse(request, row, 201)
   },
   async read(request) {
     const row = await wanted(request)
-    return unchanged(request, row.version) ?? answer(request, row)
+    return unchanged(request, row.version) ?? userResponse(request, row)
   },
   async replace(request) {
     const body = await request.body(MAX_BODY_BYTES)
@@ -96,7 +96,7 @@ async function change(request: ScimRequest, next: (row: UserRow) => UserFields):
       rejectDuplicate,
     )
     forget(disabled)
-    if (row) return answer(request, row)
+    if (row) return userResponse(request, row)
     if (hasMatch(request.headers)) break
   }
   throw outdated()
@@ -117,7 +117,7 @@ async function emit(request: ScimRequest, rows: readonly UserRow[]): Promise<obj
   return rows.map((row) => projection.project(toUser(row, groups?.get(row.id) ?? [], request.base)))
 }
 
-async function answer(request: ScimRequest, row: UserRow, status = 200): Promise<Response> {
+async function userResponse(request: ScimRequest, row: UserRow, status = 200): Promise<Response> {
   const [resource] = await emit(request, [row])
   const location = `${request.base}/Users/${encodeURIComponent(row.id)}`
   return scimJson(resource, status, { etag: versionTag(row.version), location })

@@ -2,18 +2,18 @@ const MAX_SUGGESTIONS = 3
 /** Minimum share of letter pairs that two names have in common. */
 const MIN_SIMILARITY = 0.5
 /** A name that is much less similar than the best one is not suggested. */
-const LEAST_OF_BEST = 0.8
+const MIN_SHARE_OF_BEST = 0.8
 
 /** The ids most similar to an unknown name. */
 export function suggestNames(name: string, ids: Iterable<string>): string[] {
   const namePairs = pairsOf(name)
-  const alike = [...ids]
-    .map((id) => ({ id, likeness: similarity(namePairs, pairsOf(id)) }))
-    .filter(({ likeness }) => likeness >= MIN_SIMILARITY)
-    .toSorted((a, b) => b.likeness - a.likeness || (a.id < b.id ? -1 : 1))
-  const [best] = alike
-  return alike
-    .filter(({ likeness }) => likeness >= LEAST_OF_BEST * (best?.likeness ?? 0))
+  const similar = [...ids]
+    .map((id) => ({ id, score: similarity(namePairs, pairsOf(id)) }))
+    .filter(({ score }) => score >= MIN_SIMILARITY)
+    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+  const [best] = similar
+  return similar
+    .filter(({ score }) => score >= MIN_SHARE_OF_BEST * (best?.score ?? 0))
     .slice(0, MAX_SUGGESTIONS)
     .map(({ id }) => id)
 }

@@ -107,7 +107,7 @@ export const usage = newRouter()
   .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(query, async (c) => {
     const scope = { organizationId: c.var.principal.organizationId, keyHash: null }
-    return c.json({ data: await answer(c.env, scope, c.req.valid("json")) }, 200)
+    return c.json({ data: await queryAnalytics(c.env, scope, c.req.valid("json")) }, 200)
   })
   .openapi(keyActivity, async (c) => {
     const { organizationId, keyHash } = c.var.principal
@@ -117,7 +117,7 @@ export const usage = newRouter()
   .openapi(keyMeta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(keyQuery, async (c) => {
     const { organizationId, keyHash } = c.var.principal
-    return c.json({ data: await answer(c.env, { organizationId, keyHash }, c.req.valid("json")) }, 200)
+    return c.json({ data: await queryAnalytics(c.env, { organizationId, keyHash }, c.req.valid("json")) }, 200)
   })
 
 async function activityOf(db: D1Database, organizationId: string, analyticsQuery: ActivityQuery) {
@@ -128,7 +128,7 @@ async function activityOf(db: D1Database, organizationId: string, analyticsQuery
   return rows.map((row) => toActivityItem(row, analyticsQuery.group_by === "workspace"))
 }
 
-async function answer(env: Env, scope: UsageScope, analyticsQuery: AnalyticsQuery) {
+async function queryAnalytics(env: Env, scope: UsageScope, analyticsQuery: AnalyticsQuery) {
   const now = Date.now()
   const retentionDays = generationRetentionDays(env)
   const question = toQuestion(analyticsQuery)

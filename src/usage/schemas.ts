@@ -10,7 +10,7 @@ const scalar = z.union([z.string().max(256), z.number()], { error: "must be a st
 const instant = z.iso.datetime({ offset: true, error: "must be an RFC 3339 date-time with seconds" })
 const ORDERED = ["gt", "gte", "lt", "lte"]
 
-/** What a value is compared with must have one order: a list has none, nor has a text among the numbers of a metric. */
+/** Whether an ordering operator can compare the value: lists have no order, and metrics compare with numbers only. */
 function isComparable({ field, operator, value }: { field: string; operator: string; value: unknown }): boolean {
   if (!ORDERED.includes(operator)) return true
   return typeof value === "number" || (typeof value === "string" && (isDimension(field) || isNumeric(value)))

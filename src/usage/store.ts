@@ -85,7 +85,7 @@ export async function pruneGenerations(db: D1Database, now: number, retentionDay
   return removed
 }
 
-/** Of one key in one workspace, in the windows that contain `now`. */
+/** Sums of one key in one workspace, in the windows that contain `now`. */
 export type KeySums = { key_hash: string; workspace_id: string } & WindowSums
 
 /** Sums of an organization's generations. Past days must be summed before. */

@@ -9,7 +9,7 @@ import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 export const EGRESS_REQUEST_HEADER = "x-egress-request"
 /** Marks responses of the host; the gateway's own responses do not have it. */
 export const EGRESS_RESPONSE_HEADER = "x-egress-response"
-/** Of the encoded header. Cloudflare accepts 128 KB of headers. */
+/** Limit of the encoded header. Cloudflare accepts 128 KB of headers. */
 export const MAX_ENVELOPE_LENGTH = 65_536
 
 const Headers = z.array(z.tuple([z.string(), z.string()])).max(1_000)

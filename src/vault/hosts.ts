@@ -6,7 +6,7 @@ export const MAX_HOST_LENGTH = 254
 const MAX_NAME_LENGTH = 253
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
-/** What a hostname must not contain, with the error. The first match is reported. */
+/** Patterns that a hostname must not match, each with its error. The first match is reported. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/[\s\p{C}]/u, "must have no spaces, line breaks or invisible characters"],
   [/^[a-z][a-z0-9+.-]*:\/\/|^\/\//i, "must be a hostname alone, without a scheme: api.example.com"],

@@ -121,7 +121,7 @@ describe("several keys of one provider", () => {
     expect(new Set(keysSeen())).toEqual(new Set(KEYS))
   })
 
-  test("a key that answers 429 is left out while it cools down, and the client sees no failure", async () => {
+  test("a key that returns 429 is left out while it cools down, and the client sees no failure", async () => {
     answer = ({ key }) => (key === KEYS[0] ? { status: 429, headers: { "retry-after": "60" } } : {})
     for (let session = 0; session < 20; session++)
       expect((await say("cooling", `s${session}`)).model).toBe("team/cooling")

@@ -208,7 +208,7 @@ test("it serves discovered models of a provider, and keeps keys and balances ove
   expect(ladder.body.data.map(({ held }) => held)).toEqual(ladder.body.data.map(() => 0))
   const ofOne: Answer<Found> = await call("POST", "/catalogue/discover", BOOTSTRAP, { providers: ["openai"] })
   const [failed] = ofOne.body.data
-  expect(failed?.error).toMatch(/answers 401: the key is wrong/)
+  expect(failed?.error).toMatch(/returned 401: the key is wrong/)
   expect(failed?.error).not.toContain("wrong-key")
   // Every call logged a line of JSON, without the key or the prompt.
   expect(printed).not.toMatch(/vendor-key|Hello/)

@@ -124,7 +124,7 @@ test("secrets are masked in every response, and a mask sent back keeps the secre
   })
   expect(JSON.stringify(await expectJson(200, workspace.manage.get("/alerts/channels")))).not.toContain(MAIL.api_key)
   expect(await expectJson(200, workspace.manage.post(`${path}/test`, {}))).toEqual({
-    data: { ok: true, status: 200, message: "the receiver answered 200" },
+    data: { ok: true, status: 200, message: "the receiver returned 200" },
   })
   expect(receiver.got[0]?.headers.get("authorization")).toBe(`Bearer ${MAIL.api_key}`)
   expect(receiver.got[0]?.body).toContain("c@example.com")
@@ -165,7 +165,7 @@ test("a failed delivery is retried, and dropped after a day", async () => {
   await first(receiver.got)
   const deliveries = async () => (await alertsOf(workspace))[0]?.deliveries[0]
   await eventually(async () => expect((await deliveries())?.attempts).toBeGreaterThan(0))
-  expect(await deliveries()).toMatchObject({ state: "pending", last_error: "the receiver answered 500" })
+  expect(await deliveries()).toMatchObject({ state: "pending", last_error: "the receiver returned 500" })
   const id = (await alertsOf(workspace))[0]?.id ?? ""
   const body: BroadcastMessage = {
     kind: "alert",
@@ -186,7 +186,7 @@ test("a failed delivery is retried, and dropped after a day", async () => {
   await consume()
   expect(receiver.got.length).toBe(count)
   const { data } = await expectJson<{ data: Channel }>(200, workspace.manage.get(`/alerts/channels/${channel.id}`))
-  expect(data.last_error).toBe("the receiver answered 500")
+  expect(data.last_error).toBe("the receiver returned 500")
 })
 
 test.each([

@@ -76,7 +76,7 @@ test("a destination that fails for 15 minutes is alerted once, and again after a
   const now = Date.now()
   const fails = (succeededAt: number) =>
     env.DB.prepare(
-      "UPDATE destinations SET failures = 7, last_error = 'it answered 500', last_success_at = ? WHERE id = ?",
+      "UPDATE destinations SET failures = 7, last_error = 'it returned 500', last_success_at = ? WHERE id = ?",
     )
       .bind(succeededAt, data.id)
       .run()
@@ -90,7 +90,7 @@ test("a destination that fails for 15 minutes is alerted once, and again after a
   expect(others).toEqual([])
   expect(alert).toMatchObject({ kind: "destination_failing", data: { destination_id: data.id, failures: 7 } })
   expect(alert?.message).toContain('Destination "Lake" (webhook) of workspace "Default" fails.')
-  expect(alert?.message).toContain("it answered 500")
+  expect(alert?.message).toContain("it returned 500")
   await fails(now)
   await watchDestinations(env, now + 3_600_000)
   expect(await alertsOf(workspace)).toHaveLength(2)

@@ -223,7 +223,7 @@ test("an alert channel is created and tested, and an exceeded limit is shown as 
   await page.getByLabel("URL").fill(`http://127.0.0.1:${port}/slack`)
   await page.getByRole("button", { name: "Create channel" }).click()
   await page.getByRole("button", { name: "Send a test alert" }).click()
-  await page.getByText("Test alert: the receiver answered 200").waitFor()
+  await page.getByText("Test alert: the receiver returned 200").waitFor()
   expect(got.join()).toContain("This is a test of the alert channel")
   const post = (key: string, path: string, body: object) =>
     fetch(`${api}${path}`, {

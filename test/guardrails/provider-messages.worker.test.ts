@@ -105,7 +105,7 @@ describe("an error of a provider", () => {
       const response = await post(workspace, path, body)
       const text = await response.text()
       expect(response.status, text).toBe(422)
-      expect(text).toContain("answered with status 422. A guardrail of this key blocks its message.")
+      expect(text).toContain("returned status 422. A guardrail of this key blocks its message.")
       expect(text).not.toContain(SECRET)
     },
   )

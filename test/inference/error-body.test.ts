@@ -24,8 +24,8 @@ function endless(status: number, start: string, onCancel: () => void = () => {})
 }
 
 test.each([
-  ["nothing", "", "Acme answered with status 429."],
-  ["a part", '{"error":{"mess', "Acme answered with status 429."],
+  ["nothing", "", "Acme returned status 429."],
+  ["a part", '{"error":{"mess', "Acme returned status 429."],
   ["its message", '{"error":{"message":"Too fast"}}', "Too fast"],
 ])("an error response whose body never ends keeps its status after %s", async (_name, start, message) => {
   const onCancel = vi.fn<() => void>()

@@ -273,7 +273,7 @@ describe.concurrent("a provider that fails before the first content", () => {
   test("sim/status-401: the provider's status is reported, its account error is not", async () => {
     const { body } = await nonStreamed("status-401")
     expect(body.error?.metadata).toMatchObject({ provider_code: "401" })
-    expect(body.error?.message).toBe("Embedded answered with status 401.")
+    expect(body.error?.message).toBe("Embedded returned status 401.")
   })
 })
 

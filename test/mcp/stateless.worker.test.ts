@@ -298,7 +298,7 @@ describe("a server of revision 2026-07-28", () => {
     expect(methodsOf(receiver)).toEqual(["server/discover", "tools/call", "tools/call"])
     receiver.turn(sessionServer)
     const { error: refused } = await lastOf(callTool(as, "query"))
-    expect(refused).toMatchObject({ code: -32_011, message: "The server answered with status 400." })
+    expect(refused).toMatchObject({ code: -32_011, message: "The server returned status 400." })
     expect((await lastOf(callTool(as, "query"))).result).toBeDefined()
   })
 })

@@ -161,7 +161,7 @@ describe("a request with an MCP server", () => {
   test("returns 502 without the server's text when the server fails", async () => {
     const { as, workspace } = await newSetup(() => new Response("secret words", { status: 500 }))
     const { error } = await expectJson<Failure>(502, as.post("/responses", responses([tool()])))
-    expect(error.message).toBe("The MCP server search cannot be used. The server answered with status 500.")
+    expect(error.message).toBe("The MCP server search cannot be used. The server returned status 500.")
     expect(await openHolds(workspace)).toEqual([])
   })
 })

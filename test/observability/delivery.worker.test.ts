@@ -295,7 +295,7 @@ describe("a failing destination", () => {
     expect(await destinationOf(workspace, id)).toMatchObject({
       backlog: 1,
       dead_letters: 0,
-      last_error: "it answered 503",
+      last_error: "it returned 503",
       last_success_at: null,
     })
     const before = receiver.got.length
@@ -632,7 +632,7 @@ describe("POST /observability/destinations/{id}/test", () => {
     })
     expect(spansIn(got)[0]?.name).toBe("connection test")
     turn(() => new Response(null, { status: 500 }))
-    expect(await probe(workspace, id)).toMatchObject({ ok: false, status: 500, message: "it answered 500." })
+    expect(await probe(workspace, id)).toMatchObject({ ok: false, status: 500, message: "it returned 500." })
     turn(() => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.7")))
     expect(await probe(workspace, id)).toMatchObject({ ok: false, status: null, message: "the connection failed." })
     turn(() => new Response(null, { status: 302, headers: { location: "https://elsewhere.example" } }))

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 class Crash extends Error {}
 
 function outcomeOf(status: number): Outcome {
-  return { isTaken: status === 200, status, message: `it answered ${status}`, excerpt: "", retryAfterMs: 0 }
+  return { isTaken: status === 200, status, message: `it returned ${status}`, excerpt: "", retryAfterMs: 0 }
 }
 
 function newRow(id: string, now: number): BatchRow {

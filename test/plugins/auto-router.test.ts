@@ -36,8 +36,8 @@ function model(id: string, price: number, more: Partial<Candidate> = {}): Candid
 /** a/m0 to a/m10 by ascending price: percentiles 0, 10, … 100. */
 const eleven = Array.from({ length: 11 }, (_, index) => model(`a/m${index}`, (index + 1) / 1e6))
 const ids = (...numbers: number[]) => numbers.map((number) => `a/m${number}`)
-const choose = (wishes: AutoRouterPreferences = {}, facts: Partial<Facts> = {}, candidates = eleven) =>
-  chooseModels(candidates, wishes, { ...FACTS, ...facts })
+const choose = (preferences: AutoRouterPreferences = {}, facts: Partial<Facts> = {}, candidates = eleven) =>
+  chooseModels(candidates, preferences, { ...FACTS, ...facts })
 
 describe("the models of a tier", () => {
   test.each([
@@ -145,9 +145,9 @@ describe("allowed and excluded models", () => {
     [{ excluded_models: ["*/x"] }, ["a/y:free", "b/y:free"]],
     [{ allowed_models: ["a/*", "b/x"], excluded_models: ["*:free"] }, ["a/x", "b/x"]],
     [{ allowed_models: ["a/x"], excluded_models: ["A/*"] }, []],
-  ])("%j", (wishes, expected) => {
+  ])("%j", (preferences, expected) => {
     const chosen = (["low", "medium", "high", "xhigh", "max"] as const).flatMap((cost_tier) =>
-      choose({ ...wishes, cost_tier }, {}, models),
+      choose({ ...preferences, cost_tier }, {}, models),
     )
     expect([...new Set(chosen)].sort()).toEqual(expected)
   })

@@ -33,7 +33,7 @@ describe("the issues of a validation", () => {
   test.each([[{ detail: [] }], [{ detail: [{ loc: null, msg: 7 }] }], [{ detail: { code: 1 } }], [[]]])(
     "of another shape are replaced by the status: %j",
     (body) => {
-      expect(rejected(body).message).toBe("Acme answered with status 422.")
+      expect(rejected(body).message).toBe("Acme returned status 422.")
     },
   )
 })

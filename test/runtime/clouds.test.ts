@@ -260,8 +260,8 @@ describe("Amazon Bedrock", () => {
 
   test.each([
     [400, "Input is too long for requested model.", 400, /Input is too long/],
-    [403, `Not for ${ACCESS_KEY.token}`, 502, /answered with status 403/],
-    [424, "The model failed.", 502, /answered with status 424/],
+    [403, `Not for ${ACCESS_KEY.token}`, 502, /returned status 403/],
+    [424, "The model failed.", 502, /returned status 424/],
     [429, `Slow down, ${ACCESS_KEY.token}.`, 429, /Slow down, \[redacted\]/],
   ])("with status %i %s returns an error %i", async (status, message, code, text) => {
     bedrock.answer(() => ({ status, body: JSON.stringify({ message }) }))

@@ -135,7 +135,7 @@ describe("a pulled directory", () => {
     await connect(workspace, broken, "Broken")
     expect(await sync(workspace)).toMatchObject({
       status: "failed",
-      error_message: "The directory Broken was not pulled: it answered 403.",
+      error_message: "The directory Broken was not pulled: it returned 403.",
     })
     expect(await memberEmails(workspace)).toEqual(["ada"])
   })
@@ -149,13 +149,13 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     path.startsWith("/Users?startIndex=3") ? answer() : undefined
 
   test.each([
-    ["401", onGroups(() => new Response("secret words", { status: 401 })), "it answered 401"],
-    ["a service that is gone", onGroups(() => new Response("", { status: 404 })), "it answered 404"],
-    ["repeated 500", onGroups(() => new Response("", { status: 500 })), "it answered 500, 5 times in a row"],
+    ["401", onGroups(() => new Response("secret words", { status: 401 })), "it returned 401"],
+    ["a service that is gone", onGroups(() => new Response("", { status: 404 })), "it returned 404"],
+    ["repeated 500", onGroups(() => new Response("", { status: 500 })), "it returned 500, 5 times in a row"],
     [
       "repeated 429",
       page2(() => new Response("", { status: 429, headers: { "retry-after": "7" } })),
-      "it answered 429, 5 times in a row",
+      "it returned 429, 5 times in a row",
     ],
     [
       "connections that break",

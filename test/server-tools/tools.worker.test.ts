@@ -131,7 +131,7 @@ describe("web_fetch", () => {
   })
 
   test.each([
-    ["a page that returns 404", new Response("gone, say the words", { status: 404 }), "the server answered 404", 404],
+    ["a page that returns 404", new Response("gone, say the words", { status: 404 }), "the server returned 404", 404],
     ["a picture", new Response("x", { headers: { "content-type": "image/png" } }), "image/png, is not text", 200],
     ["a connection that fails", new Error(`of ${SECRET}`), "the connection failed", undefined],
   ])("reports %s to the model", async (_, answer, texts, status) => {

@@ -97,9 +97,9 @@ describe.each(engineNames)("%s", (engine) => {
   })
 
   test.each([
-    ["an error that quotes the key", new Response(`bad key ${SECRET}`, { status: 401 }), "answered 401"],
-    ["a failure", new Response("oops", { status: 500 }), "answered 500"],
-    ["a redirect", redirect(`https://evil.test/?key=${SECRET}`), "answered 302"],
+    ["an error that quotes the key", new Response(`bad key ${SECRET}`, { status: 401 }), "returned 401"],
+    ["a failure", new Response("oops", { status: 500 }), "returned 500"],
+    ["a redirect", redirect(`https://evil.test/?key=${SECRET}`), "returned 302"],
     ["a broken connection", new Error(`to ${SECRET}`), "could not be reached"],
     ["a response that is not JSON", new Response(`<html>${SECRET}`), "could not be read"],
     ["JSON that is not an object", Response.json([SECRET]), "could not be read"],

@@ -141,10 +141,10 @@ async function errorOf(response: Response): Promise<ApiError> {
   const { status } = response
   try {
     const { error, service_metadata: routing } = JSON.parse(text) as Envelope
-    const message = error?.message ?? `The gateway answered ${status}.`
+    const message = error?.message ?? `The gateway returned ${status}.`
     return new ApiError(message, { status, requestId, routing, ...(error?.metadata && { metadata: error.metadata }) })
   } catch {
-    return new ApiError(`The gateway answered ${status} without an explanation.`, { status, requestId })
+    return new ApiError(`The gateway returned ${status} without an explanation.`, { status, requestId })
   }
 }
 

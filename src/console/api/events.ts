@@ -33,7 +33,7 @@ const MAX_WAIT_MS = 30_000
 /** The gateway sends a ping every 15 seconds: after a longer silence the connection is dead. */
 const MAX_SILENCE_MS = 40_000
 
-/** Waits, but not longer than the network is gone. */
+/** Waits for the delay, or until the network is back. */
 function waitFor(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

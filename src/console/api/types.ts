@@ -44,7 +44,7 @@ export type Session = {
   key: { hash: string; name: string; label: string }
   workspace: { id: string; slug: string; name: string } | null
   organization: { id: string; name: string } | null
-  /** Who signed in with the identity provider; null for a sign-in with a key. */
+  /** The user who signed in with the identity provider; null for a sign-in with a key. */
   user: { id: string; email: string; first_name: string | null; last_name: string | null } | null
   may: string[]
   expires_at: string

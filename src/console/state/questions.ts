@@ -17,7 +17,7 @@ export function questionHref({ intern, session_id: id }: OpenQuestion): string {
   return `/interns/${intern.id}?session=${encodeURIComponent(id)}`
 }
 
-/** What would run, or the text of the question. */
+/** The command that would run, or the text of the question. */
 export function summaryOf({ question }: OpenQuestion): string {
   if (question.kind === "elicitation") return question.message
   return question.command ?? question.url ?? question.operation ?? "an operation"

@@ -26,7 +26,7 @@ type Props<T> = {
   selected?: string | null
   compact?: boolean
   bounded?: boolean
-  /** Called when the end comes into view. */
+  /** Called when the end scrolls into view. */
   onEnd?: () => void
 }
 

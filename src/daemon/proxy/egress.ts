@@ -89,6 +89,6 @@ async function readRefusal(response: IncomingMessage): Promise<{ message: string
     const { error } = JSON.parse(text) as Failure
     return { message: error?.message ?? "The gateway failed.", reason: error?.metadata?.reason }
   } catch {
-    return { message: `The gateway answered ${response.statusCode}.`, reason: undefined }
+    return { message: `The gateway returned ${response.statusCode}.`, reason: undefined }
   }
 }

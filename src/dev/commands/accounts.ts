@@ -86,8 +86,8 @@ export const keysRevoke: Command = {
   options: {},
   async run(input) {
     const hash = encodeURIComponent(input.positionals[0] ?? "")
-    const answer = await input.api.as("manager", "DELETE", `/keys/${hash}`)
-    print(input, answer, "The key is revoked.")
+    const response = await input.api.as("manager", "DELETE", `/keys/${hash}`)
+    print(input, response, "The key is revoked.")
   },
 }
 
@@ -107,8 +107,8 @@ export const creditsAdd: Command = {
       organization_id: text(input, "organization"),
     })
     type Credits = { data: { total_credits: number; total_usage: number } }
-    const answer = await input.api.as<Credits>("operator", "POST", "/credits", body)
-    const { total_credits: credited, total_usage: used } = answer.data
-    print(input, answer, `Credited ${credited} USD in total, of which ${used} USD are used.`)
+    const response = await input.api.as<Credits>("operator", "POST", "/credits", body)
+    const { total_credits: credited, total_usage: used } = response.data
+    print(input, response, `Credited ${credited} USD in total, of which ${used} USD are used.`)
   },
 }

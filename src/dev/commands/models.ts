@@ -131,15 +131,15 @@ export const doctor: Command = {
   },
   async run(input) {
     const { api } = input
-    const answer = await fetch(new URL("/ready", api.url)).catch(() => undefined)
-    const ready = await answer?.json().then(
+    const response = await fetch(new URL("/ready", api.url)).catch(() => undefined)
+    const ready = await response?.json().then(
       (body) => body as Readiness,
       () => undefined,
     )
-    if (!answer || !ready)
+    if (!response || !ready)
       throw new Failure(`There is no gateway at ${api.url}. Check the address and that it runs.`, 2)
     const checks = [
-      checkClock(answer.headers, Date.now()),
+      checkClock(response.headers, Date.now()),
       ...(await checkKey(api, text(input, "stream"))),
       ...checkClients(homedir(), api.url),
     ]

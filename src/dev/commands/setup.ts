@@ -53,11 +53,11 @@ export const providers: Command = {
   options: {},
   async run(input) {
     type Listing = { data: { slug: string; name: string }[] }
-    const answer = await input.api.open<Listing>("/providers")
+    const response = await input.api.open<Listing>("/providers")
     print(
       input,
-      answer,
-      answer.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
+      response,
+      response.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
     )
   },
 }
@@ -71,14 +71,14 @@ export const catalogueUpdate: Command = {
   async run(input) {
     const [file = SEED] = input.positionals
     const body = read(file)
-    const answer = await input.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
-    const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = answer.data
+    const response = await input.api.as<{ data: Written }>("operator", "PUT", "/catalogue", body)
+    const { models, endpoints, removed_models: goneModels, removed_endpoints: goneEndpoints } = response.data
     const date = /"date":"([\d-]{10})"/.exec(body.slice(0, 200))?.[1]
     const removed = goneEndpoints > 0 ? ` Removed: ${goneModels} models and ${goneEndpoints} endpoints.` : ""
     const shipped = date === undefined ? "" : ` of ${date}`
     print(
       input,
-      answer,
+      response,
       `The catalogue is up to date: ${models} models with ${endpoints} endpoints${shipped}.${removed}`,
     )
   },
@@ -119,7 +119,7 @@ export const cataloguePrice: Command = {
       ...(prompt !== undefined && { pricing: { prompt, completion } }),
       ...(isOff !== isOn && { disabled: isOff }),
     }
-    const answer = await api.as("operator", "PATCH", "/catalogue/endpoints", body)
-    print(input, answer, `${model} by ${provider} is changed.`)
+    const response = await api.as("operator", "PATCH", "/catalogue/endpoints", body)
+    print(input, response, `${model} by ${provider} is changed.`)
   },
 }

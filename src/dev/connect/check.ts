@@ -72,7 +72,7 @@ async function checkStream(base: string, key: string, model: string): Promise<Ch
   })
   if (!response.ok || !response.body) {
     await response.body?.cancel()
-    return broken("stream", `${model} answered ${response.status}. Try another model.`)
+    return broken("stream", `${model} returned ${response.status}. Try another model.`)
   }
   let pieces = 0
   for await (const _ of response.body) pieces++

@@ -32,19 +32,19 @@ export async function connectByLink(home: string, { origin, client, token }: Lin
 }
 
 async function redeem(base: string, token: string): Promise<Redeemed> {
-  const answer = await fetch(`${base}/connect-links/redeem`, {
+  const response = await fetch(`${base}/connect-links/redeem`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token }),
     // A redirect would send the token to another host.
     redirect: "error",
   }).catch(() => undefined)
-  if (!answer) throw new Failure(`There is no gateway at ${base}, or it redirects elsewhere. The link is not used.`)
-  const result: unknown = parseJson(await answer.text())
+  if (!response) throw new Failure(`There is no gateway at ${base}, or it redirects elsewhere. The link is not used.`)
+  const result: unknown = parseJson(await response.text())
   const data = isObject(result) && isObject(result["data"]) ? result["data"] : {}
-  if (answer.ok && isRedeemed(data)) return data
+  if (response.ok && isRedeemed(data)) return data
   const error = isObject(result) && isObject(result["error"]) ? result["error"] : {}
-  const { message = `The gateway answered ${answer.status}.` } = error
+  const { message = `The gateway returned ${response.status}.` } = error
   throw new Failure(String(message))
 }
 

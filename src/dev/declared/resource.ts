@@ -48,7 +48,7 @@ export type Change = {
   workspace: string
   name: string
   address: string
-  /** Of the resource to change or remove. */
+  /** Id of the resource to change or remove. */
   id: string | null
   fields: readonly FieldChange[]
   /** All declared fields; empty for a removal. */

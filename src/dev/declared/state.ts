@@ -8,7 +8,7 @@ import { addressOf, fingerprintOf, type LiveResource, type Resource } from "./re
 const Recorded = z.strictObject({
   /** Names of the declared fields. */
   fields: z.array(z.string()),
-  /** Of their values as the gateway returned them. */
+  /** Hash of the field values that the gateway returned. */
   sha256: z.string(),
 })
 export type Recorded = z.infer<typeof Recorded>

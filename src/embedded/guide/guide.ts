@@ -51,7 +51,7 @@ function stem(term: string): string {
   return term.length > 4 ? term.replace(/(?:ing|ed|es|s)$/, "") : term
 }
 
-const WHAT_I_AM =
+const SELF_DESCRIPTION =
   "_I am `embedded/guide`: a search over this gateway's documentation, not a language model. I know nothing else._"
 const MAX_LENGTH = 1_600
 const MAX_SEE_ALSO = 3
@@ -68,7 +68,7 @@ export function guide(question: string): GuideAnswer {
     shorten(best.body),
     `Source: ${best.id}`,
     ...(more.length > 0 ? [`See also:\n${more.map(({ title, id }) => `- ${title}: ${id}`).join("\n")}`] : []),
-    WHAT_I_AM,
+    SELF_DESCRIPTION,
   ].join("\n\n")
   return { text, sources: [best, ...more].map(({ id }) => id) }
 }
@@ -76,7 +76,7 @@ export function guide(question: string): GuideAnswer {
 function nothingFound(): GuideAnswer {
   const topics = documents.map(({ path }) => `- ${path}`).join("\n")
   const text = `I found nothing about that in this gateway's documentation. It covers:\n\n${topics}\n\nTry: "How do I add my OpenAI key?"`
-  return { text: `${text}\n\n${WHAT_I_AM}`, sources: [] }
+  return { text: `${text}\n\n${SELF_DESCRIPTION}`, sources: [] }
 }
 
 /** Cut at a blank line outside of code, so that no table, list or code block is broken. */

@@ -161,18 +161,18 @@ export class ScriptedSession {
     const part = isAudio ? { type: "audio", transcript: "" } : { type: "text", text: "" }
     this.#send("response.content_part.added", { ...positionOf(running), part })
     if (this.#model.fault === "endless") {
-      this.#timer = setInterval(() => this.#say("and so on "), ENDLESS_EVENT_MS)
+      this.#timer = setInterval(() => this.#emitText("and so on "), ENDLESS_EVENT_MS)
       return
     }
     for (const [at, piece] of (text.match(/.{1,8}/gs) ?? []).entries()) {
       if (at === 1 && this.#model.fault === "drop") return this.#link.close()
       if (at === 1 && this.#model.fault === "stall") return
-      this.#say(piece)
+      this.#emitText(piece)
     }
     this.#finish("completed")
   }
 
-  #say(piece: string): void {
+  #emitText(piece: string): void {
     const running = this.#running
     if (!running) return
     const position = positionOf(running)

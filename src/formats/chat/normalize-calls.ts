@@ -55,8 +55,8 @@ function continueCall(result: Json, index: number, added: AddedToCall): unknown 
 function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: number; added?: AddedToCall } {
   const calls = seen.filter((call) => call.choice === choice)
   // Every client starts a call for a name at a new index, even if it shares its id with another.
-  const isApart = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
-  const openCall = isApart
+  const startsCall = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
+  const openCall = startsCall
     ? undefined
     : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
   if (openCall) {

@@ -1,9 +1,9 @@
 import { isArray, isObject, type Json } from "../../support/json.ts"
 
 /** The usage in a chunk or a document. Groq and Moonshot report it below other fields as well, or only there. */
-export function reportedUsage(answer: Json): unknown {
-  if (isObject(answer["usage"])) return answer["usage"]
-  const { x_groq: groq, choices } = answer
+export function reportedUsage(response: Json): unknown {
+  if (isObject(response["usage"])) return response["usage"]
+  const { x_groq: groq, choices } = response
   if (isObject(groq) && isObject(groq["usage"])) return groq["usage"]
   if (!isArray(choices)) return undefined
   // Called for each chunk: without arrays of its choices.

@@ -3,7 +3,7 @@ import { readCallDelta } from "../chat/call-deltas.ts"
 import { toProviderError } from "../chat/provider-error.ts"
 import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
 import { readDetails } from "./reasoning-details.ts"
-import { NOT_BEGUN, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
+import { NOT_STARTED, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"
 import { toolNames } from "./tool-names.ts"
 import { itemAt, type ItemStatus } from "./stream/drafts.ts"
@@ -180,12 +180,12 @@ function end(turn: Turn, outcome: Partial<Progress> & Pick<Progress, "status">):
   const { state } = turn
   const { usage, serviceTier, metadata } = state
   const output = state.items.map((_, at) => itemAt(state, at))
-  const progress = { ...NOT_BEGUN, output, usage, serviceTier, metadata, ...outcome }
+  const progress = { ...NOT_STARTED, output, usage, serviceTier, metadata, ...outcome }
   emit(turn, `response.${outcome.status}`, { response: toResponse(state.request, state.facts, progress) })
   state.phase = "over"
 }
 
 /** The response before its end. Without items, since clients assemble them from the events. */
 function responseOf({ state }: Turn): Json {
-  return toResponse(state.request, state.facts, { ...NOT_BEGUN, serviceTier: state.serviceTier })
+  return toResponse(state.request, state.facts, { ...NOT_STARTED, serviceTier: state.serviceTier })
 }

@@ -31,7 +31,7 @@ export type Progress = {
   metadata: Json
 }
 
-export const NOT_BEGUN: Progress = {
+export const NOT_STARTED: Progress = {
   status: "in_progress",
   output: [],
   completedAt: null,

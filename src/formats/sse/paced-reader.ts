@@ -5,7 +5,7 @@ const PACE_MS = 8
 /** Number of consecutive quick reads that form a burst: a few chunks at a time are common in slow streams. */
 const BURST_READS = 6
 /** Number of consecutive reads that had to wait, after which a burst ends: the stream is slower than the reads. */
-const CALM_READS = 8
+const SLOW_READS = 8
 /** A pending read holds its buffer, so the buffer size follows the size of the last read. */
 const MIN_READ_BYTES = 4 * 1024
 const MAX_READ_BYTES = 64 * 1024
@@ -96,7 +96,7 @@ export class PacedReader {
     this.#readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, 4 * size))
     this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
     if (chunk.done) this.#endBurst()
-    else if (this.#streak >= CALM_READS) this.pause()
+    else if (this.#streak >= SLOW_READS) this.pause()
     return chunk
   }
 

@@ -11,7 +11,7 @@ import type { ContentChecks } from "./check.ts"
 
 export type CheckDeps = { requestId: string; contentChecks: ContentChecks }
 
-/** What a check found in the texts of a call. `actions`: of each guardrail, by its index. */
+/** Result of a check for the texts of a call. `actions`: the action of each guardrail, by its index. */
 type Outcome = { name: string; actions: ReadonlyMap<number, Action>; result: CheckResult | null }
 
 const STAGE_OF = { request: "request", "tool result": "tool_result", response: "response" } as const

@@ -11,7 +11,7 @@ export type CheckInput = {
   requestId: string
 }
 
-/** What a check found. `texts`: replacements of the texts that it received, in their order. */
+/** Result of a check. `texts`: replacements of the texts that it received, in their order. */
 export type CheckResult = { isFlagged: boolean; categories: string[]; texts?: string[] | undefined }
 
 /** The API of a check: the body that it receives, and its response. Throws if the response is not understood. */

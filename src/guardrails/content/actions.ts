@@ -3,7 +3,7 @@ import type { Action } from "./text-filter.ts"
 /** The kind of text that is scanned, for error messages. */
 export type Side = "request" | "tool result" | "response"
 
-/** What a client can do about a block. */
+/** Advice for a client whose request or response was blocked. */
 export const ADVICE: Readonly<Record<Side, string>> = {
   request: "Take that out of the request.",
   "tool result": "The model did not read it. What it wrote before is charged as usual.",

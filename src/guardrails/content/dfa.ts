@@ -55,7 +55,7 @@ export class Dfa {
   readonly automaton: GlushkovAutomaton
   readonly #isBackward: boolean
   readonly stride: number
-  /** Of state and class: the next state's row times two, plus one if a match ends before the character. */
+  /** By state and character class: the next state's row times two, plus one if a match ends before the character. */
   table = new Int32Array(0)
   states: State[] = []
   #rowsByHash = new Map<number, number[]>()

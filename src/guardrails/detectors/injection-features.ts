@@ -66,7 +66,7 @@ export function extractSentences(text: string, weightOf: WeightOf): Sentence[] {
 
 type WeightOf = (feature: number, isConcept: boolean) => number
 
-/** Of one sentence at a time: an extractor runs to its end without a pause. */
+/** Shared by all extractors, each of which reads one sentence without yielding. */
 const featureHashes = new Int32Array(MAX_FEATURES)
 const featureStems = new Int32Array(MAX_FEATURES)
 

@@ -4,7 +4,7 @@ import { CLASS, type Literal, AhoCorasick, STRIDE_BITS } from "./aho-corasick.ts
 import { elementAt } from "../../support/arrays.ts"
 import { addCandidate } from "./candidate-ranges.ts"
 
-/** What a text must contain for a match: one of the literals, a number of digits, or two near colons. */
+/** Requirement of a text for a match: one of the literals, a number of digits, or two near colons. */
 export type Triggers = {
   literals?: readonly Literal[]
   /** Minimum digits with at most two characters of ` .()/-` between neighbours. */

@@ -140,11 +140,11 @@ function negotiated(result: Json, connection: Connection): Json {
 function discovered(result: Json, connection: Connection): Json {
   const { capabilities } = result
   const passed = Object.entries(capabilitiesOf(isObject(capabilities) ? capabilities : {}, connection))
-  const unwatched = passed.map(([name, value]) => {
+  const withoutSubscriptions = passed.map(([name, value]) => {
     const { listChanged: _, subscribe: __, ...rest } = isObject(value) ? value : {}
     return [name, rest] as const
   })
-  return { ...result, supportedVersions: [STATELESS_VERSION], capabilities: Object.fromEntries(unwatched) }
+  return { ...result, supportedVersions: [STATELESS_VERSION], capabilities: Object.fromEntries(withoutSubscriptions) }
 }
 
 function capabilitiesOf(capabilities: Json, { incoming: { caller }, server }: Connection): Json {

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { type MessageFilter, redacted, WITHHELD } from "../../providers/refusal.ts"
+import { type MessageFilter, redacted, BLOCKED_BY_GUARDRAIL } from "../../providers/refusal.ts"
 import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
 import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/encoding.ts"
@@ -108,8 +108,8 @@ export function toJob(
 }
 
 function failureOf(message: string, { provider, filter }: Source): string {
-  const ours = "The provider reported an error."
-  return provider ? (redacted(message, provider, filter) ?? `${ours} ${WITHHELD}`) : ours
+  const statusText = "The provider reported an error."
+  return provider ? (redacted(message, provider, filter) ?? `${statusText} ${BLOCKED_BY_GUARDRAIL}`) : statusText
 }
 
 /** The type of a video. Storage of providers often serves videos as bytes of no type, which clients do not accept. */

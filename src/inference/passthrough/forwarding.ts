@@ -25,7 +25,7 @@ const PASSED =
   /^(?:content-(?:type|disposition|language|range)|accept-ranges|etag|last-modified|retry-after|x-request-id|(?:x-)?ratelimit-.*)$/
 
 /** A page of the service must not act as a page of the gateway: the console has the same origin. */
-const APART = {
+const SANDBOX_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": "sandbox; default-src 'none'",
   "x-content-type-options": "nosniff",
@@ -34,7 +34,7 @@ const APART = {
 export function responseHeaders(upstream: Headers, generationId: string, hide: (text: string) => string): Headers {
   const headers = new Headers()
   for (const [name, value] of upstream) if (PASSED.test(name)) headers.set(name, hide(value))
-  for (const [name, value] of Object.entries(APART)) headers.set(name, value)
+  for (const [name, value] of Object.entries(SANDBOX_HEADERS)) headers.set(name, value)
   headers.set("x-generation-id", generationId)
   return headers
 }

@@ -24,12 +24,12 @@ const MAX_CHOSEN = 4
 /** The request with models in place of the automatic one. */
 export function choose(
   chat: ChatRequest,
-  wishes: AutoRouterPreferences,
+  preferences: AutoRouterPreferences,
   deps: Deps,
   within: Within,
 ): { chat: ChatRequest; stage: PipelineStage } {
-  const candidates = candidatesOf(deps, within, (wishes.allowed_models ?? []).length > 0)
-  const chosen = chooseModels(candidates, wishes, factsOf(chat)).slice(0, MAX_CHOSEN)
+  const candidates = candidatesOf(deps, within, (preferences.allowed_models ?? []).length > 0)
+  const chosen = chooseModels(candidates, preferences, factsOf(chat)).slice(0, MAX_CHOSEN)
   const [model] = chosen
   if (model === undefined) {
     throw new GatewayError(
@@ -47,7 +47,7 @@ export function choose(
 }
 
 /** Embedded models are chosen only if allowed by name or if no other model remains; then the first of these. */
-const STAND_INS = ["embedded/guide", "sim/echo"]
+const EMBEDDED_FALLBACKS = ["embedded/guide", "sim/echo"]
 const EMBEDDED = /^(?:embedded|sim(?:-\w+)?)\//
 
 function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[] {
@@ -55,8 +55,8 @@ function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[]
   if (isNamed) return all
   const real = all.filter(({ id }) => !EMBEDDED.test(id))
   if (real.length > 0) return real
-  const standIn = STAND_INS.flatMap((name) => all.find(({ id }) => id === name) ?? [])
-  return standIn.slice(0, 1)
+  const fallback = EMBEDDED_FALLBACKS.flatMap((name) => all.find(({ id }) => id === name) ?? [])
+  return fallback.slice(0, 1)
 }
 
 function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {

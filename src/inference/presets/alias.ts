@@ -38,7 +38,7 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
       alias: call.meta.alias ?? alias,
       aliases: {
         names: [...(call.meta.aliases?.names ?? []), ...found],
-        standForAll: found.length === names.length,
+        coverAllModels: found.length === names.length,
       },
     },
   }

@@ -14,7 +14,7 @@ import type { StreamRelay } from "./stream-relay.ts"
 const MAX_SHAPES = 3
 /** A stream whose shapes match less often than this is not worth learning. */
 const MIN_MATCHES_PER_SHAPE = 8
-const FREE_LESSONS = 4
+const SHAPES_BEFORE_CHECK = 4
 
 /** `filtered`: its texts that the guardrails filter, if any apply. */
 type KnownShape = { shape: FrameShape; filtered: ChunkTexts | undefined }
@@ -27,7 +27,7 @@ export class EventRelay implements FrameHandler {
   #defaults: ChunkDefaults
   readonly #filteredMeter: TextMeter | undefined
   #shapes: KnownShape[] = []
-  #lessons = 0
+  #learnedShapes = 0
   #matches = 0
   stopReason: "malformed_event" | "blocked" | undefined
 
@@ -179,10 +179,11 @@ export class EventRelay implements FrameHandler {
     const { encoder, servingInfo, head, filter } = this.#relay
     const { variableStrings, normalize } = servingInfo.reader
     if (!encoder.isStateless || head.translate || !variableStrings) return
-    if (this.#lessons >= FREE_LESSONS && this.#matches < this.#lessons * MIN_MATCHES_PER_SHAPE) return
+    if (this.#learnedShapes >= SHAPES_BEFORE_CHECK && this.#matches < this.#learnedShapes * MIN_MATCHES_PER_SHAPE)
+      return
     const strings = variableStrings(event)
     if (!strings) return
-    this.#lessons += 1
+    this.#learnedShapes += 1
     let filtered: ChunkTexts | undefined
     const rewrite = (marked: Json) => {
       const normal = normalize(marked, this.#defaults)

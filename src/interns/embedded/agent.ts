@@ -163,7 +163,7 @@ export class EmbeddedAgent {
       this.#end(session, turn, turn.rounds >= MAX_ROUNDS ? "max_turn_requests" : "end_turn")
       return false
     }
-    return this.#ask(session, history, signal)
+    return this.#callModel(session, history, signal)
   }
 
   async #call(session: string, call: ToolCall, signal: AbortSignal): Promise<boolean> {
@@ -172,7 +172,7 @@ export class EmbeddedAgent {
     if (!turn || turn.isCancelled) return turn !== undefined
     const rule = consent ? this.#memory.ruleOf(session, consent.operation) : "always"
     if (consent && rule === undefined && !isPermissionFor(turn, call, consent)) {
-      return this.#askPermission(session, turn, call, consent)
+      return this.#requestPermission(session, turn, call, consent)
     }
     const decision = rule === undefined ? turn.permission?.decision : { always: "allow", never: "reject" }[rule]
     if (decision === null) return false
@@ -197,7 +197,7 @@ export class EmbeddedAgent {
     return true
   }
 
-  #askPermission(session: string, turn: Turn, call: ToolCall, { operation, kind, title, input }: Consent): boolean {
+  #requestPermission(session: string, turn: Turn, call: ToolCall, { operation, kind, title, input }: Consent): boolean {
     const rpc = `permission-${crypto.randomUUID()}`
     this.#memory.setTurn(session, { ...turn, permission: { rpc, call: call.id, operation, decision: null } })
     const toolCall = { toolCallId: call.id, name: operation, title, kind, rawInput: input }
@@ -210,7 +210,7 @@ export class EmbeddedAgent {
     return false
   }
 
-  async #ask(session: string, history: ModelMessage[], signal: AbortSignal): Promise<boolean> {
+  async #callModel(session: string, history: ModelMessage[], signal: AbortSignal): Promise<boolean> {
     const emitText: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }

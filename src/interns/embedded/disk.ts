@@ -43,8 +43,8 @@ export class Disk {
     if (body.byteLength > MAX_FILE_BYTES) return `${path}: a file may have at most ${MAX_FILE_BYTES} bytes.`
     if (bytes + body.byteLength > MAX_DISK_BYTES) return `The disk is full: it holds ${MAX_DISK_BYTES} bytes.`
     if (files >= MAX_FILES) return `The disk is full: it holds ${MAX_FILES} files.`
-    const inTheWay = this.#inTheWay(path)
-    if (inTheWay !== undefined) return inTheWay
+    const pathConflict = this.#pathConflict(path)
+    if (pathConflict !== undefined) return pathConflict
     this.#sql.exec(
       "INSERT INTO disk (path, body, mode) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET body = excluded.body, mode = excluded.mode",
       path,
@@ -56,7 +56,7 @@ export class Disk {
   }
 
   /** The shell cannot open a disk on which a file is also a folder. */
-  #inTheWay(path: string): string | undefined {
+  #pathConflict(path: string): string | undefined {
     const file = foldersOf(path).find((folder) => this.read(folder) !== undefined)
     if (file !== undefined) return `${path}: cannot be written, because ${file} is a file.`
     // "0" comes after "/".

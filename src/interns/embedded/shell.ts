@@ -53,11 +53,11 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
   })
   const exec = (timed: AbortSignal) => shell.exec(command, { signal: timed })
   const { stdout, stderr, exitCode } = await withTimeout(COMMAND_MS, exec, signal)
-  const complaints = await disk.takeOver(fs, before)
+  const diskErrors = await disk.takeOver(fs, before)
   const parts = [
     withoutLibrary(stdout),
     withoutLibrary(stderr),
-    ...complaints,
+    ...diskErrors,
     exitCode === 0 ? "" : `(exit code ${exitCode})`,
   ]
   return (

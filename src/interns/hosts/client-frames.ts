@@ -9,9 +9,9 @@ import { record } from "../run/acp-values.ts"
 export const CLIENT_LIMITS = {
   clients: 8,
   frameBytes: 1024 * 1024,
-  /** Limit of unread data per client; a read request follows after `askReadBytes`. */
+  /** Limit of unread data per client; a read request follows after `readRequestBytes`. */
   unreadBytes: 8 * 1024 * 1024,
-  askReadBytes: 1024 * 1024,
+  readRequestBytes: 1024 * 1024,
 } as const
 
 /** Close codes. 4003 is final for the token that the client came with. */

@@ -7,8 +7,8 @@ import { wakeDelivery } from "./wake.ts"
 
 /** Names of dead-letter queues end in the same way in every environment. */
 const DEAD = /-dead$/
-const AFTER_A_BUG_MS = 30_000
-const AFTER_DEATH_MS = 3_600_000
+const RETRY_AFTER_ERROR_MS = 30_000
+const REQUEUE_AFTER_MS = 3_600_000
 /** Calls that could not be sorted for this long are dropped. */
 const DISTRIBUTION_WINDOW_MS = 4 * 24 * 3_600_000
 
@@ -26,7 +26,7 @@ export async function consumeBroadcasts(batch: CallBatch, env: Env): Promise<voi
         else message.retry(toDelay(waitMs))
       } catch (cause) {
         logError("a broadcast failed", { kind: message.body.kind, attempts: message.attempts }, cause)
-        message.retry(toDelay(AFTER_A_BUG_MS))
+        message.retry(toDelay(RETRY_AFTER_ERROR_MS))
       }
     }),
   )
@@ -47,6 +47,6 @@ async function wakeBatch({ organizationId, batchId }: Batch, env: Env, now: numb
 async function saveDeadLetter(message: CallMessage, env: Env, now: number): Promise<Verdict> {
   logError("a broadcast was given up by the queue", { kind: message.kind })
   if (message.kind === "batch") return wakeBatch(message, env, now)
-  if (now - message.since < DISTRIBUTION_WINDOW_MS) await env.BROADCAST.send(message, toDelay(AFTER_DEATH_MS))
+  if (now - message.since < DISTRIBUTION_WINDOW_MS) await env.BROADCAST.send(message, toDelay(REQUEUE_AFTER_MS))
   return { waitMs: null }
 }

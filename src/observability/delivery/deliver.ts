@@ -62,7 +62,7 @@ function toOutcome(sent: OutboundResult, configured: Configured, { headers }: Ou
   return {
     isTaken,
     status,
-    message: `it answered ${status}${hint}`,
+    message: `it returned ${status}${hint}`,
     excerpt: withoutSecrets(sent.excerpt, configured, headers),
     retryAfterMs: sent.retryAfterMs ?? 0,
   }

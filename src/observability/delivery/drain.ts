@@ -96,7 +96,7 @@ function apply(result: PageResult, row: BatchRow, outcome: Outcome | undefined, 
       : { state: "pending" as const, due_at: now + waitMs(attempts) }
     result.retries.push({ id: row.id, attempts, rejections, ...retry })
     result.lastError = outcome.message
-    // Of deliveries that fail together, only the one that opens the breaker counts.
+    // If several deliveries fail together, only the one that opens the breaker counts.
     if (!isRejected && result.breaker.pausedUntil <= now) {
       result.breaker = afterFailure(result.breaker, now, outcome.retryAfterMs)
     }

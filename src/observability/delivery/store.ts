@@ -191,7 +191,7 @@ export async function recordSuccess(db: D1Database, { organization_id, id }: Whi
 
 type DeliveryFailure = { message: string; breaker: Breaker; now: number }
 
-/** Of several deliveries that fail together, one counts. */
+/** Several deliveries that fail together count as one failure. */
 export async function recordFailure(
   db: D1Database,
   { organization_id, id }: Which,

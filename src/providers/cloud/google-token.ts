@@ -76,10 +76,10 @@ async function exchange(account: ServiceAccount, deps: TokenDeps): Promise<{ tok
   if (!answered) throw new CredentialError("the token endpoint of Google cannot be reached")
   const { response, text } = answered
   const parsed = parseJson(text)
-  const answer = isObject(parsed) ? parsed : {}
-  const { access_token: token, expires_in: seconds } = answer
+  const fields = isObject(parsed) ? parsed : {}
+  const { access_token: token, expires_in: seconds } = fields
   if (!response.ok || typeof token !== "string" || typeof seconds !== "number") {
-    throw new CredentialError(`Google gave no access token for the service account: ${reasonOf(response, answer)}`)
+    throw new CredentialError(`Google gave no access token for the service account: ${reasonOf(response, fields)}`)
   }
   return { token, seconds }
 }

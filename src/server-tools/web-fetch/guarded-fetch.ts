@@ -90,7 +90,7 @@ async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => bool
 async function read(url: URL, response: Response, maxBytes: number): Promise<FetchResult> {
   if (!response.ok) {
     await response.body?.cancel()
-    return refuse(`the server answered ${response.status}`, response.status)
+    return refuse(`the server returned ${response.status}`, response.status)
   }
   const { bytes, isCut } = response.body
     ? await readUpTo(response.body, maxBytes)

@@ -34,7 +34,7 @@ export type Engine = {
   modes: readonly string[]
   buildRequest: (search: Search, apiKey: string) => SearchHttpRequest
   /** The results in an engine's response, unchecked; search.ts keeps the valid ones. */
-  list: (answer: Raw) => unknown
+  list: (document: Raw) => unknown
   toResult: (raw: Raw) => Record<"title" | "url" | "snippet" | "published", unknown>
 }
 

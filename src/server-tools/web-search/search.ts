@@ -37,13 +37,13 @@ async function requestSearch(engine: EngineName, search: Search, deps: SearchDep
   const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, deps)
   if (!response.ok || !response.body) {
     await response.body?.cancel()
-    return refuse(`the search engine answered ${response.status}`)
+    return refuse(`the search engine returned ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   if (!bytes) return refuse("the response of the search engine was too large")
-  const answer = parse(bytes)
-  if (!answer) return refuse("the response of the search engine could not be read")
-  return { ok: true, results: toResults(engine, answer, search), costNano: deps.settings.priceNano }
+  const document = parse(bytes)
+  if (!document) return refuse("the response of the search engine could not be read")
+  return { ok: true, results: toResults(engine, document, search), costNano: deps.settings.priceNano }
 }
 
 /** Redirects are not followed: they would send the key to another host. */
@@ -65,16 +65,16 @@ async function send(engine: EngineName, search: Search, deps: SearchDeps): Promi
 
 function parse(bytes: Uint8Array): Json | undefined {
   try {
-    const answer: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return isObject(answer) ? answer : undefined
+    const document: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isObject(document) ? document : undefined
   } catch {
     return undefined
   }
 }
 
-function toResults(engine: EngineName, answer: Json, search: Search): SearchResult[] {
+function toResults(engine: EngineName, document: Json, search: Search): SearchResult[] {
   const { list, toResult } = engines[engine]
-  const raw = list(answer)
+  const raw = list(document)
   const results: SearchResult[] = []
   const seen = new Set<string>()
   for (const entry of Array.isArray(raw) ? raw : []) {

@@ -113,7 +113,7 @@ async function fetchJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> 
     throw new ProviderError(`${address} cannot be reached.`, { cause })
   })
   const json = bytes && parseJson(new TextDecoder().decode(bytes))
-  if (status !== 200) throw new ProviderError(`${address} answered ${status}${errorIn(json)}.`)
+  if (status !== 200) throw new ProviderError(`${address} returned ${status}${errorIn(json)}.`)
   const parsed = schema.safeParse(json)
   if (!parsed.success) throw new ProviderError(`${address} returned an unexpected document.`)
   return parsed.data

@@ -23,5 +23,5 @@ test("each failure of the network has a message for users", async () => {
     expect(cut.message).toMatch("cannot be reached")
   }
   const bare = await failing(() => Promise.resolve(new Response("<html>", { status: 502 })))
-  expect(bare).toMatchObject({ status: 502, message: "The gateway answered 502 without an explanation." })
+  expect(bare).toMatchObject({ status: 502, message: "The gateway returned 502 without an explanation." })
 })

@@ -63,7 +63,7 @@ export function LoggedContent({ story }: { story: CallStory }) {
 /** The labels that replace redacted text, such as `[EMAIL]`. */
 const LABEL = /\[[A-Z][A-Z0-9 _-]+\]/g
 
-/** What the guardrails of the call find in its text by their present rules, and the labels of what they redacted. */
+/** Findings of the call's guardrails in its text by their present rules, and the labels of redacted text. */
 function WithFindings({ story, text }: { story: CallStory; text: string }) {
   const ids = may("guardrails:read") ? story.guardrails.map(({ id }) => id) : []
   const found = useQuery(ids.length === 0 ? null : `findings ${story.id} ${text}`, async () => {

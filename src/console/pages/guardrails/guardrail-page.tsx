@@ -104,7 +104,7 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
           </div>
           <Rules draft={draft} onChange={setDraft} />
           <Applies id={guardrail.id} mayWrite={mayWrite} />
-          <Lately name={guardrail.name} />
+          <RecentMatches name={guardrail.name} />
         </div>
       </div>
       {isDeleting && (
@@ -143,7 +143,7 @@ type Call = {
 }
 
 /** Calls that the guardrail blocked or changed. */
-function Lately({ name }: { name: string }) {
+function RecentMatches({ name }: { name: string }) {
   const calls = useGet<{ data: Call[] }>(withParams("/calls", { q: name, limit: 8 }))
   return (
     <section class="stack" aria-label="Recent matches">

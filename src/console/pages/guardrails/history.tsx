@@ -24,7 +24,7 @@ type Result = { rules: string; calls: number; tested: number; found: readonly Fo
 const TONES: Record<Found["action"], Tone> = { block: "bad", redact: "warn", flag: "busy" }
 const VERBS = { block: "blocked", redact: "redacted", flag: "flagged" } as const
 
-/** What the rules of a draft would do to the logged calls of the last 24 hours. Saving is not needed. */
+/** Simulates the unsaved rules of a draft on the logged calls of the last 24 hours. */
 export function History({ draft }: { draft: Draft }) {
   const [result, setResult] = useState<Result>()
   const [progress, setProgress] = useState<string>()

@@ -5,7 +5,7 @@ import { Status } from "../../ui/status.tsx"
 import { TimeLeft } from "../../ui/time-left.tsx"
 import { Time } from "../../ui/values.tsx"
 
-/** What an intern does now: its open question, or its latest session. */
+/** Current activity of an intern: its open question, or its latest session. */
 export function Activity({ intern, question }: { intern: Intern; question: OpenQuestion | undefined }) {
   // An intern that does not run is not woken up for its sessions.
   const isRead = question === undefined && intern.status === "running"

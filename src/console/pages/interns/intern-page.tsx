@@ -39,7 +39,7 @@ const TABS = [
 const POLL_MS = 1_500
 
 /** The open question of another conversation than the one that is shown. */
-function Asks({ intern }: { intern: Intern }) {
+function OtherQuestion({ intern }: { intern: Intern }) {
   const isChat = currentTab(TABS) === "chat"
   const shown = isChat ? query.value.get("session") : null
   const question = openQuestions.value.find(({ intern: { id }, session_id: of }) => id === intern.id && of !== shown)
@@ -114,7 +114,7 @@ export default function InternPage({ params }: PageProps) {
                 <strong>It could not start.</strong> {data.last_failure_message}
               </div>
             )}
-            <Asks intern={data} />
+            <OtherQuestion intern={data} />
             <Tabs label={data.name} tabs={TABS} />
             {tab === "chat" && <ChatView intern={data} />}
             {tab === "sessions" && <Sessions intern={data} />}

@@ -10,7 +10,7 @@ import { spentOf } from "./state.ts"
 
 const MAX_CALLS = 200
 
-/** What a limit would have done to the calls of its window, before it is saved. */
+/** Simulates an unsaved limit on the calls of its window. */
 export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: KeyInput }) {
   const limit = Number(input.limit)
   const isSame = input.limit === String(apiKey.limit ?? "") && input.reset === (apiKey.limit_reset ?? "")

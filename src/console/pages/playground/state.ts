@@ -86,7 +86,7 @@ export async function send(models: ReadonlyMap<string, Model>): Promise<void> {
   draft.value = ""
   images.value = []
   const sent = columns.value
-  await run((abort) => Promise.all(sent.map((column) => ask(column, { text, attached, models, abort }))))
+  await run((abort) => Promise.all(sent.map((column) => sendTurn(column, { text, attached, models, abort }))))
 }
 
 /** Runs calls of the shown conversation and stores it, also if another one is shown by then. */
@@ -105,7 +105,7 @@ async function run(calls: (abort: AbortSignal) => Promise<unknown>): Promise<voi
 
 type Question = { text: string; attached: readonly string[]; models: ReadonlyMap<string, Model>; abort: AbortSignal }
 
-async function ask(column: Column, { text, attached, models, abort }: Question): Promise<void> {
+async function sendTurn(column: Column, { text, attached, models, abort }: Question): Promise<void> {
   const model = column.model.value
   const calledModel = fault.value ?? model
   const price = priceOf(models.get(calledModel))
@@ -120,7 +120,7 @@ export async function retry(column: Column, models: ReadonlyMap<string, Model>):
   const last = column.turns.value.at(-1)
   if (!last || running.value) return
   column.turns.value = column.turns.value.slice(0, -1)
-  await run((abort) => ask(column, { text: last.text, attached: last.images, models, abort }))
+  await run((abort) => sendTurn(column, { text: last.text, attached: last.images, models, abort }))
 }
 
 export function open(id: string): void {

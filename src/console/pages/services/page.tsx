@@ -17,9 +17,9 @@ import { type Column, Table } from "../../ui/table.tsx"
 import { plain, ruleText } from "./fields.ts"
 import { ServiceForm, servicePath } from "./service-form.tsx"
 
-type Doing = { service: PassthroughService; does: "edit" | "delete" }
+type OpenDialog = { service: PassthroughService; does: "edit" | "delete" }
 
-const columnsOf = (open: (doing: Doing) => void): readonly Column<PassthroughService>[] => [
+const columnsOf = (open: (openDialog: OpenDialog) => void): readonly Column<PassthroughService>[] => [
   {
     id: "slug",
     label: "Service",
@@ -77,7 +77,7 @@ const columnsOf = (open: (doing: Doing) => void): readonly Column<PassthroughSer
   },
 ]
 
-function Actions({ service, open }: { service: PassthroughService; open: (doing: Doing) => void }) {
+function Actions({ service, open }: { service: PassthroughService; open: (openDialog: OpenDialog) => void }) {
   const { slug, enabled } = service
   const write = async (isOn: boolean) => {
     await api(servicePath(service), { method: "PATCH", body: { enabled: isOn } })
@@ -110,7 +110,7 @@ function summaryOf(rules: PassthroughService["rules"]): string {
 export default function ServicesPage() {
   const path = withParams("/passthrough-services", { limit: 100, workspace_id: workspaceId.value })
   const list = useGet<List<PassthroughService>>(path)
-  const [doing, setDoing] = useState<Doing>()
+  const [openDialog, setOpenDialog] = useState<OpenDialog>()
   const text = query.value.get("q") ?? ""
   const add = () => setQuery({ new: "1" })
   return (
@@ -137,7 +137,7 @@ export default function ServicesPage() {
             return (
               <Table
                 label="Passthrough services"
-                columns={columnsOf(setDoing)}
+                columns={columnsOf(setOpenDialog)}
                 rows={rows}
                 rowKey={({ slug }) => slug}
               />
@@ -146,8 +146,12 @@ export default function ServicesPage() {
         </Loaded>
       </div>
       {query.value.get("new") === "1" && <ServiceForm onClose={() => setQuery({ new: null })} />}
-      {doing?.does === "edit" && <ServiceForm service={doing.service} onClose={() => setDoing(undefined)} />}
-      {doing?.does === "delete" && <DeleteDialog service={doing.service} onClose={() => setDoing(undefined)} />}
+      {openDialog?.does === "edit" && (
+        <ServiceForm service={openDialog.service} onClose={() => setOpenDialog(undefined)} />
+      )}
+      {openDialog?.does === "delete" && (
+        <DeleteDialog service={openDialog.service} onClose={() => setOpenDialog(undefined)} />
+      )}
     </Page>
   )
 }

@@ -67,7 +67,7 @@ export function takeCall(turn: Turn, result: unknown): void {
   if (found) return replaceDraft(turn, turn.state.drafts.indexOf(found), draft)
   const fields = fieldsOf(result)
   if (!fields) return addDraft(turn, draft)
-  // What a provider verifies of a call, in a block before it: clients remove such blocks from the end of a message.
+  // Fields of the call that its provider verifies go into a block before it: clients remove such blocks from the end of a message.
   const callId = toCallId(turn, draft)
   addDraft(turn, { kind: "sealed", data: carry(toFieldsDetail(callId, fields)) })
   addDraft(turn, { ...draft, callId })

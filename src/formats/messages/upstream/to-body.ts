@@ -14,7 +14,8 @@ import { withoutNulls } from "../../../support/json.ts"
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }
 
 /** The Messages API has JSON schemas only, so `json_object` becomes an instruction to the model. */
-const JSON_ALONE = "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
+const JSON_ONLY_INSTRUCTION =
+  "Answer with one valid JSON object and nothing else: no words before or after it, and no code fence."
 
 /** The part of a request that does not depend on the model. */
 export type Conversation = ReturnType<typeof toConversation>
@@ -68,7 +69,7 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
     return { format: { type: "json_schema", schema: toOutputSchema(format.json_schema.schema) } }
   }
   if (format.type === "json_object" || format.type === "json_schema") {
-    return { sentence: { type: "text", text: JSON_ALONE } }
+    return { sentence: { type: "text", text: JSON_ONLY_INSTRUCTION } }
   }
   const content = `${format.type} is not supported by this provider; use text, json_object or json_schema`
   throw refuse("response_format.type", content)

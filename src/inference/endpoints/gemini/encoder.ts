@@ -35,7 +35,7 @@ export function geminiEncoder(
   let serving: ServingInfo | undefined
   let reported: Json | undefined
   const namesNow = () => ({ modelVersion: defaultsOf(call).model, responseId: call.draft.id })
-  /** Of a started stream: the same in all of its events. */
+  /** Id and model of a started stream, equal in all of its events. */
   let names: ReturnType<typeof namesNow> | undefined
   const usageIn = (charge: Charge) => ({ usageMetadata: toUsageMetadata(chargedUsage(charge, reported)) })
   const metadataOf = (info: ServingInfo | undefined) =>

@@ -5,7 +5,7 @@ import { type Charge, costFields, responsesCostDetails, withoutCosts } from "../
 import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { normalizeEvent, normalizeResponse } from "../../../formats/responses/normalize.ts"
-import { NOT_BEGUN, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
+import { NOT_STARTED, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
 /** Added to a response once it has ended. */
@@ -88,7 +88,7 @@ export class NativeResponse {
 
   #rewrite(response: Json): Json {
     return {
-      ...toResponse(this.#request, this.#facts, NOT_BEGUN),
+      ...toResponse(this.#request, this.#facts, NOT_STARTED),
       ...withoutToolCredentials(normalizeResponse(withoutGatewayFields(response))),
       id: this.#facts.id,
       model: this.#facts.model,
