@@ -241,7 +241,7 @@ const DENIED = new Set(
   `told tell teller telling asked asking words said saying hear heard deed lane road world arrival passage intake
    dialect surface wire belonging leaver leaving nonsense doors reach life lot film hum played claudish company patience sieve furnish furniture ask asks dearest nobody
    wish wishes wished strangers lately complaints likeness lessons door rang brought hurried calm apart beside books
-   unwatched leftovers`
+   unwatched leftovers twin twins`
     .trim()
     .split(/\s+/),
 )

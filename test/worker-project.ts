@@ -4,7 +4,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-worker
 import { useMemoryDisk } from "./support/memory-disk.ts"
 import { startScriptedProvider } from "./support/outbound.ts"
 import { RATE_LIMIT } from "./support/rate-limit.ts"
-import { TWIN_MODELS } from "./support/twins.ts"
+import { REPLICA_MODELS } from "./support/replicas.ts"
 import { bundled, bundledMain, bundledSetup, workerBundle, workerTests } from "./worker-bundle.ts"
 
 const root = path.join(import.meta.dirname, "..")
@@ -100,13 +100,13 @@ export async function workerProject(common: object) {
               },
               // Three providers of the same models; tests mock all of them.
               ...["a", "b", "c"].map((name) => ({
-                slug: `twin-${name}`,
-                base_url: `http://twin-${name}.test/v1`,
-                api_key: `twin-${name}-provider-key-0123456789`,
+                slug: `replica-${name}`,
+                base_url: `http://replica-${name}.test/v1`,
+                api_key: `replica-${name}-provider-key-0123456789`,
                 responses: name === "c",
                 regions: name === "b" ? ["europe"] : [],
                 // Many models: an isolate keeps endpoint health across tests.
-                models: Array.from({ length: TWIN_MODELS }, (_, index) => ({
+                models: Array.from({ length: REPLICA_MODELS }, (_, index) => ({
                   id: `m${index}`,
                   model: `acme/chat-${index}`,
                   prompt: "0.000001",

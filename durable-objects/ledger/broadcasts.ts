@@ -90,7 +90,7 @@ export class Broadcasts {
       try {
         await queue.sendBatch(toMessages(calls, now).map((body) => ({ body })))
       } catch (cause) {
-        logError("calls not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
+        logError("calls were not queued for destinations; the outbox retries", { waitMs: MAX_BACKOFF_MS }, cause)
         this.#notPublished(calls, now)
         return MAX_BACKOFF_MS
       }

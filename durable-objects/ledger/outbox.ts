@@ -127,7 +127,7 @@ export class Outbox {
         )
       } catch (cause) {
         const waitMs = Math.min(MAX_BACKOFF_MS, 2 ** this.#failures++ * 1_000)
-        logError("generations not delivered to D1; the outbox retries", { waitMs }, cause)
+        logError("generations were not delivered to D1; the outbox retries", { waitMs }, cause)
         return waitMs
       }
       this.#failures = 0

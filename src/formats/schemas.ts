@@ -89,7 +89,7 @@ const tool = z.union(
 const toolChoice = z.union(
   [
     z.enum(["none", "auto", "required"]),
-    z.literal("any").transform(() => "required" as const), // of Mistral's clients
+    z.literal("any").transform(() => "required" as const), // sent by Mistral's clients
     z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: text }) }),
     z.looseObject({ type: text }),
   ],

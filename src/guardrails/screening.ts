@@ -181,13 +181,9 @@ function blockErrorFor(
   const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
   const subject =
     names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
-  return new GatewayError(
-    "forbidden",
-    `${subject} this ${side}: it has ${patterns.join(", ")} in it. ${ADVICE[side]}`,
-    {
-      metadata: { reason: "guardrail_blocked", patterns },
-    },
-  )
+  return new GatewayError("forbidden", `${subject} this ${side}: it matches ${patterns.join(", ")}. ${ADVICE[side]}`, {
+    metadata: { reason: "guardrail_blocked", patterns },
+  })
 }
 
 /** `messages`: findings in messages of providers. */

@@ -68,6 +68,6 @@ function errorsOf(results: readonly PromiseSettledResult<unknown>[]): string[] {
 /** The hourly job: if the list of a provider fails, it is logged and its models stay. */
 export async function refreshDiscovered(env: Env): Promise<void> {
   for (const { provider, error } of await discover(env)) {
-    if (error !== null) logWarning("models of a provider not listed", { provider, error })
+    if (error !== null) logWarning("models of a provider were not listed", { provider, error })
   }
 }

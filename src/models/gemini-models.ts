@@ -2,7 +2,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { isGeminiPath } from "../http/paths.ts"
 import type { GeminiModel, GeminiModelList, Model } from "./schemas.ts"
 
-/** Whether a client of Google's API asks: all of them send the key in this header. */
+/** Whether the client is one of Google's API: all of them send the key in this header. */
 export function speaksGemini({ headers, url }: Request): boolean {
   return headers.has("x-goog-api-key") || isGeminiPath(new URL(url).pathname)
 }

@@ -66,7 +66,7 @@ export type CallDefaults = {
   /** Models to try if a limit rejects the requested ones. */
   overBudgetModels: readonly string[]
   aliases: Aliases | null
-  /** Lifetime of cached responses; null if only requests that ask for it use the cache. */
+  /** Lifetime of cached responses; null if only requests that enable the cache use it. */
   responseCacheSeconds: number | null
   /** Names of server tools without a prefix. */
   disabledTools: readonly string[]

@@ -8,7 +8,7 @@ import { newTestDraft } from "../support/draft.ts"
 import { type UpstreamRequest, mockProvider } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newKey, newWorkspace, openHolds, type Workspace } from "../support/world.ts"
-import { newTwinModel } from "../support/twins.ts"
+import { newReplicaModel } from "../support/replicas.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 
 watchPolicyWrites()
@@ -29,12 +29,12 @@ type Answer = {
 let stop = () => {}
 afterEach(() => stop())
 
-const twinOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
+const replicaOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
 
-/** Each twin responds with its name and reports this usage. */
-function mockTwins(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
+/** Each replica responds with its name and reports this usage. */
+function mockReplicas(usage = { prompt_tokens: 10, completion_tokens: 10 }) {
   const provider = mockProvider((upstreamCalls) =>
-    Response.json({ choices: [{ message: { content: twinOf(upstreamCalls) }, finish_reason: "stop" }], usage }),
+    Response.json({ choices: [{ message: { content: replicaOf(upstreamCalls) }, finish_reason: "stop" }], usage }),
   )
   ;({ stop } = provider)
   return provider
@@ -47,7 +47,7 @@ const set = (workspace: Workspace, provider: string, limit_usd: number, more = {
   )
 const budgetsOf = async ({ manage }: Workspace) =>
   (await expectJson<{ data: Budget[] }>(200, manage.get("/provider-budgets"))).data
-const callTwins = (workspace: Pick<Workspace, "as">, model: string, order = ["twin-a", "twin-b"], more = {}) =>
+const callReplicas = (workspace: Pick<Workspace, "as">, model: string, order = ["replica-a", "replica-b"], more = {}) =>
   workspace.as.chat(
     model,
     "Hi",
@@ -59,18 +59,22 @@ const textOf = async (answer: Promise<Response>) => (await expectJson<Answer>(20
 describe("budgets of providers", () => {
   test("are set, changed, listed with their use, and removed, with an audit entry each", async () => {
     const workspace = await newWorkspace()
-    expect((await set(workspace, "twin-a", 100)).data).toMatchObject({ provider: "twin-a", spent_usd: 0, held_usd: 0 })
-    await set(workspace, "twin-a", 10, {}, "daily")
-    const changed = await set(workspace, "twin-a", 200, { include_byok: true })
+    expect((await set(workspace, "replica-a", 100)).data).toMatchObject({
+      provider: "replica-a",
+      spent_usd: 0,
+      held_usd: 0,
+    })
+    await set(workspace, "replica-a", 10, {}, "daily")
+    const changed = await set(workspace, "replica-a", 200, { include_byok: true })
     expect(changed.data).toMatchObject({ limit_usd: 200, include_byok: true, reset_interval: "monthly" })
-    expect((await set(workspace, "twin-a", 300)).data).toMatchObject({ include_byok: true })
+    expect((await set(workspace, "replica-a", 300)).data).toMatchObject({ include_byok: true })
     expect(await budgetsOf(workspace)).toMatchObject([
-      { provider: "twin-a", reset_interval: "monthly", limit_usd: 300 },
-      { provider: "twin-a", reset_interval: "daily", limit_usd: 10 },
+      { provider: "replica-a", reset_interval: "monthly", limit_usd: 300 },
+      { provider: "replica-a", reset_interval: "daily", limit_usd: 10 },
     ])
     expect(await budgetsOf(await newWorkspace())).toEqual([])
     for (let turn = 0; turn < 2; turn++) {
-      await expectJson(200, workspace.manage.delete("/provider-budgets/twin-a/daily"))
+      await expectJson(200, workspace.manage.delete("/provider-budgets/replica-a/daily"))
     }
     expect(await budgetsOf(workspace)).toHaveLength(1)
     const { data } = await expectJson<{ data: { action: string; resource_id: string }[] }>(
@@ -78,23 +82,23 @@ describe("budgets of providers", () => {
       workspace.manage.get("/audit?resource_type=provider_budget"),
     )
     expect(data.map(({ action, resource_id: id }) => `${action} ${id}`)).toEqual([
-      "provider_budget.delete twin-a/daily",
-      "provider_budget.set twin-a/monthly",
-      "provider_budget.set twin-a/monthly",
-      "provider_budget.set twin-a/daily",
-      "provider_budget.set twin-a/monthly",
+      "provider_budget.delete replica-a/daily",
+      "provider_budget.set replica-a/monthly",
+      "provider_budget.set replica-a/monthly",
+      "provider_budget.set replica-a/daily",
+      "provider_budget.set replica-a/monthly",
     ])
   })
 
   test.each([
-    ["twin-a/yearly", { limit_usd: 1 }, "interval"],
-    ["twin-a/monthly", { limit_usd: 0 }, "limit_usd"],
-    ["twin-a/monthly", {}, "limit_usd"],
-    ["twin-a/monthly", { limit_usd: 1, include_byok: "yes" }, "include_byok"],
-    ["twin-a/daily", { limit_usd: 7 }, "limit_usd: must be less than the weekly budget"],
+    ["replica-a/yearly", { limit_usd: 1 }, "interval"],
+    ["replica-a/monthly", { limit_usd: 0 }, "limit_usd"],
+    ["replica-a/monthly", {}, "limit_usd"],
+    ["replica-a/monthly", { limit_usd: 1, include_byok: "yes" }, "include_byok"],
+    ["replica-a/daily", { limit_usd: 7 }, "limit_usd: must be less than the weekly budget"],
   ])("reject invalid values: %s %j", async (path, body, message) => {
     const workspace = await newWorkspace()
-    await set(workspace, "twin-a", 7, {}, "weekly")
+    await set(workspace, "replica-a", 7, {}, "weekly")
     const { error } = await expectJson<Failure>(400, workspace.manage.put(`/provider-budgets/${path}`, body))
     expect(error.message).toContain(message)
   })
@@ -102,44 +106,44 @@ describe("budgets of providers", () => {
   test("are rejected with 404 for an unknown provider", async () => {
     const { manage } = await newWorkspace()
     const { error } = await expectJson<Failure>(404, manage.put("/provider-budgets/nobody/monthly", { limit_usd: 1 }))
-    expect(error.message).toMatch(/^There is no provider nobody\. This gateway reaches .*twin-a/)
+    expect(error.message).toMatch(/^There is no provider nobody\. This gateway reaches .*replica-a/)
   })
 
   test("need a management key to read and to set", async () => {
     const workspace = await newWorkspace()
     await expectJson(403, workspace.as.get("/provider-budgets"))
-    await expectJson(403, workspace.as.put("/provider-budgets/twin-a/daily", { limit_usd: 1 }))
-    await expectJson(403, workspace.as.delete("/provider-budgets/twin-a/daily"))
+    await expectJson(403, workspace.as.put("/provider-budgets/replica-a/daily", { limit_usd: 1 }))
+    await expectJson(403, workspace.as.delete("/provider-budgets/replica-a/daily"))
   })
 })
 
 describe("a call", () => {
   test("uses another provider when the budget of the first is spent, and its metadata has the reason", async () => {
     const workspace = await newWorkspace()
-    const model = newTwinModel()
-    mockTwins()
-    await set(workspace, "twin-a", 0.000_001)
-    const answer = await expectJson<Answer>(200, callTwins(workspace, model))
-    expect(answer.choices[0]?.message.content).toBe("twin-b")
-    expect(answer.service_metadata?.endpoints.available).toMatchObject([{ provider: "twin-b" }])
+    const model = newReplicaModel()
+    mockReplicas()
+    await set(workspace, "replica-a", 0.000_001)
+    const answer = await expectJson<Answer>(200, callReplicas(workspace, model))
+    expect(answer.choices[0]?.message.content).toBe("replica-b")
+    expect(answer.service_metadata?.endpoints.available).toMatchObject([{ provider: "replica-b" }])
     expect(answer.service_metadata?.pipeline).toEqual([
       {
         type: "plugin",
         name: "provider-budget",
-        summary: "twin-a skipped, 0.000001 USD are left of its monthly budget",
-        data: { reason: "provider_budget", providers: ["twin-a"] },
+        summary: "replica-a skipped, 0.000001 USD are left of its monthly budget",
+        data: { reason: "provider_budget", providers: ["replica-a"] },
       },
     ])
   })
 
   test("is rejected without another provider, with the provider, its limit and its reset", async () => {
     const workspace = await newWorkspace()
-    const { upstreamCalls } = mockTwins()
-    await set(workspace, "twin-a", 0.000_001)
-    const { error } = await expectJson<Failure>(403, callTwins(workspace, newTwinModel(), ["twin-a"]))
+    const { upstreamCalls } = mockReplicas()
+    await set(workspace, "replica-a", 0.000_001)
+    const { error } = await expectJson<Failure>(403, callReplicas(workspace, newReplicaModel(), ["replica-a"]))
     expect(error.metadata).toEqual({ reason: "provider_budget" })
     expect(error.message).toMatch(
-      /^This request needs up to \S+ USD, and 0\.000001 USD are left under the organization's monthly budget of 0\.000001 USD for twin-a, running requests included\. It resets at \d{4}-\d\d-01T00:00:00\.000Z\. Raise the budget, or call a model that another provider offers, or send fewer max_tokens\.$/,
+      /^This request needs up to \S+ USD, and 0\.000001 USD are left under the organization's monthly budget of 0\.000001 USD for replica-a, running requests included\. It resets at \d{4}-\d\d-01T00:00:00\.000Z\. Raise the budget, or call a model that another provider offers, or send fewer max_tokens\.$/,
     )
     expect(upstreamCalls).toEqual([])
     expect(await openHolds(workspace)).toEqual([])
@@ -147,12 +151,12 @@ describe("a call", () => {
 
   test("counts at the provider that served it, also before it has a budget, and reconciles", async () => {
     const workspace = await newWorkspace()
-    const model = newTwinModel()
-    mockTwins()
-    expect(await textOf(callTwins(workspace, model))).toBe("twin-a")
-    await set(workspace, "twin-a", 5)
-    await set(workspace, "twin-b", 5)
-    expect(await textOf(callTwins(await newKey(workspace), model, ["twin-b", "twin-a"]))).toBe("twin-b")
+    const model = newReplicaModel()
+    mockReplicas()
+    expect(await textOf(callReplicas(workspace, model))).toBe("replica-a")
+    await set(workspace, "replica-a", 5)
+    await set(workspace, "replica-b", 5)
+    expect(await textOf(callReplicas(await newKey(workspace), model, ["replica-b", "replica-a"]))).toBe("replica-b")
     const { spentNano } = await workspace.ledger.balance()
     const [a, b] = await budgetsOf(workspace)
     expect(a?.spent_usd).toBeGreaterThan(0)
@@ -163,23 +167,26 @@ describe("a call", () => {
 
   test("gets its output limited by the rest of its provider's budget", async () => {
     const workspace = await newWorkspace()
-    const { upstreamCalls } = mockTwins()
-    await set(workspace, "twin-a", 0.002)
-    await expectJson(200, callTwins(workspace, newTwinModel(), ["twin-a"], { max_tokens: 500_000 }))
+    const { upstreamCalls } = mockReplicas()
+    await set(workspace, "replica-a", 0.002)
+    await expectJson(200, callReplicas(workspace, newReplicaModel(), ["replica-a"], { max_tokens: 500_000 }))
     expect(upstreamCalls[0]?.body["max_tokens"]).toBeLessThan(10_000)
   })
 
   test("with a BYOK credential counts only if the budget includes BYOK", async () => {
     const workspace = await newWorkspace()
-    mockTwins()
+    mockReplicas()
     await expectJson(
       201,
-      workspace.manage.post("/byok", { provider: "twin-a", key: "own-key-0123456789", name: "own" }),
+      workspace.manage.post("/byok", { provider: "replica-a", key: "own-key-0123456789", name: "own" }),
     )
-    await set(workspace, "twin-a", 0.000_001)
-    expect(await textOf(callTwins(await newKey(workspace), newTwinModel(), ["twin-a"]))).toBe("twin-a")
-    await set(workspace, "twin-a", 0.000_001, { include_byok: true })
-    const refused = await expectJson<Failure>(403, callTwins(await newKey(workspace), newTwinModel(), ["twin-a"]))
+    await set(workspace, "replica-a", 0.000_001)
+    expect(await textOf(callReplicas(await newKey(workspace), newReplicaModel(), ["replica-a"]))).toBe("replica-a")
+    await set(workspace, "replica-a", 0.000_001, { include_byok: true })
+    const refused = await expectJson<Failure>(
+      403,
+      callReplicas(await newKey(workspace), newReplicaModel(), ["replica-a"]),
+    )
     expect(refused.error.metadata).toEqual({ reason: "provider_budget" })
     const [budget] = await budgetsOf(workspace)
     expect(budget?.spent_usd).toBeGreaterThan(0)
@@ -187,11 +194,14 @@ describe("a call", () => {
 
   test("over the budget of its provider gets the cheaper model of its key", async () => {
     const workspace = await newWorkspace()
-    mockTwins()
-    await set(workspace, "twin-a", 0.000_001)
+    mockReplicas()
+    await set(workspace, "replica-a", 0.000_001)
     const key = await newKey(workspace, { over_budget_models: ["sim/echo:free"] })
     expect(
-      await expectJson(200, callTwins(key, newTwinModel(), ["twin-a"], { provider: { only: ["twin-a", "embedded"] } })),
+      await expectJson(
+        200,
+        callReplicas(key, newReplicaModel(), ["replica-a"], { provider: { only: ["replica-a", "embedded"] } }),
+      ),
     ).toMatchObject({
       model: "sim/echo:free",
     })
@@ -199,20 +209,20 @@ describe("a call", () => {
 
   test("that reaches a threshold of the budget sends an alert, and so does the first that is skipped", async () => {
     const workspace = await newWorkspace()
-    mockTwins({ prompt_tokens: 500, completion_tokens: 20 })
-    const model = newTwinModel()
-    await set(workspace, "twin-a", 0.001_3)
-    for (const twin of ["twin-a", "twin-a", "twin-b", "twin-b"])
-      expect(await textOf(callTwins(workspace, model))).toBe(twin)
+    mockReplicas({ prompt_tokens: 500, completion_tokens: 20 })
+    const model = newReplicaModel()
+    await set(workspace, "replica-a", 0.001_3)
+    for (const replica of ["replica-a", "replica-a", "replica-b", "replica-b"])
+      expect(await textOf(callReplicas(workspace, model))).toBe(replica)
     await record(workspace)
     const alerts = (await alertsOf(workspace)).filter(({ data }) => data["scope"] === "provider")
-    const about = { scope: "provider", id: "twin-a", name: "twin-a", interval: "monthly", limit_usd: 0.001_3 }
+    const about = { scope: "provider", id: "replica-a", name: "replica-a", interval: "monthly", limit_usd: 0.001_3 }
     expect(alerts.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toMatchObject([
       { kind: "limit_refused", workspace_id: null, data: about },
       {
         kind: "limit_threshold",
         workspace_id: null,
-        message: 'Provider "twin-a" reached 80 % of its monthly budget: 0.00108 of 0.0013 USD are spent.',
+        message: 'Provider "replica-a" reached 80 % of its monthly budget: 0.00108 of 0.0013 USD are spent.',
         data: { ...about, threshold: 80 },
       },
     ])
@@ -220,9 +230,9 @@ describe("a call", () => {
 
   test("shows the budgets of its provider in the limits it was held against", async () => {
     const workspace = await newWorkspace()
-    mockTwins()
-    await set(workspace, "twin-a", 5)
-    const response = await callTwins(workspace, newTwinModel())
+    mockReplicas()
+    await set(workspace, "replica-a", 5)
+    const response = await callReplicas(workspace, newReplicaModel())
     const id = response.headers.get("x-generation-id") ?? ""
     await response.text()
     const { data } = await expectJson<{ data: { held: { limits: unknown[] } } }>(
@@ -230,7 +240,7 @@ describe("a call", () => {
       workspace.manage.get(`/calls/${id}`),
     )
     expect(data.held.limits).toEqual([
-      { kind: "provider", id: "twin-a", name: "twin-a", limit: 5, interval: "monthly" },
+      { kind: "provider", id: "replica-a", name: "replica-a", limit: 5, interval: "monthly" },
     ])
   })
 })
@@ -261,15 +271,15 @@ describe("the ledger", () => {
       providers: {
         limited: [
           {
-            provider: "twin-a",
+            provider: "replica-a",
             isByok: false,
-            limits: [limitOf("twin-a", 200)],
+            limits: [limitOf("replica-a", 200)],
             wanted: { leastNano: 100, mostNano: 900 },
           },
           {
-            provider: "twin-b",
+            provider: "replica-b",
             isByok: false,
-            limits: [limitOf("twin-b", 50)],
+            limits: [limitOf("replica-b", 50)],
             wanted: { leastNano: 100, mostNano: 900 },
           },
         ],
@@ -279,19 +289,19 @@ describe("the ledger", () => {
       ttlMs: 1,
     })
     expect(verdict).toMatchObject({ ok: true, grantedNano: 700 })
-    expect(await heldAt(workspace, "twin-a")).toMatchObject({ heldNano: 200 })
-    expect(await heldAt(workspace, "twin-b")).toMatchObject({ heldNano: 0 })
+    expect(await heldAt(workspace, "replica-a")).toMatchObject({ heldNano: 200 })
+    expect(await heldAt(workspace, "replica-b")).toMatchObject({ heldNano: 0 })
     await scheduler.wait(5)
     await runDurableObjectAlarm(workspace.object)
     expect(await workspace.ledger.balance()).toMatchObject({ spentNano: 500, heldNano: 0 })
-    expect(await heldAt(workspace, "twin-a")).toMatchObject({ spentNano: 200, heldNano: 0 })
-    expect(await heldAt(workspace, "twin-b")).toMatchObject({ spentNano: 0, heldNano: 0 })
+    expect(await heldAt(workspace, "replica-a")).toMatchObject({ spentNano: 200, heldNano: 0 })
+    expect(await heldAt(workspace, "replica-b")).toMatchObject({ spentNano: 0, heldNano: 0 })
   })
 })
 
 test("no provider exceeds its budget, for any number and cost of concurrent calls", async () => {
   const call = fc.record({
-    first: fc.constantFrom("twin-a", "twin-b", "twin-c"),
+    first: fc.constantFrom("replica-a", "replica-b", "replica-c"),
     max: fc.integer({ min: 1, max: 400 }),
     prompt: fc.integer({ min: 0, max: 900 }),
     completion: fc.integer({ min: 0, max: 900 }),
@@ -304,8 +314,8 @@ test("no provider exceeds its budget, for any number and cost of concurrent call
       fc.array(fc.array(call, { minLength: 1, maxLength: 8 }), { maxLength: 5 }),
       async (a, b, rounds) => {
         const workspace = await newWorkspace()
-        await set(workspace, "twin-a", a / 1e9, {}, "daily")
-        await set(workspace, "twin-b", b / 1e9)
+        await set(workspace, "replica-a", a / 1e9, {}, "daily")
+        await set(workspace, "replica-b", b / 1e9)
         const provider = mockProvider(({ body }) => {
           const { prompt, completion } = JSON.parse(objectsOf(body["messages"])[0]?.["content"] as string) as Record<
             string,
@@ -314,14 +324,14 @@ test("no provider exceeds its budget, for any number and cost of concurrent call
           const usage = { prompt_tokens: prompt, completion_tokens: completion }
           return Response.json({ choices: [{ message: { content: "x" }, finish_reason: "stop" }], usage })
         })
-        const model = newTwinModel()
+        const model = newReplicaModel()
         try {
           for (const round of rounds) {
             const answers = round.map(async ({ first, max, prompt, completion }) => {
-              const order = [first, ...["twin-a", "twin-b", "twin-c"].filter((twin) => twin !== first)]
+              const order = [first, ...["replica-a", "replica-b", "replica-c"].filter((replica) => replica !== first)]
               const content = JSON.stringify({ prompt, completion })
               const more = { max_tokens: max, messages: [{ role: "user", content }] }
-              const response = await callTwins(workspace, model, order, more)
+              const response = await callReplicas(workspace, model, order, more)
               await response.text()
               expect(response.status).toBe(200)
             })

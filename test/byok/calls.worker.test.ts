@@ -57,11 +57,11 @@ const errorOf = async (status: number, answer: Promise<Response>) =>
 describe("a call with a BYOK credential", () => {
   test("is sent with that key, does not charge the balance, and is marked as BYOK everywhere", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-b")
+    await scoped(workspace, "replica-b")
     const { upstreamCalls: requests } = mockProvider(() => completed())
     const answer = await workspace.as.chat(newModel(), "Hi", {}, { "x-service-metadata": "enabled" })
     const body = await expectJson<Record<string, unknown>>(200, answer.clone())
-    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["twin-b.test", KEY]])
+    expect(requests.map((one) => [new URL(one.url).hostname, keyOf(one)])).toEqual([["replica-b.test", KEY]])
     expect(body).toMatchObject({
       usage: {
         cost: 0,
@@ -87,7 +87,7 @@ describe("a call with a BYOK credential", () => {
 
   test("reports its cost in a stream, and on every endpoint", async () => {
     const workspace = await newWorkspace()
-    for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(workspace, slug, { is_byok_only: true })
+    for (const slug of ["replica-a", "replica-b", "replica-c"]) await scoped(workspace, slug, { is_byok_only: true })
     const { stop } = mockProvider(() => sse(good("Hello you")))
     const model = newModel()
     const requests = { stream: true, usage: { include: true } }
@@ -97,7 +97,7 @@ describe("a call with a BYOK credential", () => {
       is_byok: true,
       cost_details: { upstream_inference_cost: 0.000016 },
     })
-    const input = { model, input: "Hi", stream: true, provider: { only: ["twin-a"] } }
+    const input = { model, input: "Hi", stream: true, provider: { only: ["replica-a"] } }
     const events = await (await workspace.as.post("/responses", input)).text()
     const last = events.split("\n\n").findLast((event) => event.includes("response.completed")) ?? ""
     expect(last).toContain('"is_byok":true')
@@ -115,7 +115,7 @@ describe("a call with a BYOK credential", () => {
     const model = newModel()
     const { upstreamCalls: requests } = mockProvider(() => completed())
     await expectJson(402, workspace.as.chat(model, "Hi"))
-    await scoped(workspace, "twin-a")
+    await scoped(workspace, "replica-a")
     const answer = await workspace.as.chat(model, "Hi")
     await expectJson(200, answer.clone())
     expect(requests.map(keyOf)).toEqual([KEY])
@@ -125,8 +125,8 @@ describe("a call with a BYOK credential", () => {
 
   test("counts against limits that include BYOK, and against no others", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a", { is_byok_only: true })
-    const only = { provider: { only: ["twin-a"] }, max_tokens: 16 }
+    await scoped(workspace, "replica-a", { is_byok_only: true })
+    const only = { provider: { only: ["replica-a"] }, max_tokens: 16 }
     const [counted, plain] = [
       await newKey(workspace, { limit: 0.0009, include_byok_in_limit: true }),
       await newKey(workspace, { limit: 0 }),
@@ -141,9 +141,9 @@ describe("a call with a BYOK credential", () => {
 
   test("does not charge the balance when its runtime dies", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a", { is_byok_only: true })
+    await scoped(workspace, "replica-a", { is_byok_only: true })
     mockProvider(() => new Promise(() => {}))
-    const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] }, stream: true })
+    const unanswered = workspace.as.chat(newModel(), "Hi", { provider: { only: ["replica-a"] }, stream: true })
     await eventually(async () => expect(await openHolds(workspace)).toHaveLength(1))
     const [hold] = await openHolds(workspace)
     await runInDurableObject(workspace.object, (_, state) => {
@@ -175,56 +175,56 @@ describe("a call with a BYOK credential", () => {
 describe("the order of credentials", () => {
   test("is the workspace's in their order, then the gateway's key, then fallback credentials", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a", { key: "own-fallback-0123456789", is_fallback: true })
-    await scoped(workspace, "twin-a", { key: "own-first-0123456789" })
-    await scoped(workspace, "twin-a", { key: "own-second-0123456789" })
+    await scoped(workspace, "replica-a", { key: "own-fallback-0123456789", is_fallback: true })
+    await scoped(workspace, "replica-a", { key: "own-first-0123456789" })
+    await scoped(workspace, "replica-a", { key: "own-second-0123456789" })
     const { upstreamCalls: requests } = refusing(429, () => true)
-    await expectJson(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(429, workspace.as.chat(newModel(), "Hi", { provider: { only: ["replica-a"] } }))
     expect(requests.map(keyOf)).toEqual([
       "own-first-0123456789",
       "own-second-0123456789",
-      "twin-a-provider-key-0123456789",
+      "replica-a-provider-key-0123456789",
       "own-fallback-0123456789",
     ])
   })
 
   test("puts providers with credentials first, even before those that the client prefers", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-c")
+    await scoped(workspace, "replica-c")
     const { upstreamCalls: requests } = refusing(429, (key) => key === KEY)
-    const order = ["twin-b", "twin-a"]
+    const order = ["replica-b", "replica-a"]
     await expectJson(200, workspace.as.chat(newModel(), "Hi", { provider: { order } }))
-    expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["twin-c.test", "twin-b.test"])
+    expect(requests.map((one) => new URL(one.url).hostname)).toEqual(["replica-c.test", "replica-b.test"])
   })
 
   test("one failing credential does not put the endpoint into cooldown for other workspaces", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
-    await scoped(mine, "twin-a", { is_byok_only: true })
+    await scoped(mine, "replica-a", { is_byok_only: true })
     const model = newModel()
     const { upstreamCalls: requests } = refusing(429, (key) => key === KEY)
-    await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
-    await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
+    await expectJson(429, mine.as.chat(model, "Hi", { provider: { only: ["replica-a"] } }))
+    await expectJson(200, theirs.as.chat(model, "Hi", { provider: { order: ["replica-a"] } }))
+    expect(requests.map(keyOf)).toEqual([KEY, "replica-a-provider-key-0123456789"])
   })
 
   test.each([["is_required"], ["is_byok_only"]])("with %s the gateway's key is never used for it", async (flag) => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a", { [flag]: true })
+    await scoped(workspace, "replica-a", { [flag]: true })
     const model = newModel()
     const { upstreamCalls: requests } = refusing(500, () => true)
-    await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(502, workspace.as.chat(model, "Hi", { provider: { only: ["replica-a"] } }))
     expect(requests.map(keyOf)).toEqual([KEY])
   })
 
   test("is_required applies to the models that the credential covers, is_byok_only to all", async () => {
     const [some, all] = [await newWorkspace(), await newWorkspace()]
     const model = newModel()
-    await scoped(some, "twin-a", { is_required: true, allowed_models: ["acme/other-*"] })
-    await scoped(all, "twin-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
+    await scoped(some, "replica-a", { is_required: true, allowed_models: ["acme/other-*"] })
+    await scoped(all, "replica-a", { is_byok_only: true, allowed_models: ["acme/other-*"] })
     const { upstreamCalls: requests } = mockProvider(() => completed())
-    const only = { provider: { only: ["twin-a"] } }
+    const only = { provider: { only: ["replica-a"] } }
     await expectJson(200, some.as.chat(model, "Hi", only))
-    expect(requests.map(keyOf)).toEqual(["twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual(["replica-a-provider-key-0123456789"])
     await expectJson(404, all.as.chat(model, "Hi", only))
     expect(requests).toHaveLength(1)
   })
@@ -236,10 +236,10 @@ describe("the order of credentials", () => {
       await newKey(workspace, { creator_user_id: await newMember(workspace, "bob") }),
     ]
     const model = newModel()
-    const only = { provider: { only: ["twin-a"] } }
+    const only = { provider: { only: ["replica-a"] } }
     const { upstreamCalls: requests } = mockProvider(() => completed())
     const usedBy = async (credential: Record<string, unknown>) => {
-      const { id } = await scoped(workspace, "twin-a", credential)
+      const { id } = await scoped(workspace, "replica-a", credential)
       requests.length = 0
       for (const { as } of [named, other]) await expectJson(200, as.chat(model, "Hi", only))
       await expectJson(200, workspace.manage.delete(`/byok/${id}`))
@@ -257,37 +257,37 @@ describe("the order of credentials", () => {
     type Made = { data: { id: string } }
     const { data } = await expectJson<Made>(201, mine.manage.post("/workspaces", { name: "Team", slug: "team" }))
     const beside = await newKey(mine, { workspace_id: data.id })
-    for (const slug of ["twin-a", "twin-b", "twin-c"]) await scoped(mine, slug)
+    for (const slug of ["replica-a", "replica-b", "replica-c"]) await scoped(mine, slug)
     const model = newModel()
     const { upstreamCalls: requests } = mockProvider(() => completed())
     for (const as of [beside.as, theirs.as]) await expectJson(200, as.chat(model, "Hi"))
     expect(requests.map((one) => GATEWAY.test(keyOf(one) ?? ""))).toEqual([true, true])
     // Not even by a forged row: a key sealed for one workspace cannot be opened for another.
-    await scoped(theirs, "twin-a", { key: "own-theirs-0123456789", is_byok_only: true })
+    await scoped(theirs, "replica-a", { key: "own-theirs-0123456789", is_byok_only: true })
     await env.DB.prepare(
       `UPDATE byok_credentials SET (sealed, version) =
-         (SELECT sealed, version FROM byok_credentials WHERE workspace_id = ? AND provider = 'twin-a')
+         (SELECT sealed, version FROM byok_credentials WHERE workspace_id = ? AND provider = 'replica-a')
        WHERE workspace_id = ?`,
     )
       .bind(mine.workspaceId, theirs.workspaceId)
       .run()
     vi.spyOn(console, "error").mockImplementation(() => {})
-    await expectJson(502, theirs.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    await expectJson(502, theirs.as.chat(model, "Hi", { provider: { only: ["replica-a"] } }))
     expect(requests).toHaveLength(2)
   })
 
   test("a changed or deleted key takes effect on the next call", async () => {
     const workspace = await newWorkspace()
-    const { id } = await scoped(workspace, "twin-a")
+    const { id } = await scoped(workspace, "replica-a")
     const model = newModel()
     const { upstreamCalls: requests } = mockProvider(() => completed())
-    const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["twin-a"] } }))
+    const call = () => expectJson(200, workspace.as.chat(model, "Hi", { provider: { only: ["replica-a"] } }))
     await call()
     await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: "own-renewed-0123456789" }))
     await call()
     await expectJson(200, workspace.manage.delete(`/byok/${id}`))
     await call()
-    expect(requests.map(keyOf)).toEqual([KEY, "own-renewed-0123456789", "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([KEY, "own-renewed-0123456789", "replica-a-provider-key-0123456789"])
   })
 
   test("a credential with declared ZDR allows the provider for calls that require it", async () => {
@@ -296,7 +296,7 @@ describe("the order of credentials", () => {
     const zdr = { provider: { zdr: true } }
     const { upstreamCalls: requests } = mockProvider(() => completed())
     await expectJson(404, workspace.as.chat(model, "Hi", zdr))
-    await scoped(workspace, "twin-b", { declared_zdr: true })
+    await scoped(workspace, "replica-b", { declared_zdr: true })
     await expectJson(200, workspace.as.chat(model, "Hi", zdr))
     expect(requests.map(keyOf)).toEqual([KEY])
   })
@@ -305,17 +305,17 @@ describe("the order of credentials", () => {
 describe("a credential that its provider rejects", () => {
   test.each([401, 402, 403])("with %d is skipped, and the next target is called", async (status) => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a")
+    await scoped(workspace, "replica-a")
     const { upstreamCalls: requests } = refusing(status, (key) => key === KEY)
-    const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["twin-a"] } })
+    const answer = await workspace.as.chat(newModel(), "Hi", { provider: { only: ["replica-a"] } })
     await expectJson(200, answer.clone())
-    expect(requests.map(keyOf)).toEqual([KEY, "twin-a-provider-key-0123456789"])
+    expect(requests.map(keyOf)).toEqual([KEY, "replica-a-provider-key-0123456789"])
     expect(await receiptOf(workspace, answer)).toMatchObject({ total_cost: 0.00002, is_byok: false })
   })
 
   test("ends the call if it is required, with an error that names the credential and not its key", async () => {
     const workspace = await newWorkspace()
-    await scoped(workspace, "twin-a", { is_required: true })
+    await scoped(workspace, "replica-a", { is_required: true })
     const { upstreamCalls: requests } = refusing(401, (key) => key === KEY)
     const error = await errorOf(502, workspace.as.chat(newModel(), "Hi"))
     expect(requests.map(keyOf)).toEqual([KEY])
@@ -331,7 +331,7 @@ test("no failure puts the key into a log line, a response, a header or a row", a
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => void lines.push(parts.map(String).join(" ")))
   }
   const workspace = await newWorkspace()
-  const { id } = await scoped(workspace, "twin-a", { is_byok_only: true })
+  const { id } = await scoped(workspace, "replica-a", { is_byok_only: true })
   const leak = (status: number) => Response.json({ error: { message: `no: ${KEY}`, code: KEY } }, { status })
   const answers: Response[] = [await workspace.manage.get(`/byok/${id}`), await workspace.manage.get("/audit")]
   const model = newModel()
@@ -346,7 +346,7 @@ test("no failure puts the key into a log line, a response, a header or a row", a
   ]) {
     const { stop } = mockProvider(fault)
     for (const stream of [true, false]) {
-      answers.push(await workspace.as.chat(model, "Hi", { stream, provider: { only: ["twin-a"] } }))
+      answers.push(await workspace.as.chat(model, "Hi", { stream, provider: { only: ["replica-a"] } }))
     }
     stop()
   }

@@ -78,7 +78,7 @@ describe("a check of requests", () => {
     const { checks, upstream } = mockTraffic(flagsBad)
     const { error } = await expectJson<Failure>(403, as.post(path, bodyFor(path, `Explain ${BAD}.`)))
     expect(error.message).toBe(
-      'The guardrail "Checked" blocks this request: its check found guard: plans. Take that out of the request.',
+      'The guardrail "Checked" blocks this request: its check found guard: plans. Remove that text from the request.',
     )
     expect(error.metadata).toMatchObject({ reason: "guardrail_blocked", patterns: ["guard: plans"] })
     expect(upstream).toEqual([])

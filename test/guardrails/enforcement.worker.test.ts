@@ -99,9 +99,9 @@ describe("models and providers", () => {
   test("routing uses only the endpoints that guardrails allow", async () => {
     const workspace = await newWorkspace()
     const { upstreamCalls: calls } = mockUpstream(() => completion("Hello"))
-    await guard(workspace, { allowed_providers: ["twin-a", "twin-b"], ignored_providers: ["twin-a"] })
+    await guard(workspace, { allowed_providers: ["replica-a", "replica-b"], ignored_providers: ["replica-a"] })
     for (let turn = 0; turn < 4; turn++) await expectJson(200, workspace.as.chat("acme/chat-61", "Hi"))
-    expect(new Set(calls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
+    expect(new Set(calls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["replica-b.test"]))
   })
 
   test("calls must use a hostname of the regions that all guardrails allow", async () => {
@@ -256,7 +256,7 @@ describe("content in a request", () => {
     )
     expect(answer.error).toEqual({
       code: 403,
-      message: 'The guardrail "Rail" blocks this request: it has email in it. Take that out of the request.',
+      message: 'The guardrail "Rail" blocks this request: it matches email. Remove that text from the request.',
       metadata: { reason: "guardrail_blocked", patterns: ["email"] },
     })
     expect(answer.service_metadata?.pipeline).toEqual([

@@ -1,7 +1,7 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { chunk, DONE, good, mockProvider, sse } from "../support/mock-provider.ts"
-import { newTwinModel } from "../support/twins.ts"
+import { newReplicaModel } from "../support/replicas.ts"
 import { expectJson, newKey, newWorkspace, operatorClient, receiptOf, type Workspace } from "../support/world.ts"
 
 /** Providers quote requests and responses in their errors and comments, so guardrails read those as well. */
@@ -77,7 +77,7 @@ let made = 0
 /** A model of this output at one provider. */
 async function newModel(output: string): Promise<string> {
   const id = `acme/messages-${output}-${(made += 1)}`
-  const endpoints = [{ provider: "twin-a", upstream_id: "up", pricing: { prompt: "0", completion: "0" } }]
+  const endpoints = [{ provider: "replica-a", upstream_id: "up", pricing: { prompt: "0", completion: "0" } }]
   const models = [{ id, name: id, output_modalities: [output], endpoints }]
   await expectJson(200, operatorClient.put("/catalogue", { models }))
   return id
@@ -151,7 +151,7 @@ describe("an error of a provider", () => {
 
   test("that is blocked leads to the next provider, whose response is not blocked", async () => {
     const workspace = await guarded("block")
-    const model = newTwinModel()
+    const model = newReplicaModel()
     const calls = play(() =>
       calls.length === 1 ? Response.json({ error: { message: SECRET } }, { status: 503 }) : sse(good("All is well")),
     )
@@ -171,7 +171,7 @@ describe("an error of a provider", () => {
 
   test("and the response are both blocked, and reported as blocked", async () => {
     const workspace = await guarded("block")
-    const model = newTwinModel()
+    const model = newReplicaModel()
     const calls = play(() =>
       calls.length === 1 ? Response.json({ error: { message: SECRET } }, { status: 503 }) : sse(good(SECRET)),
     )

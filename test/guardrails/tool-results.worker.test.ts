@@ -103,7 +103,7 @@ describe.each(everyWay)("a search result on %s, streamed: %s", (path, stream) =>
     expect(response.status).toBe(stream ? 200 : 403)
     expect(rounds).toHaveLength(1)
     expect(raw).not.toContain(CANARY)
-    expect(raw).toContain("blocks this tool result: it has")
+    expect(raw).toContain("blocks this tool result: it matches")
     expect(await openHolds(workspace)).toEqual([])
   })
 

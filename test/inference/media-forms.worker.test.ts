@@ -34,7 +34,9 @@ function respondWith(answer: () => Response): Sent[] {
 let made = 0
 async function newModel(output: string, pricing: Json): Promise<string> {
   const id = `acme/form-${output}-${(made += 1)}`
-  const endpoints = [{ provider: "twin-a", upstream_id: "up", pricing: { prompt: "0", completion: "0", ...pricing } }]
+  const endpoints = [
+    { provider: "replica-a", upstream_id: "up", pricing: { prompt: "0", completion: "0", ...pricing } },
+  ]
   const models = [{ id, name: id, output_modalities: [output], endpoints }]
   await expectJson(200, operatorClient.put("/catalogue", { models }))
   return id
@@ -61,7 +63,7 @@ describe("POST /images/edits", () => {
     const { data } = await expectJson<{ data: object[] }>(200, response.clone())
     expect(data).toHaveLength(2)
     const [{ url, form } = { url: "", form: new FormData() }] = sent
-    expect(url).toBe("http://twin-a.test/v1/images/edits")
+    expect(url).toBe("http://replica-a.test/v1/images/edits")
     expect([form.get("model"), form.get("prompt"), form.get("n"), form.get("size")]).toEqual([
       "up",
       "Make it blue",
@@ -179,7 +181,7 @@ describe("POST /audio/translations", () => {
     const parts = [["model", model] as const, ["file", SOUND] as const, ["prompt", "names"] as const]
     const response = await post(workspace.key, "/audio/translations", parts)
     expect(await expectJson(200, response.clone())).toMatchObject({ text: "Good day" })
-    expect(sent[0]?.url).toBe("http://twin-a.test/v1/audio/translations")
+    expect(sent[0]?.url).toBe("http://replica-a.test/v1/audio/translations")
     expect(sent[0]?.form.get("file")).toMatchObject({ size: 40_000 })
     expect((await receiptOf(workspace, response)).total_cost).toBe(0.002)
   })

@@ -263,7 +263,7 @@ describe("providers", () => {
 
   test.each(routes)("%s: a failure causes failover to the next provider, and costs nothing", async (endpoint) => {
     const workspace = await newWorkspace()
-    const model = await newModel(outputs[endpoint], ["twin-a", "twin-b"], { request: "0.01" })
+    const model = await newModel(outputs[endpoint], ["replica-a", "replica-b"], { request: "0.01" })
     const calls = respondWith(() => Response.json({ error: { message: "Busy", code: 503 } }, { status: 503 }))
     const response = await send(workspace, endpoint, { model })
     await expectJson(503, response.clone())
@@ -274,7 +274,7 @@ describe("providers", () => {
 
   test("whose moderations lack flagged get it from the categories", async () => {
     const workspace = await newWorkspace()
-    const model = await newModel("decisions", ["twin-a"], { prompt: "0.000001" })
+    const model = await newModel("decisions", ["replica-a"], { prompt: "0.000001" })
     const result = { categories: { hate: true, pii: false }, category_scores: { hate: 0.9, pii: 0.1 } }
     const calls = respondWith(() =>
       Response.json({ id: "m-1", model: "up", results: [result], usage: { prompt_tokens: 7, total_tokens: 7 } }),
@@ -304,7 +304,7 @@ describe("providers", () => {
     ["/videos", { status: "queued" }],
   ] as const)("%s: a 200 without a result (%j) is a failure, and free", async (endpoint, body) => {
     const workspace = await newWorkspace()
-    const model = await newModel(outputs[endpoint], ["twin-a"], { request: "0.01" })
+    const model = await newModel(outputs[endpoint], ["replica-a"], { request: "0.01" })
     respondWith(() => Response.json(body))
     const response = await send(workspace, endpoint, { model })
     await expectJson(502, response.clone())
@@ -315,19 +315,19 @@ describe("providers", () => {
     const workspace = await newWorkspace()
     const refused = await expectJson<Failure>(400, send(workspace, "/audio/speech", { response_format: "mp3" }))
     expect(refused.error.message).toContain("response_format")
-    const model = await newModel("speech", ["twin-a"])
+    const model = await newModel("speech", ["replica-a"])
     respondWith(() => Response.json({ error: { message: "No such voice", code: 400 } }))
     const returned = await expectJson<Failure>(400, send(workspace, "/audio/speech", { model }))
     expect(returned.error.message).toContain("No such voice")
   })
 
   test("receive the client's fields and none of the gateway's", async () => {
-    const model = await newModel("image", ["twin-a"])
+    const model = await newModel("image", ["replica-a"])
     const calls = respondWith(() => Response.json({ created: 1, data: [{ url: "https://x.test/1.png" }] }))
     const more = { model, quality: "high", vendor_field: 1, session_id: "s", trace: {}, user: "ada", provider: {} }
     await expectJson(200, send(await newWorkspace(), "/images", more))
     const [request] = calls
-    expect(request?.url).toBe("http://twin-a.test/v1/images/generations")
+    expect(request?.url).toBe("http://replica-a.test/v1/images/generations")
     expect(request?.json).toEqual({
       model: "up",
       prompt: "a dot",
@@ -352,7 +352,7 @@ describe("providers", () => {
   test.each(routes)(
     "of %s receive no field that multiplies results, or selects a model or a tier",
     async (endpoint) => {
-      const model = await newModel(outputs[endpoint], ["twin-a"])
+      const model = await newModel(outputs[endpoint], ["replica-a"])
       const calls = respondWith(() => Response.json({ error: { message: "No", code: 400 } }))
       await expectJson(400, send(await newWorkspace(), endpoint, { model, ...UNHELD, vendor_field: "kept" }))
       const [request] = calls
@@ -363,7 +363,7 @@ describe("providers", () => {
   )
 
   test("receive audio as a form with every field of the request", async () => {
-    const model = await newModel("transcription", ["twin-a"])
+    const model = await newModel("transcription", ["replica-a"])
     const calls = respondWith(() => Response.json({ text: "Hello", duration: 2.5 }))
     const more = {
       model,
@@ -387,7 +387,7 @@ describe("providers", () => {
   ])("are charged by what they report to have generated: %s", async (_, returned, cost) => {
     const workspace = await newWorkspace()
     const pricing = "usage" in returned ? { prompt: "0.000001", completion: "0.000002" } : { image_output: "0.02" }
-    const model = await newModel("image", ["twin-a"], pricing)
+    const model = await newModel("image", ["replica-a"], pricing)
     respondWith(() => Response.json({ created: 1, data: [{ b64_json: "" }, { b64_json: "" }], ...returned }))
     const response = await send(workspace, "/images", { model, n: 2 })
     expect((await chargedFor(workspace, response)).total_cost).toBeCloseTo(cost, 9)
@@ -396,7 +396,7 @@ describe("providers", () => {
   test("report an audio length in usage or beside the text, and it is charged", async () => {
     for (const returned of [{ duration: 12.5 }, { usage: { type: "duration", seconds: 12.5 } }]) {
       const workspace = await newWorkspace()
-      const model = await newModel("transcription", ["twin-a"], { second: "0.001" })
+      const model = await newModel("transcription", ["replica-a"], { second: "0.001" })
       respondWith(() => Response.json({ text: "Hello", ...returned }))
       const response = await send(workspace, "/audio/transcriptions", { model })
       expect((await chargedFor(workspace, response)).total_cost).toBe(0.0125)
@@ -411,7 +411,7 @@ describe("providers", () => {
     [302, 502],
   ])("with status %i for a video download produce %i", async (returned, status) => {
     const workspace = await newWorkspace()
-    const model = await newModel("video", ["twin-a"])
+    const model = await newModel("video", ["replica-a"])
     respondWith(({ method }) =>
       method === "POST" ? Response.json({ id: "v/1" }) : new Response(null, { status: returned }),
     )
@@ -425,7 +425,7 @@ describe("providers", () => {
     ["video/webm", "video/webm"],
   ])("with a video as %s produce %s", async (returned, type) => {
     const workspace = await newWorkspace()
-    const model = await newModel("video", ["twin-a"])
+    const model = await newModel("video", ["replica-a"])
     respondWith(({ method }) =>
       method === "POST" ? Response.json({ id: "v/1" }) : new Response("v", { headers: { "content-type": returned } }),
     )
@@ -440,7 +440,7 @@ describe("providers", () => {
     [{ cost: 0.123, seconds: 4 }, { seconds: 4 }],
   ])("whose polled video has the usage %j do not reveal what the operator pays", async (usage, expected) => {
     const workspace = await newWorkspace()
-    const model = await newModel("video", ["twin-a"])
+    const model = await newModel("video", ["replica-a"])
     respondWith(({ method }) => Response.json(method === "POST" ? { id: "v/1" } : { status: "completed", usage }))
     const { id } = await expectJson<{ id: string }>(202, send(workspace, "/videos", { model }))
     const job = await expectJson<Json>(200, workspace.as.get(`/videos/${id}`))
@@ -450,7 +450,7 @@ describe("providers", () => {
 
   test("receive the upstream id and their credential when a video is polled", async () => {
     const workspace = await newWorkspace()
-    const model = await newModel("video", ["twin-a"])
+    const model = await newModel("video", ["replica-a"])
     const failed = { id: "v/1", status: "failed", error: { code: "moderated", message: "Not this." } }
     const calls = respondWith(({ method }) => Response.json(method === "POST" ? { id: "v/1" } : failed))
     const { id } = await expectJson<{ id: string }>(202, send(workspace, "/videos", { model }))
@@ -458,8 +458,8 @@ describe("providers", () => {
       status: "failed",
       error: "Not this.",
     })
-    expect(calls[1]?.url).toBe("http://twin-a.test/v1/videos/v%2F1")
-    expect(calls[1]?.headers.get("authorization")).toBe("Bearer twin-a-provider-key-0123456789")
+    expect(calls[1]?.url).toBe("http://replica-a.test/v1/videos/v%2F1")
+    expect(calls[1]?.headers.get("authorization")).toBe("Bearer replica-a-provider-key-0123456789")
   })
 })
 

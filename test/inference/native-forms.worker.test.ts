@@ -4,7 +4,7 @@ import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { responsesReader } from "../../src/formats/readers/responses.ts"
 import { type UpstreamRequest, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
-import { newTwinModel } from "../support/twins.ts"
+import { newReplicaModel } from "../support/replicas.ts"
 
 /** A native provider that responds in the other form: events to a request for JSON, or JSON to a request for a stream. */
 type Json = Record<string, unknown>
@@ -172,13 +172,13 @@ const RESPONSE = {
   ],
   usage: { input_tokens: 20, output_tokens: 7, total_tokens: 27 },
 }
-const PLACE = { model: "", input: "Hi", stream: true, provider: { only: ["twin-c"] } }
+const PLACE = { model: "", input: "Hi", stream: true, provider: { only: ["replica-c"] } }
 
 describe("a response", () => {
   const stream = async (response: Json) => {
     const workspace = await newWorkspace()
     respondWith(() => Response.json(response))
-    const returned = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: newTwinModel() }))
+    const returned = await eventsOf(workspace.as.post("/responses", { ...PLACE, model: newReplicaModel() }))
     return { ...returned, workspace }
   }
 
@@ -212,13 +212,13 @@ describe("a response", () => {
   test("that is queued or in progress counts as a failure", async () => {
     expect(responsesReader.toStreamHead({ ...RESPONSE, status: "in_progress" })).toBeNull()
     respondWith(() => Response.json({ ...RESPONSE, status: "queued" }))
-    const body = { ...PLACE, model: newTwinModel() }
+    const body = { ...PLACE, model: newReplicaModel() }
     await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
 
   test.each(["queued", "in_progress", "cancelled"])("that is %s, as JSON, is a failure too", async (status) => {
     respondWith(() => Response.json({ ...RESPONSE, status }))
-    const body = { ...PLACE, model: newTwinModel(), stream: false }
+    const body = { ...PLACE, model: newReplicaModel(), stream: false }
     await expectJson(502, (await newWorkspace()).as.post("/responses", body))
   })
 
@@ -232,7 +232,7 @@ describe("a response", () => {
     respondWith(() => sse([frame({ type, ...fields })]))
     const { as } = await newWorkspace()
     for (const isStreamed of [true, false]) {
-      const body = { ...PLACE, model: newTwinModel(), stream: isStreamed }
+      const body = { ...PLACE, model: newReplicaModel(), stream: isStreamed }
       const { error } = await expectJson<Failure>(429, as.post("/responses", body))
       expect(error.message).toContain("Slow down.")
     }

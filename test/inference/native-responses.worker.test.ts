@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { type UpstreamRequest, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
-import { newTwinModel } from "../support/twins.ts"
+import { newReplicaModel } from "../support/replicas.ts"
 
-/** `twin-c` of the test configuration uses the Responses format. */
-const ONLY_C = { provider: { only: ["twin-c"] } }
+/** `replica-c` of the test configuration uses the Responses format. */
+const ONLY_C = { provider: { only: ["replica-c"] } }
 type Json = Record<string, unknown>
 type Failure = { error: { code: number; message: string } }
 
@@ -75,7 +75,7 @@ describe("a provider of the Responses format", () => {
     const workspace = await newWorkspace()
     const { upstreamCalls } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE, vendor_field: 1 }))
     const answer = await workspace.as.post("/responses", {
-      model: newTwinModel(),
+      model: newReplicaModel(),
       input: "Hi",
       user: "grace",
       store: false,
@@ -95,7 +95,7 @@ describe("a provider of the Responses format", () => {
     })
     expect(returned.usage["cost"]).toBeCloseTo(20e-6 + 7 * 2e-6, 9)
     const [{ url, body }] = upstreamCalls as [UpstreamRequest]
-    expect(url).toBe("http://twin-c.test/v1/responses")
+    expect(url).toBe("http://replica-c.test/v1/responses")
     expect(body).toMatchObject({
       input: "Hi",
       store: false,
@@ -117,7 +117,7 @@ describe("a provider of the Responses format", () => {
     const workspace = await newWorkspace()
     respondWith(() => sse(stream()))
     const { events, last, isDone, raw, response } = await read(
-      workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
+      workspace.as.post("/responses", { model: newReplicaModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
     expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2, 3, 4, 5])
     expect(raw).toContain('"obfuscation":"xyz"')
@@ -135,10 +135,14 @@ describe("a provider of the Responses format", () => {
       { role: "user", content: "Hi" },
       { type: "computer_call_output", call_id: "c", output: { type: "input_image" } },
     ]
-    for (let turn = 0; turn < 6; turn++) await expectJson(200, as.post("/responses", { model: newTwinModel(), input }))
-    expect(new Set(upstreamCalls.map(({ url }) => url))).toEqual(new Set(["http://twin-c.test/v1/responses"]))
-    const only = { provider: { only: ["twin-a"] } }
-    const { error } = await expectJson<Failure>(400, as.post("/responses", { model: newTwinModel(), input, ...only }))
+    for (let turn = 0; turn < 6; turn++)
+      await expectJson(200, as.post("/responses", { model: newReplicaModel(), input }))
+    expect(new Set(upstreamCalls.map(({ url }) => url))).toEqual(new Set(["http://replica-c.test/v1/responses"]))
+    const only = { provider: { only: ["replica-a"] } }
+    const { error } = await expectJson<Failure>(
+      400,
+      as.post("/responses", { model: newReplicaModel(), input, ...only }),
+    )
     expect(error.message).toContain("input[1].type")
   })
 
@@ -158,7 +162,7 @@ describe("a provider of the Responses format", () => {
       { role: "assistant", content: "Hello" },
       { role: "user", content: "Again" },
     ]
-    await expectJson(200, as.post("/responses", { model: newTwinModel(), input, ...ONLY_C }))
+    await expectJson(200, as.post("/responses", { model: newReplicaModel(), input, ...ONLY_C }))
     const returned = upstreamCalls[0]?.body["input"] as Json[]
     expect(returned.filter(({ type }) => type === "reasoning")).toEqual([
       { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
@@ -171,7 +175,7 @@ describe("a failing stream of the Responses format", () => {
     const workspace = await newWorkspace()
     respondWith(() => sse(pieces))
     const returned = await read(
-      workspace.as.post("/responses", { model: newTwinModel(), input: "Hi", stream: true, ...ONLY_C }),
+      workspace.as.post("/responses", { model: newReplicaModel(), input: "Hi", stream: true, ...ONLY_C }),
     )
     return { ...returned, workspace }
   }
@@ -215,16 +219,16 @@ describe("a failing stream of the Responses format", () => {
   test("an error before any content fails over to the next provider", async () => {
     const { as } = await newWorkspace()
     respondWith(({ url }) =>
-      url.includes("twin-c")
+      url.includes("replica-c")
         ? sse([...stream().slice(0, 3), event("error", { code: "x", message: "no" })])
         : Response.json({ choices: [{ message: { content: "fine" }, finish_reason: "stop" }] }),
     )
     const { last } = await read(
       as.post("/responses", {
-        model: newTwinModel(),
+        model: newReplicaModel(),
         input: "Hi",
         stream: true,
-        provider: { order: ["twin-c", "twin-a"] },
+        provider: { order: ["replica-c", "replica-a"] },
       }),
     )
     expect(last["type"]).toBe("response.completed")
@@ -247,7 +251,7 @@ describe("a failing stream of the Responses format", () => {
       return new Response(pipe.readable, { headers: { "content-type": "text/event-stream" } })
     })
     const response = await workspace.as.post("/responses", {
-      model: newTwinModel(),
+      model: newReplicaModel(),
       input: "Hi",
       stream: true,
       ...ONLY_C,

@@ -153,7 +153,7 @@ test.each<[string, string, Json, Json, Json]>([
   ],
 ])("a response of %s has none either", async (path, output, body, returned, expected) => {
   const model = `acme/${output}-without-null`
-  const endpoints = [{ provider: "twin-a", upstream_id: "up", pricing: { prompt: "0.000001", completion: "0" } }]
+  const endpoints = [{ provider: "replica-a", upstream_id: "up", pricing: { prompt: "0.000001", completion: "0" } }]
   const models = [{ id: model, name: model, output_modalities: [output], endpoints }]
   await expectJson(200, operatorClient.put("/catalogue", { models }))
   vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json(returned))

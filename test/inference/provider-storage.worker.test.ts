@@ -58,19 +58,19 @@ describe("a call that names something stored at a provider", () => {
 
   test("is sent unchanged, only to the provider with a BYOK credential", async () => {
     const workspace = await newWorkspace()
-    await addCredential(workspace, "twin-b", { is_fallback: true })
+    await addCredential(workspace, "replica-b", { is_fallback: true })
     const { upstreamCalls } = mockProvider(completed)
     await expectJson(200, workspace.as.post("/chat/completions", chat))
     const [call, ...others] = upstreamCalls
     expect(others).toEqual([])
     expect(call?.headers.get("authorization")).toBe(`Bearer ${OWN_KEY}`)
-    expect(call?.url).toContain("twin-b.test")
+    expect(call?.url).toContain("replica-b.test")
     expect(call?.body["messages"]).toEqual(chat.messages)
   })
 
   test("fails with the provider's error if the credential fails; the gateway's key is not tried", async () => {
     const workspace = await newWorkspace()
-    await addCredential(workspace, "twin-b")
+    await addCredential(workspace, "replica-b")
     const { upstreamCalls } = mockProvider(() => Response.json({ error: { message: "Busy" } }, { status: 503 }))
     expect((await workspace.as.post("/chat/completions", chat)).status).toBe(503)
     expect(upstreamCalls.map(({ headers }) => headers.get("authorization"))).toEqual(

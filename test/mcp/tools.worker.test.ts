@@ -210,7 +210,7 @@ describe("a guardrail", () => {
     const response = await as.post(path, bodyOf(path, stream), METADATA)
     const raw = await response.text()
     expect(response.status, raw).toBe(stream ? 200 : 403)
-    expect(raw).toContain('The guardrail \\"Rail\\" blocks this tool result: it has Danube in it.')
+    expect(raw).toContain('The guardrail \\"Rail\\" blocks this tool result: it matches Danube.')
     // Some formats omit it from a stream's message: it is in the metadata of each.
     expect(raw).toContain('"patterns":["Danube"]')
     expect(raw).not.toContain("The Danube")

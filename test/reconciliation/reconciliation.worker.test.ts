@@ -146,7 +146,7 @@ describe("reconciliation", () => {
 
     test("counts an unsettled call like the ledger", async () => {
       const { workspace } = await budgeted()
-      for (const slug of ["twin-a", "twin-b"]) {
+      for (const slug of ["replica-a", "replica-b"]) {
         await expectJson(200, workspace.manage.put(`/provider-budgets/${slug}/monthly`, { limit_usd: 5 }))
       }
       mockProvider(() => new Promise(() => {}))
@@ -157,7 +157,7 @@ describe("reconciliation", () => {
       })
       await evictDurableObject(workspace.object)
       await runDurableObjectAlarm(workspace.object)
-      expect(await countersOf(workspace, "provider:twin-a")).toBeGreaterThan(0)
+      expect(await countersOf(workspace, "provider:replica-a")).toBeGreaterThan(0)
       expect((await reconcile(workspace)).drifts).toEqual([])
       await (await unanswered).body?.cancel()
     })

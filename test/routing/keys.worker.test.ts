@@ -169,11 +169,11 @@ describe("a provider that the operator disables", () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = mockProvider(() => hello())
     try {
-      await turn("twin-a", true)
-      await expectJson(200, as.chat("acme/chat-99", "Hi", { provider: { order: ["twin-a"] } }))
-      expect(upstreamCalls.map(({ url }) => new URL(url).hostname)).not.toContain("twin-a.test")
+      await turn("replica-a", true)
+      await expectJson(200, as.chat("acme/chat-99", "Hi", { provider: { order: ["replica-a"] } }))
+      expect(upstreamCalls.map(({ url }) => new URL(url).hostname)).not.toContain("replica-a.test")
     } finally {
-      await turn("twin-a", false)
+      await turn("replica-a", false)
     }
   })
 

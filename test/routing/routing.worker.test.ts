@@ -2,7 +2,7 @@ import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
 import { type UpstreamRequest, chunk, good, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
-import { newTwinModel } from "../support/twins.ts"
+import { newReplicaModel } from "../support/replicas.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 type Routed = {
@@ -17,14 +17,14 @@ let stop = () => {}
 afterEach(() => stop())
 
 const front = () => (exports as unknown as { default: Fetcher }).default
-const twinOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
+const replicaOf = ({ url }: UpstreamRequest) => new URL(url).hostname.replace(".test", "")
 const answer = (text: string) => Response.json({ choices: [{ message: { content: text }, finish_reason: "stop" }] })
 const refusal = (status: number, message: string, headers: Record<string, string> = {}) =>
   Response.json({ error: { message } }, { status, headers })
 
-/** The twin answers with its name unless `refuse` returns an error. */
+/** The replica returns its name unless `refuse` returns an error. */
 function refuseWith(refuse: (upstreamCalls: UpstreamRequest) => Response | undefined) {
-  const provider = mockProvider((upstreamCalls) => refuse(upstreamCalls) ?? answer(twinOf(upstreamCalls)))
+  const provider = mockProvider((upstreamCalls) => refuse(upstreamCalls) ?? answer(replicaOf(upstreamCalls)))
   ;({ stop } = provider)
   return provider
 }
@@ -41,19 +41,26 @@ describe("a rejection of the gateway's key fails over to another provider", () =
     [422, "You exceeded your current quota"],
   ])("%i %s", async (status, message) => {
     const { as } = await newWorkspace()
-    const { upstreamCalls } = refuseWith((one) => (twinOf(one) === "twin-a" ? refusal(status, message) : undefined))
+    const { upstreamCalls } = refuseWith((one) =>
+      replicaOf(one) === "replica-a" ? refusal(status, message) : undefined,
+    )
     const returned = await expectJson<{ choices: { message: { content: string } }[] }>(
       200,
-      as.chat(newTwinModel(), "Hi", { provider: { order: ["twin-a", "twin-b"], only: ["twin-a", "twin-b"] } }),
+      as.chat(newReplicaModel(), "Hi", {
+        provider: { order: ["replica-a", "replica-b"], only: ["replica-a", "replica-b"] },
+      }),
     )
-    expect(returned.choices[0]?.message.content).toBe("twin-b")
-    expect(upstreamCalls.map(twinOf)).toEqual(["twin-a", "twin-b"])
+    expect(returned.choices[0]?.message.content).toBe("replica-b")
+    expect(upstreamCalls.map(replicaOf)).toEqual(["replica-a", "replica-b"])
   })
 
   test("its message is not returned to the client", async () => {
     const { as } = await newWorkspace()
     refuseWith(() => refusal(400, "Invalid API key sk-live-0123456789abcdef"))
-    const { error } = await expectJson<Failure>(502, as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } }))
+    const { error } = await expectJson<Failure>(
+      502,
+      as.chat(newReplicaModel(), "Hi", { provider: { only: ["replica-a"] } }),
+    )
     expect(error.message).not.toContain("sk-live")
   })
 })
@@ -62,14 +69,14 @@ describe("a rejection of the request", () => {
   test("is returned without failover", async () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = refuseWith(() => refusal(400, "messages[0].content: too strange"))
-    const { error } = await expectJson<Failure>(400, as.chat(newTwinModel(), "Hi", { models: [newTwinModel()] }))
+    const { error } = await expectJson<Failure>(400, as.chat(newReplicaModel(), "Hi", { models: [newReplicaModel()] }))
     expect(error.message).toContain("too strange")
     expect(upstreamCalls).toHaveLength(1)
   })
 
   test("because of the context length fails over to the next model", async () => {
     const { as } = await newWorkspace()
-    const [short, long] = [newTwinModel(), newTwinModel()]
+    const [short, long] = [newReplicaModel(), newReplicaModel()]
     const { upstreamCalls } = refuseWith((one) =>
       short.endsWith(`-${String(one.body["model"]).slice(1)}`)
         ? refusal(400, "This model's maximum context length is 8192 tokens")
@@ -119,7 +126,7 @@ describe("retry hints", () => {
   ])("%s is relayed", async (_, response, expected) => {
     const { as } = await newWorkspace()
     refuseWith(response)
-    const returned = await as.chat(newTwinModel(), "Hi", { provider: { only: ["twin-a"] } })
+    const returned = await as.chat(newReplicaModel(), "Hi", { provider: { only: ["replica-a"] } })
     expect(returned.status).toBe(429)
     expect(returned.headers.get("retry-after")).toBe(expected)
   })
@@ -128,16 +135,16 @@ describe("retry hints", () => {
     const { as } = await newWorkspace()
     const error = { message: "m", code: 429, metadata: { retry_after_seconds: 12 } }
     refuseWith(() => sse([`data: ${JSON.stringify({ error })}\n\n`]))
-    const returned = await as.chat(newTwinModel(), "Hi", { stream: true, provider: { only: ["twin-a"] } })
+    const returned = await as.chat(newReplicaModel(), "Hi", { stream: true, provider: { only: ["replica-a"] } })
     expect(returned.status).toBe(429)
     expect(returned.headers.get("retry-after")).toBe("12")
   })
 
   test("of several providers are reduced to the shortest", async () => {
     const { as } = await newWorkspace()
-    const hints: Record<string, string> = { "twin-a": "30", "twin-b": "5", "twin-c": "60" }
-    refuseWith((one) => refusal(429, "slow down", { "retry-after": hints[twinOf(one)] ?? "" }))
-    const returned = await as.chat(newTwinModel(), "Hi")
+    const hints: Record<string, string> = { "replica-a": "30", "replica-b": "5", "replica-c": "60" }
+    refuseWith((one) => refusal(429, "slow down", { "retry-after": hints[replicaOf(one)] ?? "" }))
+    const returned = await as.chat(newReplicaModel(), "Hi")
     expect(returned.headers.get("retry-after")).toBe("5")
   })
 })
@@ -148,11 +155,11 @@ describe("reasoning with a provider's signature", () => {
   test("keeps the conversation with that provider", async () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = mockEndpoints((one) =>
-      sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${twinOf(one)}-1` }])),
+      sse(signed([{ type: "reasoning.text", text: "hm", signature: `sig-${replicaOf(one)}-1` }])),
     )
-    const model = newTwinModel()
+    const model = newReplicaModel()
     await readStream(as.chat(model, "Hi", { stream: true }))
-    const first = twinOf(upstreamCalls[0] as UpstreamRequest)
+    const first = replicaOf(upstreamCalls[0] as UpstreamRequest)
     for (let turn = 0; turn < 12; turn++) {
       const messages = [
         { role: "user", content: "Hi" },
@@ -165,15 +172,15 @@ describe("reasoning with a provider's signature", () => {
       ]
       await readStream(as.post("/chat/completions", { model, messages, stream: true }))
     }
-    expect(new Set(upstreamCalls.map(twinOf))).toEqual(new Set([first]))
+    expect(new Set(upstreamCalls.map(replicaOf))).toEqual(new Set([first]))
   })
 
   test("requested in the first turn keeps the conversation with one provider", async () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = refuseWith(() => undefined)
-    const model = newTwinModel()
+    const model = newReplicaModel()
     for (let turn = 0; turn < 12; turn++) await as.chat(model, "Why?", { reasoning: { effort: "low" } })
-    expect(new Set(upstreamCalls.map(twinOf)).size).toBe(1)
+    expect(new Set(upstreamCalls.map(replicaOf)).size).toBe(1)
   })
 
   function mockEndpoints(answerWith: (upstreamCalls: UpstreamRequest) => Response) {
@@ -198,21 +205,21 @@ describe("on a regional hostname", () => {
   test("only endpoints of the region are called", async () => {
     const workspace = await newWorkspace()
     const { upstreamCalls } = refuseWith(() => undefined)
-    const model = newTwinModel()
+    const model = newReplicaModel()
     for (let turn = 0; turn < 8; turn++) {
       const returned = await expectJson<Routed>(200, send(workspace, "eu.localhost", { model }))
       expect(returned.service_metadata.region).toBe("europe")
-      expect(returned.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["twin-b"])
+      expect(returned.service_metadata.endpoints.available.map(({ provider }) => provider)).toEqual(["replica-b"])
     }
-    expect(new Set(upstreamCalls.map(twinOf))).toEqual(new Set(["twin-b"]))
+    expect(new Set(upstreamCalls.map(replicaOf))).toEqual(new Set(["replica-b"]))
   })
 
   test("a model without an endpoint there returns 404 with the region", async () => {
     const { error } = await expectJson<Failure>(
       404,
-      send(await newWorkspace(), "us.localhost", { model: newTwinModel() }),
+      send(await newWorkspace(), "us.localhost", { model: newReplicaModel() }),
     )
-    expect(error.message).toContain("not in the region us (twin-")
+    expect(error.message).toContain("not in the region us (replica-")
   })
 
   test("the embedded models are available, because they run in the gateway", async () => {
@@ -244,19 +251,19 @@ describe("sorting by measured statistics", () => {
     const { as } = await newWorkspace()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
     const provider = mockProvider(async (one) => {
-      await wait(twinOf(one) === "twin-a" ? SLOW_MS : 5)
+      await wait(replicaOf(one) === "replica-a" ? SLOW_MS : 5)
       return sse(good("a b c"))
     })
     ;({ stop } = provider)
-    const only = ["twin-a", "twin-b"]
-    const model = newTwinModel()
+    const only = ["replica-a", "replica-b"]
+    const model = newReplicaModel()
     for (const slug of only) await readStream(as.chat(model, "Hi", { stream: true, provider: { only: [slug] } }))
     provider.upstreamCalls.length = 0
     await readStream(as.chat(model, "Hi", { stream: true, provider: { only, sort: "latency" } }))
     await readStream(
       as.chat(model, "Hi", { stream: true, provider: { only, sort: "price", preferred_max_latency: SLOW_MS / 2_000 } }),
     )
-    expect(provider.upstreamCalls.map(twinOf)).toEqual(["twin-b", "twin-b"])
+    expect(provider.upstreamCalls.map(replicaOf)).toEqual(["replica-b", "replica-b"])
   })
 })
 
@@ -275,7 +282,7 @@ describe("the turns of a conversation", () => {
 
   test("go to one provider for its prompt cache, and conversations are spread", async () => {
     refuseWith(() => undefined)
-    const [workspace, model] = [await newWorkspace(), newTwinModel()]
+    const [workspace, model] = [await newWorkspace(), newReplicaModel()]
     const first = await turn(workspace, model, { messages: opening("One") })
     const later = [...opening("One"), { role: "assistant", content: "1" }, { role: "user", content: "Go on" }]
     for (let at = 0; at < 5; at++) expect(await turn(workspace, model, { messages: later })).toBe(first)
@@ -285,7 +292,7 @@ describe("the turns of a conversation", () => {
 
   test("are identified by prompt_cache_key for any first message", async () => {
     refuseWith(() => undefined)
-    const [workspace, model] = [await newWorkspace(), newTwinModel()]
+    const [workspace, model] = [await newWorkspace(), newReplicaModel()]
     const turns = Array.from({ length: 10 }, (_, at) =>
       turn(workspace, model, { messages: opening(`Turn ${at}`), prompt_cache_key: "one" }),
     )

@@ -20,7 +20,7 @@ test("calls succeed while the database is unavailable, and each is recorded once
     expect(await gateway.get(organization.apiKey, `/generation?id=${id}`)).toMatchObject({ id, ending: "complete" })
     ids.push(id)
   }
-  await eventually(() => expect(gateway.logs.join("\n")).toContain("generations not delivered to D1"))
+  await eventually(() => expect(gateway.logs.join("\n")).toContain("generations were not delivered to D1"))
   expect((await usageOf(setup, organization)).account).toBeGreaterThan(0)
 
   await gateway.execute("ALTER TABLE generations_away RENAME TO generations")

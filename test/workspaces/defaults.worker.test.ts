@@ -106,7 +106,7 @@ describe("the default sort of a workspace", () => {
   test("applies to requests without a sort", async () => {
     const id = "acme/sorted"
     const endpoints = ["0.0000011", "0.000001"].map((prompt, at) => ({
-      provider: `twin-${"ab"[at]}`,
+      provider: `replica-${"ab"[at]}`,
       upstream_id: "m0",
       pricing: { prompt, completion: prompt },
     }))
@@ -117,8 +117,8 @@ describe("the default sort of a workspace", () => {
     stop = mock.stop
     // Without the sort, all requests would go to the cheaper one once in ten million runs.
     for (let turn = 0; turn < 20; turn++) await expectJson(200, workspace.as.chat(id, "Hi"))
-    expect(new Set(mock.upstreamCalls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["twin-b.test"]))
-    await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["twin-a"] } }))
-    expect(mock.upstreamCalls.at(-1)?.url).toContain("twin-a.test")
+    expect(new Set(mock.upstreamCalls.map(({ url }) => new URL(url).hostname))).toEqual(new Set(["replica-b.test"]))
+    await expectJson(200, workspace.as.chat(id, "Hi", { provider: { order: ["replica-a"] } }))
+    expect(mock.upstreamCalls.at(-1)?.url).toContain("replica-a.test")
   })
 })

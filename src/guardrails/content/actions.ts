@@ -5,7 +5,7 @@ export type Side = "request" | "tool result" | "response"
 
 /** Advice for a client whose request or response was blocked. */
 export const ADVICE: Readonly<Record<Side, string>> = {
-  request: "Take that out of the request.",
+  request: "Remove that text from the request.",
   "tool result": "The model did not read it. What it wrote before is charged as usual.",
   response: "The model generated the response, so it is charged as usual.",
 }

@@ -207,5 +207,5 @@ async function identify(
 
 function report(c: Context<App>, cause: unknown): undefined {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  logWarning(`Sign-in with the identity provider failed. ${reason}`, { requestId: c.var.requestId })
+  logWarning("sign-in with the identity provider failed", { requestId: c.var.requestId, reason })
 }

@@ -29,7 +29,7 @@ function useCallPages(path: string) {
   const [error, setError] = useState<ApiError>()
   /** Reads of the present path. Pages of an earlier path that arrive late are ignored. */
   const reads = useRef({ isBusy: false })
-  /** Rows of an earlier path would pass for those of this one. */
+  /** Rows of an earlier path would look like rows of this one. */
   const dropOthers = () => setState((before) => (before?.path === path ? before : undefined))
   const load = async (cursor: string | null) => {
     const current = reads.current
