@@ -5,7 +5,7 @@ import type { ContentCheckRule } from "../schemas.ts"
 
 export type CheckTest = { name: string; available: boolean; flagged: boolean; categories: string[] }
 
-/** What the checks of requests in these rules find in a text of a user. */
+/** Results of the checks of requests in these rules, for a text of a user. */
 export async function testChecks(
   rules: readonly ContentCheckRule[],
   text: string,
