@@ -98,12 +98,10 @@ describe("inference", () => {
 
   test("embedding models have every field, prices as decimal strings and a working details path", async () => {
     const { as } = await newWorkspace()
-    const { data } = await expectRecord(
-      z.looseObject({ data: z.array(records.EmbeddingsModel).min(1) }),
-      200,
-      as.get("/embeddings/models"),
-    )
-    await expectJson(200, as.get(data[0]?.links.details.replace("/api/v1", "") ?? ""))
+    const { data } = await expectJson<{ data: { id: string }[] }>(200, as.get("/embeddings/models"))
+    // Models of other tests may have no context length.
+    const { links } = records.EmbeddingsModel.parse(data.find(({ id }) => id === "sim/embed"))
+    await expectJson(200, as.get(links.details.replace("/api/v1", "")))
   })
 
   test("a guardrail that blocks returns its patterns, and its stage if metadata was requested", async () => {

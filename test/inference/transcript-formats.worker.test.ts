@@ -30,7 +30,7 @@ let made = 0
 async function newModel(): Promise<string> {
   const id = `acme/written-${(made += 1)}`
   const pricing = { prompt: "0", completion: "0", second: "0.001" }
-  const endpoints = [{ provider: "twin-a", upstream_id: "up", pricing }]
+  const endpoints = [{ provider: "replica-a", upstream_id: "up", pricing }]
   const models = [{ id, name: id, output_modalities: ["transcription"], endpoints }]
   await expectJson(200, operatorClient.put("/catalogue", { models }))
   return id
