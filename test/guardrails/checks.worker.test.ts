@@ -220,6 +220,9 @@ describe("the format of a check", () => {
     const { error } = await expectJson<Failure>(403, as.post("/chat/completions", { model: "played/m1", messages }))
     expect(checks[0]?.body).toEqual({ model: "omni", input: ["One", "Three"] })
     expect(error.metadata).toMatchObject({ patterns: ["moderation: violence"] })
+    const only = { model: "played/m1", messages: [{ role: "assistant", content: "Two" }] }
+    await expectJson(200, as.post("/chat/completions", only))
+    expect(checks).toHaveLength(1)
   })
 
   test("lakera: sends messages and the project, and reads the detectors", async () => {

@@ -14,9 +14,11 @@ export type CheckInput = {
 /** Result of a check. `texts`: replacements of the texts that it received, in their order. */
 export type CheckResult = { isFlagged: boolean; categories: string[]; texts?: string[] | undefined }
 
-/** The API of a check: the body that it receives, and its response. Throws if the response is not understood. */
+/** The API of a check: its request and its response. */
 type CheckFormat = {
-  body: (input: CheckInput, parameters: Json) => Json
+  /** The body that it receives; undefined if it reads none of the texts. */
+  body: (input: CheckInput, parameters: Json) => Json | undefined
+  /** Throws if the response is not of this format. */
   result: (response: unknown) => CheckResult
 }
 
@@ -52,10 +54,10 @@ export const formats: Readonly<Record<(typeof CHECK_FORMATS)[number], CheckForma
   },
   // The model does not judge what the assistant wrote before.
   openai: {
-    body: ({ stage, texts: list }, parameters) => ({
-      ...parameters,
-      input: list.filter(({ role }) => stage === "response" || role !== "assistant").map(({ text }) => text),
-    }),
+    body: ({ stage, texts: list }, parameters) => {
+      const judged = list.filter(({ role }) => stage === "response" || role !== "assistant")
+      return judged.length > 0 ? { ...parameters, input: judged.map(({ text }) => text) } : undefined
+    },
     result: (response) => {
       const { results } = OpenaiResponse.parse(response)
       const found = results.flatMap((one) => Object.entries(one.categories ?? {}).filter(([, isFound]) => isFound))

@@ -13,7 +13,9 @@ const MAX_CATEGORY_LENGTH = 64
 /** The result of a check; null if the check did not respond in time, or not as its format says. */
 export async function runCheck(check: ContentCheck, input: CheckInput): Promise<CheckResult | null> {
   const { format, name, timeout_ms: timeoutMs } = check
-  const body = JSON.stringify(formats[format].body(input, check.parameters))
+  const request = formats[format].body(input, check.parameters)
+  if (!request) return { isFlagged: false, categories: [] }
+  const body = JSON.stringify(request)
   const failed = (why: string) => {
     logWarning("content check failed", { requestId: input.requestId, check: name, why })
     return null
