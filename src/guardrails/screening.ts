@@ -14,7 +14,7 @@ import { WorkBudget } from "./content/work-budget.ts"
 import { type Finding, type Rule, TextFilter } from "./content/text-filter.ts"
 import { plainCodec, type TextCodec } from "./content/text-codec.ts"
 import { type TextFormat, mapInSlices, createCachedFilter, type CachedFilter } from "./content/cached-filter.ts"
-import { ADVICE, DONE, type Side, strongest } from "./content/actions.ts"
+import { blockError, DONE, type Side, strongest } from "./content/actions.ts"
 import { requireText, TOO_DEEP } from "./content/readable.ts"
 import { uncheckedError } from "./content/unchecked-error.ts"
 
@@ -85,7 +85,7 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
   }
   const { answers, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
 
-  const blockError = () =>
+  const refusal = () =>
     uncheckedRule ? uncheckedError([uncheckedRule.detector.name], side) : blockErrorFor(guardrails, rules, found, side)
   const providerMessage = messageFilter(outputRules, foundInMessages)
   const outputScreen = {
@@ -93,14 +93,14 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
     visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : answers.filterNow(text, form)),
     redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
-    blockError,
+    blockError: refusal,
     providerMessage,
   }
   const mapped = async <T>(map: (visit: Visit) => T, filterOf: (role: Role) => CachedFilter): Promise<T> => {
     const result = await mapInSlices(map, filterOf, budgets[side], () => {
-      if (uncheckedRule) throw blockError()
+      if (uncheckedRule) throw refusal()
     })
-    if (isBlocked()) throw blockError()
+    if (isBlocked()) throw refusal()
     return result
   }
   return {
@@ -178,12 +178,8 @@ function blockErrorFor(
   const blocking = rules.filter((rule) => found.has(rule) && rule.action === "block")
   const patterns = patternsOf(blocking)
   const owners = blocking.flatMap(({ actions }) => [...actions].filter(([, action]) => action === "block"))
-  const names = [...new Set(owners.map(([owner]) => owner))].map((owner) => `"${list[owner]?.name ?? ""}"`)
-  const subject =
-    names.length > 1 ? `The guardrails ${names.join(" and ")} block` : `The guardrail ${names.join("")} blocks`
-  return new GatewayError("forbidden", `${subject} this ${side}: it matches ${patterns.join(", ")}. ${ADVICE[side]}`, {
-    metadata: { reason: "guardrail_blocked", patterns },
-  })
+  const names = new Set(owners.map(([owner]) => list[owner]?.name ?? ""))
+  return blockError(names, { side, finding: `it matches ${patterns.join(", ")}`, patterns })
 }
 
 /** `messages`: findings in messages of providers. */

@@ -138,6 +138,21 @@ describe("a check of requests", () => {
     })
   })
 
+  test("names only the guardrail that blocks if another one flags the same finding", async () => {
+    const workspace = await newWorkspace()
+    const { data } = await expectJson<{ data: { default_guardrail_id: string } }>(
+      200,
+      workspace.manage.get(`/workspaces/${workspace.workspaceId}`),
+    )
+    const flagging = { name: "Watcher", content_checks: [{ check: "guard", action: "flag" }] }
+    await expectJson(200, workspace.manage.patch(`/guardrails/${data.default_guardrail_id}`, flagging))
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block" }])
+    const { checks } = mockTraffic(flagsBad)
+    const { error } = await expectJson<Failure>(403, as.post("/chat/completions", bodyFor("/chat/completions", BAD)))
+    expect(error.message).toMatch(/^The guardrail "Checked" blocks this request/)
+    expect(checks).toHaveLength(1)
+  })
+
   test.each([
     ["guard", { flagged: true, texts: ["Explain [removed]."] }],
     ["generic", { action: "GUARDRAIL_INTERVENED", texts: ["Explain [removed]."] }],

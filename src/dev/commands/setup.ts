@@ -57,7 +57,7 @@ export const providers: Command = {
     print(
       input,
       response,
-      response.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "There is none yet.",
+      response.data.map(({ slug, name }) => `${slug.padEnd(24)}${name}`).join("\n") || "No provider is configured yet.",
     )
   },
 }

@@ -114,7 +114,7 @@ function segmentOf(text: string, end: number): Json {
   return { id: 0, seek: 0, start: 0, end, text, tokens: [], ...scores }
 }
 
-/** The words of a text, evenly distributed over the audio. */
+/** Word timestamps, evenly distributed over the audio. */
 function timed(text: string, seconds: number): Json[] {
   const pieces = text.split(" ")
   const length = seconds / pieces.length

@@ -1,7 +1,6 @@
-import { isTooDeep } from "../../support/depth.ts"
 import type { Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { requireText, TOO_DEEP } from "../content/readable.ts"
+import { requireText } from "../content/readable.ts"
 import type { Screening } from "../screening.ts"
 import type { Checker } from "./checker.ts"
 import { StreamCheck } from "./stream-check.ts"
@@ -24,9 +23,8 @@ export function withChecks(filters: Screening, checker: Checker): Screening {
   return {
     ...filters,
     async request(request) {
-      if (isTooDeep(request)) throw new GatewayError("invalid_request", TOO_DEEP)
-      if (checker.guardsInput) requireText(request)
       const filtered = await filters.request(request)
+      if (checker.guardsInput) requireText(filtered)
       return checked("request", filtered, requestTexts(filtered))
     },
     async toolResult(result) {

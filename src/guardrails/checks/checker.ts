@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import type { AppliedGuardrail } from "../applied.ts"
 import type { Action } from "../content/text-filter.ts"
-import { ADVICE, DONE, type Side, STRENGTH, strongest } from "../content/actions.ts"
+import { blockError, DONE, type Side, STRENGTH, strongest } from "../content/actions.ts"
 import { listOf } from "../../support/json.ts"
 import type { AppliedCheck } from "./combine.ts"
 import type { CheckedText, CheckInput, CheckResult } from "./formats.ts"
@@ -94,14 +94,9 @@ export class Checker {
     }
     if (!result.isFlagged) return
     const pattern = patternOf(name, result)
-    const guardrails = [...actions].flatMap(([owner]) => `"${this.#list[owner]?.name ?? ""}"`)
-    const subject =
-      guardrails.length > 1
-        ? `The guardrails ${guardrails.join(" and ")} block`
-        : `The guardrail ${guardrails.join("")} blocks`
-    throw new GatewayError("forbidden", `${subject} this ${side}: its check found ${pattern}. ${ADVICE[side]}`, {
-      metadata: { reason: "guardrail_blocked", patterns: [pattern] },
-    })
+    const blocking = [...actions].filter(([, action]) => action !== "flag")
+    const names = new Set(blocking.map(([owner]) => this.#list[owner]?.name ?? ""))
+    throw blockError(names, { side, finding: `its check found ${pattern}`, patterns: [pattern] })
   }
 
   /** A finding without replacements for all texts blocks, because it was to be redacted. */

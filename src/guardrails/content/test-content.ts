@@ -1,5 +1,6 @@
 import type { z } from "zod"
 import type { ContentTestResponse } from "../schemas.ts"
+import { strongest } from "./actions.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
 import { type Finding, TextFilter } from "./text-filter.ts"
 import { plainCodec } from "./text-codec.ts"
@@ -21,11 +22,8 @@ export function testContent(settings: ContentSettings, text: string): TestResult
   })
   const result = filter.push(text, true)
   matches.sort((one, other) => one.start - other.start || one.end - other.end)
-  const strongest = (["block", "redact", "flag"] as const).find((action) =>
-    matches.some((one) => one.action === action),
-  )
   return {
-    action: strongest ?? "none",
+    action: strongest(matches.map(({ action }) => action)),
     detected: matches.length > 0,
     engines: [...new Set(matches.map(({ engine }) => engine))],
     patterns: [...new Set(matches.map(({ pattern }) => pattern))],
