@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection-characters.ts"
 import { BUCKETS, extractSentences } from "../../src/guardrails/detectors/injection-features.ts"
 import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { decodedTexts } from "../../src/guardrails/detectors/injection.ts"
@@ -6,6 +7,7 @@ import {
   DECODED_BONUS,
   MAX_WEIGHT,
   lengthFactors,
+  maxScript,
   thresholdIncrease,
   WINDOW_SENTENCES,
 } from "../../src/guardrails/detectors/injection-model.ts"
@@ -21,7 +23,7 @@ const KEPT = 345_000
 /** Number of weights that are larger than the largest that is written. */
 const CLIPPED = 4
 /** Share of features that are left out of an example in training. */
-const DROPPED = 0.2
+const DROPPED = 0.35
 /** Weight of the error of an attack: an ordinary prompt above the threshold is worse than a missed attack. */
 const ATTACK_WEIGHT = 0.5
 export const FOLDS = 20
@@ -29,7 +31,7 @@ export const FOLDS = 20
 type Window = {
   words: Uint32Array
   concepts: Uint32Array
-  hasNonAscii: boolean
+  script: Script
   factors: ReturnType<typeof lengthFactors>
   /** Added to the score. */
   bonus: number
@@ -49,16 +51,17 @@ function windowsOf(text: string, bonus = 0): { windows: Window[]; sentences: num
   })
   let [wordFrom, conceptFrom] = [0, 0]
   const windows = sentences.flatMap((sentence, first) => {
-    let [wordTo, conceptTo, hasNonAscii] = [wordFrom, conceptFrom, false]
+    let [wordTo, conceptTo] = [wordFrom, conceptFrom]
+    let script: Script = SCRIPT.ascii
     const windows = sentences.slice(first, first + WINDOW_SENTENCES).map((next) => {
       const { wordFeatures, conceptFeatures } = next
-      hasNonAscii ||= next.hasNonAscii
+      script = maxScript(script, next.script)
       wordTo += wordFeatures
       conceptTo += conceptFeatures
       return {
         words: Uint32Array.from(words.slice(wordFrom, wordTo)),
         concepts: Uint32Array.from(concepts.slice(conceptFrom, conceptTo)),
-        hasNonAscii,
+        script,
         bonus,
         factors: lengthFactors({ wordFeatures: wordTo - wordFrom, conceptFeatures: conceptTo - conceptFrom }),
       }
@@ -183,8 +186,8 @@ function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
   return { scale, weights: weights.map((weight) => (Math.abs(weight) < least ? 0 : levelOf(weight) * scale)) }
 }
 
-/** The score of a text as it is compared with a threshold, and whether the threshold for languages other than English applies. */
-export type Scored = { score: number; hasNonAscii: boolean }
+/** The score of a text as it is compared with the threshold of the script. */
+export type Scored = { score: number; script: Script }
 
 export type CrossValidation = { folds: number; tested: number }
 
@@ -213,6 +216,6 @@ export function crossValidatedPart(
     const model = models[foldOf(sample)]
     if (!model) return undefined
     const { window, score } = bestOf([...sample.windows, ...sample.hidden], model)
-    return { score: score - thresholdIncrease(sample.sentences), hasNonAscii: window?.hasNonAscii ?? false }
+    return { score: score - thresholdIncrease(sample.sentences), script: window?.script ?? SCRIPT.ascii }
   })
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection-characters.ts"
 import { crossValidated, fit, type Scored, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
@@ -60,10 +61,10 @@ function scoreAt(scores: readonly number[], share: number): number {
 }
 
 /** The lowest score that few enough ordinary prompts exceed. */
-function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], isForeign: boolean): number {
+function thresholdFor(prompts: readonly Training[], scores: readonly Scored[], script: Script): number {
   const scored = (of: (prompt: Training) => boolean) =>
     scores
-      .filter((one, at) => one.hasNonAscii === isForeign && of(prompts[at] as Training))
+      .filter((one, at) => one.script === script && of(prompts[at] as Training))
       .map(({ score }) => score)
       .toSorted((one, other) => other - one)
   const isOrdinary = ({ isAttack, isLookalike, isDocument }: Training) => !isAttack && !isLookalike && !isDocument
@@ -90,11 +91,9 @@ if (process.argv[1] === import.meta.filename) {
   const prompts = trainingPrompts()
   const samples = samplesOf(prompts)
   const scores = crossValidated(samples)
-  const [threshold, foreign] = [false, true].map((isForeign) => thresholdFor(prompts, scores, isForeign)) as [
-    number,
-    number,
-  ]
-  const isFound = ({ score, hasNonAscii }: Scored) => score > (hasNonAscii ? foreign : threshold)
+  const thresholds = Object.values(SCRIPT).map((script) => thresholdFor(prompts, scores, script))
+  const thresholdOf = ({ script }: Scored) => thresholds[script] ?? 0
+  const isFound = (scored: Scored) => scored.score > thresholdOf(scored)
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
   const model = fit(samples)
@@ -105,10 +104,8 @@ if (process.argv[1] === import.meta.filename) {
       "/** Written by `npm run guardrails:train`. The weights of features (injection-features.ts), in base64. */",
       `export const SCALE = ${Number(model.scale.toPrecision(8))}`,
       `export const BIAS = ${Number(model.bias.toPrecision(8))}`,
-      `/** By cross-validation, at most ${percent(REQUEST_ALARMS)} of prompts as people send them score more. */`,
-      `export const THRESHOLD = ${Number(threshold.toPrecision(4))}`,
-      "/** The same with letters beyond ASCII. */",
-      `export const FOREIGN_THRESHOLD = ${Number(foreign.toPrecision(4))}`,
+      `/** By SCRIPT. By cross-validation, at most ${percent(REQUEST_ALARMS)} of prompts as people send them score more. */`,
+      `export const THRESHOLDS = [${thresholds.map((one) => one.toPrecision(4)).join(", ")}] as const`,
       "/** SHA-256 of the prompts that the model was fitted to. */",
       `export const SOURCE = "${sourceOf(prompts)}"`,
       "/** Number of weights. */",
@@ -119,12 +116,12 @@ if (process.argv[1] === import.meta.filename) {
   )
   console.info(
     `${prompts.length} prompts, ${readFileSync(TARGET).length} bytes; cross-validated: ` +
-      `recall ${percent(found / attacks.length)} above ${threshold.toFixed(2)} and ${foreign.toFixed(2)}`,
+      `recall ${percent(found / attacks.length)} above ${thresholds.map((one) => one.toFixed(2)).join(", ")}`,
   )
   if (process.argv[2] === "mistakes")
     for (const [at, { text, isAttack }] of prompts.entries()) {
-      const { score, hasNonAscii } = scores[at] as Scored
-      const limit = hasNonAscii ? foreign : threshold
+      const scored = scores[at] as Scored
+      const [{ score }, limit] = [scored, thresholdOf(scored)]
       const isNear = isAttack ? score <= limit : score > limit - 1.5
       if (isNear) console.info(`${isAttack ? "missed" : "alarm"} ${score.toFixed(2)}: ${text}`)
     }

@@ -59,3 +59,20 @@ export const isHangul = (letter: number) => letter >= 0xac00 && letter <= 0xd7a3
 export const isIdeograph = (letter: number) => letter >= FIRST_IDEOGRAPH && !isHangul(letter)
 /** Letters of scripts without spaces, or with prefixes that are written as one word. */
 export const isUnspaced = (letter: number) => letter >= FIRST_IDEOGRAPH || (letter >= 0x620 && letter <= 0x6ff)
+
+/**
+ * The letters of a text: only ASCII, also other Latin letters, ideographs or kana, or also letters of another script, such
+ * as Cyrillic, Devanagari or Hangul. A window has the largest of its sentences.
+ */
+export const SCRIPT = { ascii: 0, latinOrIdeographs: 1, other: 2 } as const
+export type Script = (typeof SCRIPT)[keyof typeof SCRIPT]
+
+const FIRST_GREEK = 0x370
+/** From Greek to here are all alphabets of other scripts. */
+const LAST_BEFORE_LATIN_ADDITIONS = 0x1cff
+
+/** The script of a letter beyond ASCII. */
+export function scriptOf(unit: number): Script {
+  const isAlphabet = unit >= FIRST_GREEK && unit <= LAST_BEFORE_LATIN_ADDITIONS
+  return isAlphabet || isHangul(unit) ? SCRIPT.other : SCRIPT.latinOrIdeographs
+}

@@ -19,6 +19,9 @@ import {
   SYMBOL,
   SENTENCE_END,
   SKIPPED,
+  SCRIPT,
+  type Script,
+  scriptOf,
 } from "./injection-characters.ts"
 
 /** Hashed features of the model: a power of two. */
@@ -49,8 +52,7 @@ export type Sentence = {
   wordFeatures: number
   conceptWeight: number
   conceptFeatures: number
-  /** Has letters beyond ASCII. */
-  hasNonAscii: boolean
+  script: Script
 }
 
 const bucket = (hash: number) => (hash ^ (hash >>> 15)) & (BUCKETS - 1)
@@ -87,7 +89,7 @@ class FeatureExtractor {
   readonly #hashes = featureHashes
   readonly #stems = featureStems
   #featureCount = 0
-  #hasNonAscii = false
+  #script: Script = SCRIPT.ascii
   #concept = 0
   /** The concept of letters inside a word. */
   #innerConcept = 0
@@ -110,7 +112,7 @@ class FeatureExtractor {
       const unit = text.charCodeAt(at)
       const letter = letterTable[unit] || letterOf(unit)
       if (letter > SYMBOL) {
-        if (unit > LAST_ASCII) this.#hasNonAscii = true
+        if (unit > LAST_ASCII && this.#script !== SCRIPT.other) this.#script = scriptOf(unit)
         word = hashStep(word, letter)
         if (++length <= (isHangul(letter) ? HANGUL_STEM_LENGTH : STEM_LENGTH)) stem = word
         if (length >= minStemLength && ((bloomBits[word & BLOOM_MASK] ?? 0) & IS_STEM) !== 0)
@@ -243,11 +245,11 @@ class FeatureExtractor {
     if (this.#featureCount > 0) {
       this.#weighFeatures()
       const [conceptWeight, conceptFeatures] = this.#concepts.length >= MIN_CONCEPTS ? this.#weighConcepts() : [0, 0]
-      const sums = { wordWeight: this.#wordWeight, wordFeatures: this.#wordFeatures, hasNonAscii: this.#hasNonAscii }
+      const sums = { wordWeight: this.#wordWeight, wordFeatures: this.#wordFeatures, script: this.#script }
       this.#sentences.push({ from: this.#start, to, ...sums, conceptWeight, conceptFeatures })
     }
     this.#start = to
-    this.#hasNonAscii = false
+    this.#script = SCRIPT.ascii
     this.#featureCount = 0
     this.#previousWord = HASH_SEED
     this.#previousConcept = 0

@@ -1,8 +1,11 @@
 import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { decodeBase64 } from "../../support/encoding.ts"
 import type { MatchRange } from "./detector.ts"
+import { type Script, SCRIPT } from "./injection-characters.ts"
 import { BUCKETS, type Sentence, extractSentences } from "./injection-features.ts"
-import { BIAS, COUNT, FOREIGN_THRESHOLD, SCALE, THRESHOLD, WEIGHTS } from "./injection-weights.ts"
+import { BIAS, COUNT, SCALE, THRESHOLDS, WEIGHTS } from "./injection-weights.ts"
+
+const EMPTY_WINDOW = { wordWeight: 0, wordFeatures: 0, conceptWeight: 0, conceptFeatures: 0, script: SCRIPT.ascii }
 
 /** Number of adjacent sentences that are scored together. */
 export const WINDOW_SENTENCES = 2
@@ -58,7 +61,7 @@ export function scoreInjections(text: string, budget: WorkBudget, bonus = 0): { 
   const increase = thresholdIncrease(sentences.length)
   let maxScore = Number.NEGATIVE_INFINITY
   for (let first = 0; first < sentences.length; first++) {
-    const window = { wordWeight: 0, wordFeatures: 0, conceptWeight: 0, conceptFeatures: 0, hasNonAscii: false }
+    const window: Omit<Sentence, "from" | "to"> = { ...EMPTY_WINDOW }
     for (let last = first; last < Math.min(sentences.length, first + WINDOW_SENTENCES); last++) {
       const sentence = sentences[last]
       if (!sentence) break
@@ -66,7 +69,7 @@ export function scoreInjections(text: string, budget: WorkBudget, bonus = 0): { 
       window.wordFeatures += sentence.wordFeatures
       window.conceptWeight += sentence.conceptWeight
       window.conceptFeatures += sentence.conceptFeatures
-      window.hasNonAscii ||= sentence.hasNonAscii
+      window.script = maxScript(window.script, sentence.script)
       const factors = lengthFactors(window)
       const score = bonus + BIAS + (window.wordWeight * factors.word + window.conceptWeight * factors.concept) * SCALE
       maxScore = Math.max(maxScore, score)
@@ -82,11 +85,15 @@ export function thresholdIncrease(sentences: number): number {
 }
 
 /**
- * Separate thresholds, because scores of English and other languages differ: much of the training data is English
- * documentation.
+ * Separate thresholds, because scores of languages differ: much of the training data is English documentation, and
+ * ordinary prompts in other alphabets resemble attacks less often.
  */
-export function thresholdOf({ hasNonAscii }: Pick<Sentence, "hasNonAscii">): number {
-  return hasNonAscii ? FOREIGN_THRESHOLD : THRESHOLD
+export function thresholdOf({ script }: Pick<Sentence, "script">): number {
+  return THRESHOLDS[script]
+}
+
+export function maxScript(one: Script, other: Script): Script {
+  return one > other ? one : other
 }
 
 type FeatureCounts = Pick<Sentence, "wordFeatures" | "conceptFeatures">
