@@ -21,14 +21,17 @@ const RACE_MS = 100
 
 /**
  * Locks the state folder for `pid`: this process, or one that outlives it. Returns the reason if another process has
- * it.
+ * it. The lock of another container is taken over if that does not touch it for `silentMs`.
  */
-export async function lock(stateDir: string, pid = process.pid): Promise<Lock | { reason: string }> {
+export async function lock(
+  stateDir: string,
+  { pid = process.pid, silentMs = SILENT_MS } = {},
+): Promise<Lock | { reason: string }> {
   const file = `${stateDir}.lock`
   mkdirSync(path.dirname(file), { recursive: true })
   const self = { pid, space: processSpace() }
   const left = read(file)
-  if (left && !isVisible(left, self) && (await isTouched(file))) {
+  if (left && !isVisible(left, self) && (await isTouched(file, silentMs))) {
     return { reason: `${stateDir} is in use by another container or machine.` }
   }
   if (left && isVisible(left, self) && !isInUse(left, self)) await Promise.all(left.runtimes.map(endRuntime))
@@ -65,10 +68,10 @@ function processSpace(): string {
   }
 }
 
-async function isTouched(file: string): Promise<boolean> {
+async function isTouched(file: string, silentMs: number): Promise<boolean> {
   const timeOf = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs
   const before = timeOf()
-  const deadline = Date.now() + SILENT_MS
+  const deadline = Date.now() + silentMs
   while (timeOf() === before && Date.now() < deadline) await setTimeout(50)
   return ![undefined, before].includes(timeOf())
 }
