@@ -20,7 +20,7 @@ async function prepare(): Promise<void> {
   ensurePython()
   if (process.env["WRANGLER_COMMAND"] !== "dev") return
   const stateDir = path.join(root, ".wrangler/state")
-  const locked = await lock(stateDir, ancestorOf(process.pid, "wrangler"))
+  const locked = await lock(stateDir, { pid: ancestorOf(process.pid, "wrangler") })
   if ("reason" in locked) throw new Error(`${locked.reason} End npm start before you run wrangler dev.`)
   const devVars = path.join(root, ".dev.vars")
   const secrets = ensureDevVars(devVars)
