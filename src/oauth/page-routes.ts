@@ -59,13 +59,12 @@ authPage.post("/", validate("query", AuthQuery), acceptForm, validForm, async (c
   }
   if (form.action === "sign_in") return signIn(c, appRequest, session, form.api_key)
   if (form.action === "sign_out") return redirect(c, `/auth?${appRequest.query}`, newSession(null, Date.now()))
-  const { callback_url: callbackUrl } = appRequest.request
-  if (form.action === "deny") return redirect(c, withParameters(callbackUrl, { error: "access_denied" }), session)
+  if (form.action === "deny") return redirect(c, callbackOf(appRequest, { error: "access_denied" }), session)
   const principal = session.keyHash === null ? undefined : await principalByHash(session.keyHash, c.env, Date.now())
   if (!principal) return showSignIn(c, appRequest, newSession(null, Date.now()), "Sign in again.")
   const { code } = await approve(c, appRequest.request, principal)
   // The approval ends the session: the next app needs a new sign-in.
-  return redirect(c, withParameters(callbackUrl, { code }), newSession(null, Date.now()))
+  return redirect(c, callbackOf(appRequest, { code }), newSession(null, Date.now()))
 })
 
 authPage.onError((thrown, c) => {
@@ -75,6 +74,14 @@ authPage.onError((thrown, c) => {
 })
 
 type AppRequest = { request: CodeRequest; query: string }
+
+/** OAuth libraries compare `state` with the one they sent. One in the callback URL itself is returned with it. */
+function callbackOf({ request, query }: AppRequest, parameters: Readonly<Record<string, string>>): string {
+  const { callback_url: callbackUrl } = request
+  const state = new URLSearchParams(query).get("state")
+  const isKept = state === null || new URL(callbackUrl).searchParams.has("state")
+  return withParameters(callbackUrl, isKept ? parameters : { ...parameters, state })
+}
 
 function queryOf(c: Context<App>): string {
   return new URL(c.req.url).search.slice(1)

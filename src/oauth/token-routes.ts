@@ -105,7 +105,10 @@ async function readForm(c: Context<App>): Promise<URLSearchParams | undefined> {
 
 function refusalOf(form: URLSearchParams): Refused | undefined {
   const grant = form.get("grant_type")
-  if (grant && grant !== GRANT) return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.`)
+  if (grant && grant !== GRANT) {
+    const forApps = grant === "authorization_code" ? " The code of an app is exchanged at POST /auth/keys." : ""
+    return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.${forApps}`)
+  }
   for (const name of REQUIRED) if (!form.get(name)) return refused("invalid_request", `${name}: is required.`)
   const twice = [...REQUIRED, ...OPTIONAL].find((name) => form.getAll(name).length > 1)
   if (twice) return refused("invalid_request", `${twice}: is given twice.`)

@@ -243,13 +243,13 @@ describe("the authorization page", () => {
   const cookieOf = (answer: Response) => answer.headers.get("set-cookie")?.split(";")[0] ?? ""
   const tokenIn = (html: string) => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ""
 
-  async function signedIn(key: string) {
-    const first = await visit()
+  async function signedIn(key: string, query = QUERY) {
+    const first = await visit("", query)
     const token = tokenIn(await first.text())
-    const entered = await send(cookieOf(first), { action: "sign_in", token, api_key: key })
-    expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${QUERY}`])
+    const entered = await send(cookieOf(first), { action: "sign_in", token, api_key: key }, query)
+    expect([entered.status, entered.headers.get("location")]).toEqual([303, `/auth?${query}`])
     const cookie = cookieOf(entered)
-    const consent = await visit(cookie)
+    const consent = await visit(cookie, query)
     const html = await consent.text()
     return { cookie, html, token: tokenIn(html), policy: consent.headers.get("content-security-policy") }
   }
@@ -310,6 +310,20 @@ describe("the authorization page", () => {
     expect(refused.headers.get("location")).toBe("https://app.example/back?state=1&error=access_denied")
     const { data } = await expectJson<{ data: { action: string }[] }>(200, workspace.manage.get("/audit"))
     expect(data.map(({ action }) => action)).not.toContain("oauth_code.create")
+  })
+
+  test.each([
+    ["state", "https://app.example/back", "a b&c=d", "a b&c=d"],
+    ["the state of the callback URL", "https://app.example/back?state=1", "2", "1"],
+  ])("returns %s to the app, on approval and on denial", async (_, callback_url, state, returned) => {
+    const workspace = await newWorkspace()
+    const query = new URLSearchParams({ callback_url, state, ...S256 }).toString()
+    for (const action of ["approve", "deny"]) {
+      const { cookie, token } = await signedIn(workspace.key, query)
+      const answer = new URL((await send(cookie, { action, token }, query)).headers.get("location") ?? "")
+      expect(answer.searchParams.getAll("state")).toEqual([returned])
+      expect(answer.searchParams.has(action === "deny" ? "error" : "code")).toBe(true)
+    }
   })
 
   test("forbids framing and scripts and protects its cookie", async () => {

@@ -195,6 +195,13 @@ describe("workload identity", () => {
     expect(await expectJson(400, exchange(fields))).toMatchObject({ error: "unsupported_grant_type" })
   })
 
+  test("names the operation that exchanges the code of an app", async () => {
+    expect(await expectJson(400, exchange({ grant_type: "authorization_code", code: "x" }))).toEqual({
+      error: "unsupported_grant_type",
+      error_description: expect.stringContaining("POST /auth/keys"),
+    })
+  })
+
   test("allows empty optional parameters and rejects repeated ones", async () => {
     const subject_token = await sign(claims())
     await expectJson(200, exchange({ subject_token, scope: "", requested_token_type: "" }))
