@@ -16,11 +16,20 @@ export function newFunctionName(wanted: string, takenNames: Set<string>): string
   return name
 }
 
-/** The text of a result; other content as JSON. */
+/** The text of a result. Models would read base64 as text, so only the type and size of binary content are stated. */
 export function textOfResult({ content, structuredContent }: Json): string {
-  const parts = objectsOf(content).map((part) =>
-    typeof part["text"] === "string" ? part["text"] : JSON.stringify(part),
-  )
+  const parts = objectsOf(content).map((part) => {
+    if (typeof part["text"] === "string") return part["text"]
+    return descriptionOfBytes(isObject(part["resource"]) ? part["resource"] : part) ?? JSON.stringify(part)
+  })
   if (parts.length > 0) return parts.join("\n")
   return isObject(structuredContent) ? JSON.stringify(structuredContent) : ""
+}
+
+function descriptionOfBytes({ data, blob, mimeType, uri }: Json): string | undefined {
+  const base64 = [data, blob].find((value) => typeof value === "string")
+  if (base64 === undefined) return undefined
+  const size = Math.floor((base64.replace(/=+$/, "").length * 3) / 4)
+  const subject = [uri, mimeType].filter((value) => typeof value === "string").join(", ")
+  return `[${subject || "binary data"}, ${size} bytes, not shown]`
 }
