@@ -109,7 +109,10 @@ async function requireUsers(request: ScimRequest, ids: ReadonlySet<string>): Pro
   const unknown = await findUnknownUsers(request.db, directoryOf(request), [...ids])
   if (unknown.length > 0) {
     const unknownIds = unknown.map((id) => id.slice(0, 100)).join(", ")
-    throw invalid("invalidValue", `members: no users of this directory: ${unknownIds}. Push the users first.`)
+    throw invalid(
+      "invalidValue",
+      `members: no users of this directory: ${unknownIds}. Members are users, pushed before the group; groups within groups are not supported.`,
+    )
   }
 }
 

@@ -312,6 +312,18 @@ test("members of a group are writable by value only", async () => {
   })
 })
 
+test("a group as a member of a group is rejected with the reason", async () => {
+  const { push } = await newDirectory()
+  const [outer, inner] = [await addGroup(push, "Crew"), await addGroup(push, "Watch")]
+  const nested = { displayName: "Fleet", members: [{ value: inner.id, type: "Group" }] }
+  const add = patch({ op: "Add", path: "members", value: [{ value: inner.id }] })
+  for (const answer of [push("POST", "/Groups", nested), push("PATCH", `/Groups/${outer.id}`, add)]) {
+    const failure = await expectJson<Failure>(400, answer)
+    expect(failure).toMatchObject({ scimType: "invalidValue" })
+    expect(failure.detail).toContain("groups within groups are not supported")
+  }
+})
+
 test("a group accepts a thousand operations in order", async () => {
   const { push } = await newDirectory()
   const [a, b] = [await addUser(push, "a"), await addUser(push, "b")]
