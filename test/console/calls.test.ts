@@ -45,7 +45,7 @@ describe.runIf(hasChromium)("calls", () => {
         .getByRole("link")
         .click()
       const call = page.getByRole("complementary", { name: "Call" })
-      await call.getByRole("list", { name: "Attempts" }).getByText("Embedded 503").waitFor()
+      await call.getByRole("list", { name: "Path of the call" }).getByText("Embedded 503").waitFor()
       await call.getByText("nothing charged").waitFor()
       expect(page.url()).toMatch(/\/calls\/gen-[^?]+\?status=failed/)
       await call.getByRole("link", { name: "Replay in the playground" }).click()

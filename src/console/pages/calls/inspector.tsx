@@ -12,8 +12,9 @@ import { Status } from "../../ui/status.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { describeOutcome, toneOf } from "./columns.tsx"
 import { callHref } from "./filters.ts"
+import { CallPath } from "./call-path.tsx"
 import { LoggedContent } from "./logged-content.tsx"
-import { Arithmetic, Held, timeLine, Trail, Waterfall } from "./story.tsx"
+import { Arithmetic, Held, timeLine } from "./story.tsx"
 
 type Props = { id: string; rows: readonly Call[] }
 
@@ -85,29 +86,13 @@ function Story({ story }: { story: CallStory }) {
         )}
         <Actions story={story} />
       </div>
-      <Section title="Attempts">
-        <Trail story={story} />
-      </Section>
-      <Section title="Times">
-        <Waterfall story={story} />
+      <Section title="Path">
+        <CallPath story={story} />
       </Section>
       <Section title="Cost">
         <Arithmetic story={story} />
         <Held story={story} />
       </Section>
-      {story.guardrails.length > 0 && (
-        <Section title="Guardrails">
-          <ul class="stack tight">
-            {story.guardrails.map(({ id, name, action, patterns }) => (
-              <li key={id} class="row">
-                <Status tone={action === "block" ? "bad" : "warn"}>{action}</Status>
-                <Chip kind="guardrail" id={id} label={name} />
-                <span class="quiet">{patterns.join(", ")}</span>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
       <Section title="Details">
         <dl class="facts">
           <dt>Time</dt>
