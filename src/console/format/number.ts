@@ -1,3 +1,8 @@
+import { signal } from "@preact/signals"
+
+/** Whether amounts are shown to the nano-dollar: the user's choice in the session menu. */
+export const hasExactAmounts = signal(false)
+
 /** `12,345.678`. Without Intl, whose first formatter takes longer than all numbers of a page. */
 function grouped(digits: string): string {
   const [whole = "", fraction] = digits.split(".")
@@ -31,9 +36,10 @@ export function compact(value: number): string {
 
 /**
  * USD with significant digits: two decimals from one dollar, otherwise three significant digits. Charges are never
- * rounded to zero.
+ * rounded to zero. With exact amounts, every digit.
  */
 export function usd(value: number): string {
+  if (hasExactAmounts.value) return exactUsd(value)
   const sign = value < 0 ? "−" : ""
   const amount = Math.abs(value)
   if (amount === 0) return "$0"
@@ -49,7 +55,7 @@ export function exactUsd(value: number): string {
   const text = Math.abs(value)
     .toFixed(9)
     .replace(/(\.\d\d\d*?)0+$/, "$1")
-  return `${value < 0 ? "−" : ""}$${text}`
+  return `${value < 0 ? "−" : ""}$${grouped(text)}`
 }
 
 /** The API has prices in USD per token; people compare them per million. */

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
+import { hasExactAmounts } from "../format/number.ts"
 import { useAll } from "../api/pages.ts"
 import type { Workspace } from "../api/types.ts"
 import { entries, type Entry } from "../routes.ts"
 import { openQuestions, useQuestions } from "../state/questions.ts"
 import { path } from "../state/router.ts"
 import { chooseWorkspace, forgetWorkspace, may, session, signOut, workspaceId } from "../state/session.ts"
+import { toggleExactAmounts } from "../state/amounts.ts"
 import { theme, type Theme } from "../state/theme.ts"
 import { Icon } from "../ui/icon.tsx"
 import { Menu } from "../ui/menu.tsx"
@@ -176,6 +178,11 @@ function AccountMenu() {
             {theme.value === value && <Icon name="check" />}
           </button>
         ))}
+        <hr />
+        <button type="button" aria-pressed={hasExactAmounts.value} onClick={toggleExactAmounts}>
+          <span class="grow">Exact amounts</span>
+          {hasExactAmounts.value ? <Icon name="check" /> : <kbd>$</kbd>}
+        </button>
         <hr />
         <button type="button" onClick={openHelp}>
           <span class="grow">Keyboard</span>

@@ -1,5 +1,6 @@
 import { useLayoutEffect } from "preact/hooks"
 import { signal } from "@preact/signals"
+import { toggleExactAmounts } from "../state/amounts.ts"
 
 /** Which of the shell's dialogs is open. */
 export const openDialog = signal<"palette" | "help" | null>(null)
@@ -20,6 +21,7 @@ export const SHORTCUTS = [
   ["j, k", "Next and previous row"],
   ["Enter", "Open the row"],
   ["Esc", "Close, or back to the list"],
+  ["$", "Exact or rounded amounts"],
   ["?", "This list"],
 ] as const
 
@@ -72,6 +74,7 @@ addEventListener("keydown", (event) => {
   if (isTyping(event.target)) return
   if (event.key === "?") openHelp()
   else if (event.key === "/") document.querySelector<HTMLElement>("[data-filter]")?.focus()
+  else if (event.key === "$") toggleExactAmounts()
   else if (event.key === "j") moveRow(1)
   else if (event.key === "k") moveRow(-1)
   else return

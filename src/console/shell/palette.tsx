@@ -1,3 +1,4 @@
+import { hasExactAmounts } from "../format/number.ts"
 import { matches, termsOf } from "../format/search.ts"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { api } from "../api/client.ts"
@@ -6,6 +7,7 @@ import { useGet, useQuery } from "../api/query.ts"
 import type { ApiKey, List, Model } from "../api/types.ts"
 import { navigate } from "../state/router.ts"
 import { may, signOut } from "../state/session.ts"
+import { toggleExactAmounts } from "../state/amounts.ts"
 import { theme } from "../state/theme.ts"
 import { type ChipKind, hrefOf } from "../ui/chip.tsx"
 import { Dialog } from "../ui/dialog.tsx"
@@ -50,6 +52,12 @@ function actions(): Item[] {
       label: theme.value === "dark" ? "Use the light theme" : "Use the dark theme",
       icon: "sun",
       run: () => (theme.value = theme.value === "dark" ? "light" : "dark"),
+    },
+    {
+      kind: "Action",
+      label: hasExactAmounts.value ? "Round amounts" : "Show exact amounts",
+      icon: "overview",
+      run: toggleExactAmounts,
     },
     { kind: "Action", label: "Components of this console", icon: "docs", run: () => navigate("/console/components") },
     { kind: "Action", label: "Keyboard shortcuts", icon: "docs", run: openHelp },

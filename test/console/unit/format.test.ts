@@ -4,7 +4,16 @@ import { toCsv } from "../../../src/console/format/csv.ts"
 import { calendarOf } from "../../../src/console/format/calendar.ts"
 import { duration } from "../../../src/console/format/duration.ts"
 import { batchProviders, findProvider, providerName } from "../../../src/console/format/provider.ts"
-import { change, compact, count, exactUsd, perToken, pricePerMillion, usd } from "../../../src/console/format/number.ts"
+import {
+  change,
+  compact,
+  count,
+  exactUsd,
+  hasExactAmounts,
+  perToken,
+  pricePerMillion,
+  usd,
+} from "../../../src/console/format/number.ts"
 
 test("amounts show the significant digits, and never round a charge to zero", () => {
   expect([0, 0.000000001, 0.00000042, 0.0234, 0.5, 1, 1234.5].map(usd)).toEqual([
@@ -26,9 +35,29 @@ test("amounts show the significant digits, and never round a charge to zero", ()
 test("the exact amount has every nano-dollar", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 10 ** 14 }), (nano) => {
-      expect(Math.round(Number(exactUsd(nano / 1e9).slice(1)) * 1e9)).toBe(nano)
+      expect(
+        Math.round(
+          Number(
+            exactUsd(nano / 1e9)
+              .slice(1)
+              .replaceAll(",", ""),
+          ) * 1e9,
+        ),
+      ).toBe(nano)
     }),
   )
+})
+
+test("with exact amounts, no digit of an amount is rounded", () => {
+  hasExactAmounts.value = true
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10 ** 14 }), (nano) => {
+      expect(usd(nano / 1e9)).toBe(exactUsd(nano / 1e9))
+    }),
+  )
+  hasExactAmounts.value = false
+  expect(exactUsd(1234567.000412501)).toBe("$1,234,567.000412501")
+  expect(usd(1234567.000412501)).toBe("$1,234,567.00")
 })
 
 test("a price per million tokens converts exactly to a price per token", () => {

@@ -58,7 +58,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "cost",
     label: "Cost",
-    width: "88px",
+    width: "var(--money)",
     align: "right",
     narrow: "lead",
     cell: ({ cost }) => <Money value={cost} />,

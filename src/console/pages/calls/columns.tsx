@@ -180,7 +180,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     id: "cost",
     name: "Cost",
     label: "Cost",
-    width: "92px",
+    width: "var(--money)",
     align: "right",
     cell: ({ cost, byok_cost }) => <Money value={cost + byok_cost} />,
   },

@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<Line>[] = [
   {
     id: "amount",
     label: "Amount",
-    width: "100px",
+    width: "var(--money)",
     align: "right",
     narrow: "lead",
     cell: ({ amount }) => <Money value={amount} />,

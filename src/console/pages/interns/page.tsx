@@ -119,7 +119,7 @@ function columnsOf(open: ReadonlyMap<string, OpenQuestion>): Column<Intern>[] {
       id: "cost",
       label: "Today",
       narrowLabel: "today",
-      width: "84px",
+      width: "var(--money)",
       align: "right",
       cell: ({ usage_daily: today }) => <Money value={today} />,
     },

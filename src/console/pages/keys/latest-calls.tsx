@@ -41,7 +41,7 @@ const callColumns: readonly Column<Call>[] = [
     narrow: "hide",
     cell: ({ duration_ms }) => <Duration ms={duration_ms} />,
   },
-  { id: "cost", label: "Cost", width: "96px", align: "right", cell: ({ cost }) => <Money value={cost} /> },
+  { id: "cost", label: "Cost", width: "var(--money)", align: "right", cell: ({ cost }) => <Money value={cost} /> },
 ]
 
 /** The latest calls of a key. */

@@ -66,7 +66,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
   {
     id: "month",
     label: "This month",
-    width: "88px",
+    width: "var(--money)",
     align: "right",
     narrow: "lead",
     cell: ({ usage_monthly }) => <Money value={usage_monthly} />,

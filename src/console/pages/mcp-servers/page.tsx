@@ -67,7 +67,7 @@ const columns: readonly Column<ServerRow>[] = [
   {
     id: "cost",
     label: "Spent",
-    width: "88px",
+    width: "var(--money)",
     align: "right",
     narrowLabel: "spent:",
     cell: ({ cost }) => <Money value={cost} />,

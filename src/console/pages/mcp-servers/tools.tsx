@@ -58,7 +58,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "price",
     label: "Price",
-    width: "80px",
+    width: "var(--money)",
     align: "right",
     narrow: "hide",
     cell: ({ price }) => <Money value={price} />,
@@ -76,7 +76,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "cost",
     label: "Spent",
-    width: "88px",
+    width: "var(--money)",
     align: "right",
     narrowLabel: "spent:",
     cell: ({ usage }) => <Money value={usage?.cost ?? 0} />,

@@ -100,7 +100,7 @@ function columns(internId: string): Column<InternSession>[] {
     {
       id: "cost",
       label: "Cost",
-      width: "96px",
+      width: "var(--money)",
       align: "right",
       cell: ({ usage }) => <Money value={usage?.cost ?? 0} />,
     },
