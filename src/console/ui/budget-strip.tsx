@@ -7,6 +7,7 @@ import { Check, TextField } from "./field.tsx"
 import { Meter } from "./meter.tsx"
 import { useSubmit } from "./use-submit.ts"
 import { Money } from "./values.tsx"
+import { Reset, WindowStrip } from "./window-strip.tsx"
 
 /** `spent_usd`, `held_usd` and `include_byok`: of budgets that have them. */
 export type Budget = {
@@ -66,7 +67,7 @@ export function BudgetStrip({ budgets, pathOf, isEditable, hasByok = false, onCh
                   />
                 )}
               </span>
-              <Use budget={byInterval.get(interval)} />
+              {byInterval.has(interval) && <Use budget={byInterval.get(interval)} interval={interval} />}
             </>
           )}
         </li>
@@ -77,8 +78,8 @@ export function BudgetStrip({ budgets, pathOf, isEditable, hasByok = false, onCh
 
 const WARN_SHARE = 0.8
 
-function Use({ budget }: { budget: Budget | undefined }) {
-  if (budget?.spent_usd === undefined) return null
+function Use({ budget, interval }: { budget: Budget | undefined; interval: string }) {
+  if (budget?.spent_usd === undefined) return <WindowStrip interval={interval} />
   const { limit_usd: max, spent_usd: spent, held_usd: held = 0, include_byok: hasByok } = budget
   const spending = `${usd(spent)} spent${held > 0 ? `, ${usd(held)} held` : ""}`
   return (
@@ -90,9 +91,14 @@ function Use({ budget }: { budget: Budget | undefined }) {
         tone={spent + held >= max ? "bad" : spent + held >= max * WARN_SHARE ? "warn" : undefined}
         label={spending}
       />
+      {/* As wide as the meter: spend that is ahead of the time is visible. */}
+      <WindowStrip interval={interval} />
       <span class="quiet small">
         {spending}
         {hasByok && ", BYOK included"}
+      </span>
+      <span class="quiet small">
+        <Reset interval={interval} />
       </span>
     </>
   )

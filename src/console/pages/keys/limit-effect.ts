@@ -1,4 +1,4 @@
-import { resetAt } from "./reset.ts"
+import { resetAt } from "../../format/windows.ts"
 
 const DAY = 86_400_000
 

@@ -2,7 +2,7 @@ import type { ApiKey } from "../../api/types.ts"
 import { usd } from "../../format/number.ts"
 import { absolute } from "../../format/time.ts"
 import type { Tone } from "../../ui/status.tsx"
-import { resetAt } from "./reset.ts"
+import { resetAt } from "../../format/windows.ts"
 
 /** Describes whether a key works and, if not, why and until when. */
 export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } {
