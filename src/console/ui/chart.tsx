@@ -1,9 +1,10 @@
 import type uPlot from "uplot"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { absolute, dayMonth, hourMinute } from "../format/time.ts"
+import { useNarrow } from "../state/screen.ts"
 import { isDark } from "../state/theme.ts"
 import { setQuery } from "../state/router.ts"
-import { type Series, seriesColor } from "./series.ts"
+import { MAX_DIRECT, type Series, seriesColor, spread } from "./series.ts"
 
 type Props = {
   label: string
@@ -21,13 +22,20 @@ type Props = {
 /** Pages that open with a chart call it while they load, before their requests occupy the connections. */
 export const loadDrawing = () => import("./uplot.ts")
 
+const LABEL_WIDTH = 172
+const LABEL_GAP = 18
+/** Of the axis of times, below the plot. */
+const AXIS_HEIGHT = 50
+
 type Hover = { index: number; left: number } | undefined
 
 /** Stacked bars or lines from zero. Hover shows all series, a drag selects a range, a click opens a step. */
 export function Chart({ label, times, series, kind, format, height = 220, stepMs, onStep }: Props) {
   const target = useRef<HTMLDivElement>(null)
   const [hover, setHover] = useState<Hover>()
+  const [ends, setEnds] = useState<readonly number[]>([])
   const dark = isDark.value
+  const isDirect = series.length <= MAX_DIRECT && !useNarrow()
   useEffect(() => void loadDrawing().catch(() => {}), [])
   useEffect(() => {
     const element = target.current
@@ -45,6 +53,8 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
         format,
         height,
         stepMs,
+        labelWidth: isDirect ? LABEL_WIDTH : 0,
+        onEnds: setEnds,
         onHover: setHover,
         onBrush: chooseRange,
         onStep: (index) => {
@@ -60,15 +70,21 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
       resized.disconnect()
       chart?.destroy()
     }
-  }, [times, series, kind, height, stepMs, dark, format])
+  }, [times, series, kind, height, stepMs, dark, format, isDirect])
+  const labelTops = isDirect ? spread(ends, LABEL_GAP, height - AXIS_HEIGHT) : []
   return (
     <figure class={`chart ${onStep ? "opens" : ""}`} aria-label={label}>
       <div ref={target} style={{ height: `${height}px` }} aria-hidden="true" />
       {hover && <Tip hover={hover} times={times} series={series} format={format} stepMs={stepMs} />}
       <figcaption>
-        <ul class="legend">
+        <ul class={isDirect ? "labels" : "legend"}>
           {series.map((each, index) => (
-            <li key={each.label} class="truncate" dir="auto">
+            <li
+              key={each.label}
+              class="truncate"
+              dir="auto"
+              {...(isDirect && { style: { top: `${labelTops[index] ?? 0}px` } })}
+            >
               <i style={{ background: seriesColor(index, each.label) }} />
               <bdi>{each.label}</bdi>
             </li>

@@ -10,6 +10,10 @@ type Drawing = {
   format: (value: number) => string
   height: number
   stepMs: number
+  /** Space for labels at the right of the plot, in pixels; 0 without. */
+  labelWidth: number
+  /** Where each series ends, from the top of the chart, in pixels. */
+  onEnds: (tops: readonly number[]) => void
   onHover: (hover: { index: number; left: number } | undefined) => void
   onBrush: (from: number, to: number) => void
   /** A click without a drag. */
@@ -101,8 +105,15 @@ function widthOf({ ctx }: uPlot, labels: readonly (string | null)[], font: strin
   return Math.ceil(Math.max(MIN_AXIS_WIDTH, ...widths.map((width) => width + LABEL_GAP)))
 }
 
+/** The value at which the label of each series is: the end of a line, the middle of the last segment of bars. */
+function endsOf(values: readonly (readonly (number | null)[])[], kind: "bars" | "line"): number[] {
+  if (kind === "line") return values.map((each) => each.findLast((value) => value !== null) ?? 0)
+  const tops = values.map((each) => each.at(-1) ?? 0).toReversed()
+  return tops.map((top, index) => (top + (tops[index - 1] ?? 0)) / 2)
+}
+
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
-  const { times, series, kind, height, stepMs, onHover, onBrush, onStep } = drawing
+  const { times, series, kind, height, stepMs, labelWidth, onEnds, onHover, onBrush, onStep } = drawing
   const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
@@ -115,7 +126,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
       height,
       legend: { show: false },
       // Half of the last label may be right of the last step.
-      padding: [8, 28, 0, 0],
+      padding: [8, Math.max(28, labelWidth), 0, 0],
       cursor: { y: false, points: { show: kind === "line" }, drag: { x: true, y: false, setScale: false } },
       scales: {
         x: { range: [(first - margin) / 1000, (last + margin) / 1000] },
@@ -132,6 +143,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
               isDrag = false
             }),
         ],
+        draw: [(self) => onEnds(endsOf(values, kind).map((value) => self.valToPos(value, "y") + self.over.offsetTop))],
         setCursor: [
           ({ cursor: { idx, left }, over }) =>
             onHover(

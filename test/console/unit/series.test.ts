@@ -1,4 +1,6 @@
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { spread } from "../../../src/console/ui/series.ts"
 import { toSeries } from "../../../src/console/pages/overview/series.ts"
 
 const times = [0, 60_000]
@@ -24,4 +26,19 @@ test("means cover the models with the most calls, are null in a step without cal
   // Only failed calls: without a time to first token.
   const failed = toSeries([row("a", 0, { latency: 0, requests: 0 })], { ...shared, metric: "latency", isRate: true })
   expect(failed[0]?.values).toEqual([null, null])
+})
+
+test("labels beside a chart keep their order, never overlap and stay inside", () => {
+  expect(spread([10, 12, 100], 18, 150)).toEqual([10, 28, 100])
+  expect(spread([149, 150], 18, 150)).toEqual([132, 150])
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 3 }), (tops) => {
+      const placed = spread(tops, 18, 150).toSorted((a, b) => a - b)
+      for (const [index, top] of placed.entries()) {
+        expect(top).toBeGreaterThanOrEqual(0)
+        expect(top).toBeLessThanOrEqual(150)
+        if (index > 0) expect(top - (placed[index - 1] ?? 0)).toBeGreaterThanOrEqual(18)
+      }
+    }),
+  )
 })
