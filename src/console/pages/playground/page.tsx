@@ -19,11 +19,12 @@ import { Composer } from "./composer.tsx"
 import { CodeDialog, HistoryDialog, ShareDialog } from "./dialogs.tsx"
 import { faultsIn } from "./faults.ts"
 import { fromLink } from "./history.ts"
-import { NO_SETTINGS, presetOf } from "./request.ts"
+import { changedSettings, NO_SETTINGS, presetOf } from "./request.ts"
 import { replayOf } from "./replay.ts"
 import { RequestPanel } from "./request-panel.tsx"
 import {
   addColumn,
+  fault,
   columns,
   draft,
   MAX_COLUMNS,
@@ -101,13 +102,26 @@ function SavePreset({ onClose }: { onClose: () => void }) {
 }
 
 type OpenDialog = "code" | "share" | "history" | "preset" | null
-const wideScreen = matchMedia("(min-width: 1100px)")
+
+const PANEL = "console.playground.request"
+
+/** Whether the settings are beside the conversation: the last choice of the user. */
+function usePanel(): readonly [boolean, () => void] {
+  const [isOpen, setOpen] = useState(() => localStorage.getItem(PANEL) === "open")
+  const toggle = () => {
+    if (isOpen) localStorage.removeItem(PANEL)
+    else localStorage.setItem(PANEL, "open")
+    setOpen(!isOpen)
+  }
+  return [isOpen, toggle]
+}
 
 export default function PlaygroundPage() {
   usePrefetch()
   const list = useGet<List<Model>>("/models")
   const [dialog, setDialog] = useState<OpenDialog>(null)
-  const [hasPanel, setPanel] = useState(wideScreen.matches)
+  const [hasPanel, togglePanel] = usePanel()
+  const changed = changedSettings(settings.value) + (fault.value === null ? 0 : 1)
   const models = useMemo(() => (list.data?.data ?? []).filter(writesText), [list.data])
   const byId = useMemo(() => new Map(models.map((model) => [model.id, model])), [models])
   const search = query.value.toString()
@@ -139,8 +153,8 @@ export default function PlaygroundPage() {
               ["New", startOver],
             ]}
           />
-          <Button aria-pressed={hasPanel} onClick={() => setPanel(!hasPanel)}>
-            Request
+          <Button aria-pressed={hasPanel} onClick={togglePanel}>
+            {changed === 0 ? "Request" : `Request · ${changed} set`}
           </Button>
         </>
       }

@@ -127,3 +127,10 @@ export function sampleBody(column: Column, settings: Settings, draft: string): J
   const isOpen = turns.length === 0 || draft.trim() !== ""
   return bodyOf(column.model.value, settings, isOpen ? [...messages, { role: "user", content: question }] : messages)
 }
+
+/** How many settings differ from their defaults. */
+export function changedSettings(settings: Settings): number {
+  return keysOf(NO_SETTINGS).filter((name) => settings[name] !== NO_SETTINGS[name]).length
+}
+
+const keysOf = (settings: Settings) => Object.keys(settings) as (keyof Settings)[]
