@@ -18,6 +18,8 @@ export const STATE_COLUMNS = ["last_success_at", "last_error_at", "last_error", 
 export type DestinationState = Pick<StoredOf<typeof destinations>, (typeof STATE_COLUMNS)[number]> & {
   backlog: number
   dead_letters: number
+  /** When the first pending batch is due. */
+  next_due_at: number | null
 }
 
 /** Lists and objects are JSON. */
@@ -31,6 +33,7 @@ export const NO_STATE: DestinationState = {
   paused_until: 0,
   backlog: 0,
   dead_letters: 0,
+  next_due_at: null,
 }
 
 /** Authenticated context of sealed secrets. */
@@ -175,6 +178,8 @@ export function toDestination(
     last_error: row.last_error,
     backlog: row.backlog,
     dead_letters: row.dead_letters,
+    failures: row.failures,
+    next_attempt_at: instant(row.next_due_at === null ? null : Math.max(row.next_due_at, row.paused_until)),
   }
 }
 

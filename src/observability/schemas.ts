@@ -170,6 +170,8 @@ export const Destination = z
     last_error: z.string().nullable(),
     backlog: z.int().meta({ description: "Calls that wait for a retry." }),
     dead_letters: z.int().meta({ description: "Calls that were given up; they can be redelivered." }),
+    failures: z.int().meta({ description: "Deliveries that failed since the last success." }),
+    next_attempt_at: instant.meta({ description: "When waiting calls are sent again; null if none wait." }),
   })
   .meta({ id: "ObservabilityDestination" })
 

@@ -13,7 +13,8 @@ const columns = columnNames(destinations, [...STATE_COLUMNS, "deleted_at"])
 const COLUMNS = columns.join(", ")
 const LISTED_COLUMNS = `${COLUMNS}, ${STATE_COLUMNS.join(", ")},
   (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS backlog,
-  (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters`
+  (SELECT coalesce(sum(calls), 0) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'dead') AS dead_letters,
+  (SELECT min(due_at) FROM broadcast_batches b WHERE b.destination_id = destinations.id AND state = 'pending') AS next_due_at`
 /** With the workspace key that decrypts the secrets. */
 const IN_WORKSPACE = `SELECT ${LISTED_COLUMNS},
    (SELECT master_id FROM data_keys d WHERE d.id = destinations.workspace_id AND d.organization_id = destinations.organization_id) AS masterId,

@@ -297,6 +297,8 @@ describe("a failing destination", () => {
       dead_letters: 0,
       last_error: "it returned 503",
       last_success_at: null,
+      failures: 1,
+      next_attempt_at: expect.any(String),
     })
     const before = receiver.got.length
     expect(await drainAt(since + LATER_MS)).toBeGreaterThan(since + LATER_MS)

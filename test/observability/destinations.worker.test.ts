@@ -44,6 +44,8 @@ describe("destinations", () => {
       last_error: null,
       backlog: 0,
       dead_letters: 0,
+      failures: 0,
+      next_attempt_at: null,
     })
     expect(await expectJson(200, workspace.manage.get(`${PATH}/${made.id}`))).toEqual({ data: made })
     const { hash } = await newKey(workspace)

@@ -12,7 +12,7 @@ export type BatchRow = StoredOf<typeof broadcastBatches>
 
 const columns = columnNames(broadcastBatches)
 const BATCH_COLUMNS = columns.join(", ")
-const OF_WORKSPACE = `SELECT d.*, k.master_id AS masterId, k.wrapped, 0 AS backlog, 0 AS dead_letters,
+const OF_WORKSPACE = `SELECT d.*, k.master_id AS masterId, k.wrapped, 0 AS backlog, 0 AS dead_letters, NULL AS next_due_at,
    d.enabled = 1 AND w.deleted_at IS NULL
      AND coalesce(json_extract(w.settings, '$.is_observability_broadcast_enabled'), 0) = 1 AS isActive
  FROM destinations d JOIN workspaces w ON w.id = d.workspace_id

@@ -1,11 +1,13 @@
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import type * as z from "zod"
+import type { AlertRecord } from "../../../alerts/schemas.ts"
 import type { Probe as ProbeSchema } from "../../../observability/schemas.ts"
 import { api, ApiError, withParams } from "../../api/client.ts"
 import { useAll } from "../../api/pages.ts"
-import { invalidate } from "../../api/query.ts"
-import { count } from "../../format/number.ts"
-import { workspaceId } from "../../state/session.ts"
+import { invalidate, useGet } from "../../api/query.ts"
+import type { List } from "../../api/types.ts"
+import { count, plural } from "../../format/number.ts"
+import { may, workspaceId } from "../../state/session.ts"
 import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
@@ -14,9 +16,11 @@ import { Status, type Tone } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
 import { type Destination, DestinationForm } from "./destination-form.tsx"
 
+type Alert = z.infer<typeof AlertRecord>
 type Probe = z.infer<typeof ProbeSchema>
 
 const PATH = "/observability/destinations"
+const MAX_OUTAGES = 10
 
 /** The first URL of a configuration. */
 function targetOf({ config }: Destination): string | undefined {
@@ -39,6 +43,15 @@ function Facts({ destination }: { destination: Destination }) {
           </dd>
         </>
       )}
+      {destination.backlog > 0 && (
+        <>
+          <dt>Next attempt</dt>
+          <dd>
+            <Time at={destination.next_attempt_at} />
+            {destination.failures > 0 && ` after ${plural(destination.failures, "failure")} in a row`}
+          </dd>
+        </>
+      )}
       <dt>To</dt>
       <dd>
         <code>{targetOf(destination)}</code>
@@ -51,9 +64,44 @@ function Facts({ destination }: { destination: Destination }) {
   )
 }
 
+const POLL_MS = 5_000
+
+/** Reads the states again while something waits or fails, as long as the page is seen. */
+function useLive(list: readonly Destination[] | undefined): void {
+  const isBusy = list?.some(({ enabled, backlog, failures }) => enabled && (backlog > 0 || failures > 0)) ?? false
+  useEffect(() => {
+    if (!isBusy) return undefined
+    const timer = setInterval(() => {
+      if (!document.hidden) invalidate(PATH)
+    }, POLL_MS)
+    return () => clearInterval(timer)
+  }, [isBusy])
+}
+
+/** Recorded alerts about the destination, newest first. */
+function Outages({ destination: { id, workspace_id } }: { destination: Destination }) {
+  const path = withParams("/alerts", { kind: "destination_failing", workspace_id, limit: 50 })
+  const alerts = useGet<List<Alert>>(may("alerts:read") ? path : null)
+  const recorded = alerts.data?.data.filter(({ data }) => data["destination_id"] === id).slice(0, MAX_OUTAGES) ?? []
+  if (recorded.length === 0) return null
+  return (
+    <details class="fold">
+      <summary>{plural(recorded.length, "outage")}</summary>
+      <ul class="stack tight" aria-label="Outages">
+        {recorded.map(({ id: alertId, message, created_at: at }) => (
+          <li key={alertId}>
+            <Time at={at} /> <span class="quiet">{message}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
 /** Where call records are exported. */
 export function Destinations() {
   const list = useAll<Destination>(withParams(PATH, { workspace_id: workspaceId.value }))
+  useLive(list.data?.data)
   const [isMaking, setMaking] = useState(false)
   return (
     <div class="stack">
@@ -132,6 +180,7 @@ function Card({ destination }: { destination: Destination }) {
         <Status tone={tone}>{text}</Status>
       </div>
       <Facts destination={destination} />
+      <Outages destination={destination} />
       {probe && (
         <div class={`notice ${probe.ok ? "good" : "bad"}`} role="status">
           {probe.ok ? "The test call was accepted" : "The test call was rejected"}
