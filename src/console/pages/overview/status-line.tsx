@@ -3,7 +3,9 @@ import { useGet } from "../../api/query.ts"
 import type { CallPage, Limit } from "../../api/types.ts"
 import { count, percent, usd } from "../../format/number.ts"
 import { now, relative } from "../../format/time.ts"
+import { hrefOf } from "../../ui/chip.tsx"
 import { nameOfLimit } from "../../ui/meter.tsx"
+import { describeEpisode, useEpisodes } from "../providers/history.tsx"
 import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics } from "./analytics.ts"
 import { reachedAt } from "./forecast.ts"
@@ -26,8 +28,13 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
   const refused = useGet<CallPage>(
     withParams("/calls", { from: new Date(lastHour.from).toISOString(), status: "refused", limit: 50 }),
   )
+  const recent = useEpisodes(1)
   const rows = failing.data ?? []
   const bad = rows.filter((row) => isFailing(row))
+  const failingNames = new Set(bad.map((row) => String(row["provider"])))
+  const incidents = [...(recent ?? [])]
+    .map(([provider, episodes]) => ({ provider, episode: episodes.at(-1) }))
+    .filter(({ provider, episode }) => episode !== undefined && provider !== "" && !failingNames.has(provider))
   const closest = limits?.find(({ binds }) => binds)
   const isTight = closest !== undefined && closest.limit > 0 && closest.left / closest.limit < TIGHT_SHARE
   const forecasts = (limits ?? [])
@@ -51,6 +58,15 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
             <Status tone="bad">
               {String(row["provider"])}: {count(numberIn(row, "failed_requests"))} of{" "}
               {count(numberIn(row, "requests") + numberIn(row, "failed_requests"))} calls failed in the last hour
+            </Status>
+          </a>
+        </li>
+      ))}
+      {incidents.map(({ provider, episode }) => (
+        <li key={provider}>
+          <a href={hrefOf("provider", provider)}>
+            <Status tone="warn">
+              {provider} {episode && describeEpisode(episode)}
             </Status>
           </a>
         </li>

@@ -22,6 +22,7 @@ import { Time } from "../../ui/values.tsx"
 import { Price, type ProviderListing } from "../models/page.tsx"
 import { AddProvider, TestCall } from "./add-provider.tsx"
 import { useMeasured } from "../models/health.tsx"
+import { History } from "./history.tsx"
 import { healthOf } from "./page.tsx"
 
 const modelColumns: readonly Column<Model>[] = [
@@ -92,6 +93,12 @@ export default function ProviderPage({ params }: PageProps) {
           </dd>
           <dt>Gateway's key</dt>
           <dd>{listing ? "configured" : "none: only keys of workspaces reach it"}</dd>
+          {listing?.datacenters && listing.datacenters.length > 0 && (
+            <>
+              <dt>Regions</dt>
+              <dd>{listing.datacenters.join(", ")}</dd>
+            </>
+          )}
           {listing?.status_page_url && (
             <>
               <dt>Status page</dt>
@@ -104,6 +111,10 @@ export default function ProviderPage({ params }: PageProps) {
           )}
         </dl>
         <TestCall provider={slug} />
+        <section class="stack tight">
+          <h2>History</h2>
+          <History provider={name} />
+        </section>
         <ProviderBudgets slug={slug} />
         <Credentials slug={slug} />
         <ProviderModels slug={slug} />

@@ -1,0 +1,79 @@
+import { useMemo } from "preact/hooks"
+import { withParams } from "../../api/client.ts"
+import { type Episode, episodesOf } from "../../format/episodes.ts"
+import { count } from "../../format/number.ts"
+import { absolute, hourMinute, now, relative } from "../../format/time.ts"
+import { Status } from "../../ui/status.tsx"
+import { rangeOf, useAnalytics } from "../overview/analytics.ts"
+import { numberIn, type Row, textIn } from "../overview/series.ts"
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const MAX_ROWS = 10_000
+
+const minuteOf = (row: Row) => ({
+  at: Date.parse(textIn(row, "date")),
+  calls: numberIn(row, "requests") + numberIn(row, "failed_requests"),
+  failed: numberIn(row, "failed_requests"),
+  firstToken: numberIn(row, "latency") || null,
+})
+
+/** Failures and slow answers of the last hours, by name of the provider. */
+export function useEpisodes(hours: number, provider?: string): ReadonlyMap<string, readonly Episode[]> | undefined {
+  const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
+  const rows = useAnalytics({
+    metrics: ["requests", "failed_requests", "latency"],
+    dimensions: ["provider"],
+    granularity: "minute",
+    time_range: rangeOf({ from: to - hours * HOUR, to }),
+    ...(provider !== undefined && { filters: [{ field: "provider", operator: "eq", value: provider } as const] }),
+    limit: MAX_ROWS,
+  })
+  return useMemo(() => {
+    if (!rows.data) return undefined
+    const byProvider = Map.groupBy(rows.data, (row) => textIn(row, "provider"))
+    return new Map([...byProvider].map(([name, of]) => [name, episodesOf(of.map(minuteOf))]))
+  }, [rows.data])
+}
+
+/** `was slow 14:02 to 14:09`, `fails since 14:02`. */
+export function describeEpisode({ kind, from, to }: Episode): string {
+  if (to === null) return `${kind === "slow" ? "slow" : "fails"} since ${hourMinute(from)}`
+  return `${kind === "slow" ? "was slow" : "failed"} ${hourMinute(from)} to ${hourMinute(to)}`
+}
+
+/** What happened at a provider in the last 24 hours, newest first. */
+export function History({ provider }: { provider: string }) {
+  const episodes = useEpisodes(24, provider)?.get(provider)?.toReversed()
+  if (!episodes) return null
+  if (episodes.length === 0) return <p class="quiet">Nothing: its calls were answered, at its usual speed.</p>
+  return (
+    <ul class="plain-list" aria-label="History of the last 24 hours">
+      {episodes.map((episode) => (
+        <li key={episode.from} class="row">
+          <Status tone={episode.to !== null ? "off" : episode.kind === "slow" ? "warn" : "bad"}>
+            <span title={absolute(episode.from)}>{describeEpisode(episode)}</span>
+          </Status>
+          <span class="quiet">
+            {episode.failed > 0
+              ? `${count(episode.failed)} of ${count(episode.calls)} calls failed`
+              : `${count(episode.calls)} calls`}
+          </span>
+          <span class="row tight end quiet">
+            {relative(episode.from, now.value)}
+            <a
+              href={withParams("/calls", {
+                provider,
+                from: new Date(episode.from).toISOString(),
+                to: new Date(episode.to ?? Math.max(now.value, episode.from + MINUTE)).toISOString(),
+                ...(episode.kind === "failing" && { status: "failed" }),
+              })}
+            >
+              calls
+            </a>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
