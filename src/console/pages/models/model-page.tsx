@@ -2,7 +2,7 @@ import "./models.css"
 import { useState } from "preact/hooks"
 import { api } from "../../api/client.ts"
 import { invalidate, useGet } from "../../api/query.ts"
-import type { Endpoint, EndpointOverride, Model } from "../../api/types.ts"
+import type { Endpoint, EndpointOverride, List, Model } from "../../api/types.ts"
 import { compact, count, perToken } from "../../format/number.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
@@ -20,8 +20,9 @@ import { type Column, Table } from "../../ui/table.tsx"
 import { useSubmit } from "../../ui/use-submit.ts"
 import { Count, Duration } from "../../ui/values.tsx"
 import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { Differences } from "./differences.tsx"
 import { Overrides } from "./overrides.tsx"
-import { Features, Price } from "./page.tsx"
+import { Features, Price, type ProviderListing } from "./page.tsx"
 
 type Answer = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
 
@@ -127,6 +128,7 @@ export default function ModelPage({ params }: PageProps) {
   const id = params["id"] ?? ""
   const [priced, setPriced] = useState<Endpoint>()
   const query = useGet<Answer>(`/models/${encodePath(id)}/endpoints`)
+  const providers = useGet<List<ProviderListing>>("/providers")
   const detail = useGet<{ data: Model }>(`/model/${encodePath(id)}`)
   useEscape(() => navigate("/models"), [])
   const health = useMeasured("provider", [{ field: "model", operator: "eq", value: id }])
@@ -176,6 +178,7 @@ export default function ModelPage({ params }: PageProps) {
               )}
               <p class="small quiet">{measuredOn()}</p>
             </section>
+            <Differences endpoints={data.endpoints} providers={providers.data?.data ?? []} />
             <Overrides endpoints={data.endpoints} />
             {model && (
               <section class="stack tight">

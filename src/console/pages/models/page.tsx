@@ -1,5 +1,7 @@
 import "./models.css"
 import { useMemo } from "preact/hooks"
+import type * as z from "zod"
+import type { ProviderList } from "../../../models/schemas.ts"
 import { withParams } from "../../api/client.ts"
 import { useGet } from "../../api/query.ts"
 import type { List, Model } from "../../api/types.ts"
@@ -14,16 +16,7 @@ import { type Column, Table } from "../../ui/table.tsx"
 import { Duration } from "../../ui/values.tsx"
 import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
 
-export type ProviderListing = {
-  name: string
-  slug: string
-  headquarters: string | null
-  privacy_policy_url: string | null
-  status_page_url: string | null
-  disabled: boolean
-  /** Price of a request in batches, as a share of the normal price; absent without batches. */
-  batch_price_percent?: number
-}
+export type ProviderListing = z.infer<typeof ProviderList>["data"][number]
 
 /** A price of the cheapest endpoint, per million tokens. */
 export function Price({ value }: { value: string | undefined }) {
