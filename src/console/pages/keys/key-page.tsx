@@ -12,15 +12,17 @@ import type { PageProps } from "../../state/paths.ts"
 import { useNames } from "../../state/names.ts"
 import { navigate } from "../../state/router.ts"
 import { may } from "../../state/session.ts"
-import { attempt, attemptToggle } from "../../state/toasts.ts"
+import { attempt, attemptToggle, toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { Chip } from "../../ui/chip.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
+import { InlineText } from "../../ui/inline-text.tsx"
 import { Ladder } from "../../ui/meter.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Time } from "../../ui/values.tsx"
 import { ConnectDialog } from "./connect-agent.tsx"
+import { DisabledBy } from "./disabled.tsx"
 import { EditKeyDialog, NewKeyDialog } from "./key-form.tsx"
 import { Guardrails } from "./guardrails.tsx"
 import { HoldCheck } from "./hold.tsx"
@@ -86,6 +88,16 @@ function setDisabled({ hash, name }: ApiKey, disabled: boolean): Promise<boolean
   return attemptToggle(disabled, change, (isDisabled) => `The key “${name}” is ${isDisabled ? "disabled" : "enabled"}.`)
 }
 
+async function rename({ hash, name: before }: ApiKey, name: string): Promise<void> {
+  const change = async (to: string) => {
+    await api(`/keys/${hash}`, { method: "PATCH", body: { name: to } })
+    invalidate("/keys")
+  }
+  await change(name)
+  const undo = () => void attempt(() => change(before), `The name is “${before}” again`)
+  toast("good", `The key is called “${name}”`, { label: "Undo", run: undo })
+}
+
 const NAMED = ["keys", "members"] as const
 
 function Summary({ apiKey }: { apiKey: ApiKey }) {
@@ -95,7 +107,19 @@ function Summary({ apiKey }: { apiKey: ApiKey }) {
     <dl class="facts">
       <dt>State</dt>
       <dd>
-        <Status tone={tone}>{text}</Status>
+        <span class="row tight">
+          <Status tone={tone}>{text}</Status>
+          {apiKey.disabled && <DisabledBy apiKey={apiKey} />}
+        </span>
+      </dd>
+      <dt>Name</dt>
+      <dd>
+        <InlineText
+          label="name"
+          value={apiKey.name}
+          isEditable={may("keys:write")}
+          onSave={(name) => rename(apiKey, name)}
+        />
       </dd>
       <dt>Key</dt>
       <dd>
