@@ -16,7 +16,11 @@ const at = (text: string | null) => (text === null ? null : Date.parse(text))
  * The path of a call in order, on one scale of time. The record has the duration of each attempt and when the last one
  * was sent: the attempts before it end there, one after the other.
  */
-export function pathOf({ times, trail, guardrails }: CallStory): { stages: Stage[]; from: number; to: number } {
+export function pathOf({ times, trail, guardrails }: Pick<CallStory, "times" | "trail" | "guardrails">): {
+  stages: Stage[]
+  from: number
+  to: number
+} {
   const received = Date.parse(times.received)
   const settled = Math.max(received, Date.parse(times.settled))
   const [sent, first, last] = [at(times.sent), at(times.first_token), at(times.last_token)]

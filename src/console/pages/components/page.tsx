@@ -13,11 +13,13 @@ import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
 
 import { Data } from "./data.tsx"
+import { Parts } from "./parts.tsx"
 import { Example } from "./example.tsx"
 
 const TABS = [
   { id: "controls", label: "Controls" },
   { id: "data", label: "Data" },
+  { id: "parts", label: "Calls and limits" },
   { id: "states", label: "States" },
   { id: "text", label: "Text" },
 ]
@@ -31,6 +33,7 @@ export default function ComponentsPage() {
         <Tabs label="Components" tabs={TABS} />
         {tab === "controls" && <Controls />}
         {tab === "data" && <Data />}
+        {tab === "parts" && <Parts />}
         {tab === "states" && <States />}
         {tab === "text" && <Text />}
       </div>
