@@ -58,7 +58,7 @@ export type InternSession = {
   status: "running" | "waiting" | "idle"
   open_question_id: string | null
   turns: number
-  usage: { total_tokens: number; cost?: number } | null
+  usage: { total_tokens: number; cost?: number | undefined } | null
   last_error: { reason: string; message: string } | null
   created_at: string
   updated_at: string

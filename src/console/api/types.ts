@@ -11,6 +11,7 @@ import type {
   OverrideBody as EndpointOverrideSchema,
   PublicEndpoint as EndpointSchema,
 } from "../../models/schemas.ts"
+import type { OrganizationMember as MemberSchema } from "../../members/schemas.ts"
 import type { Byok as ByokSchema } from "../../byok/schemas.ts"
 import type { Workspace as WorkspaceSchema } from "../../workspaces/schemas.ts"
 
@@ -31,12 +32,7 @@ export type McpServer = z.infer<typeof McpServerSchema>
 export type PassthroughService = z.infer<typeof ServiceSchema>
 export type Batch = z.infer<typeof BatchSchema>
 export type StoredFile = z.infer<typeof FileSchema>
-export type OrganizationMember = {
-  id: string
-  email: string
-  first_name: string | null
-  last_name: string | null
-}
+export type OrganizationMember = z.infer<typeof MemberSchema>
 export type List<T> = { data: T[]; total_count?: number }
 
 export type Session = {

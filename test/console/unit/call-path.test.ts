@@ -23,7 +23,7 @@ function attempt(duration: number, status: number | null): CallStory["trail"][nu
 }
 
 function path(times: Times, trail: CallStory["trail"], guardrails: CallStory["guardrails"] = []) {
-  return pathOf({ times, trail, guardrails } as CallStory)
+  return pathOf({ times, trail, guardrails })
 }
 
 function describe(stage: Stage): string {
