@@ -1,8 +1,17 @@
 /** Calls of one provider in one minute. */
 export type Minute = { at: number; calls: number; failed: number; firstToken: number | null }
 
-/** A time in which a provider failed or was slow; `to` is null while it lasts. */
-export type Episode = { kind: "failing" | "slow"; from: number; to: number | null; calls: number; failed: number }
+/** A time in which a provider failed or was slow. */
+export type Episode = {
+  kind: "failing" | "slow"
+  from: number
+  /** The last minute in which it did. */
+  last: number
+  /** The first normal minute after it; null without one. */
+  to: number | null
+  calls: number
+  failed: number
+}
 
 const MINUTE_MS = 60_000
 const FAILED_SHARE = 0.2
@@ -42,10 +51,11 @@ export function episodesOf(minutes: readonly Minute[]): Episode[] {
       open.to = null
       open.calls += minute.calls
       open.failed += minute.failed
+      open.last = minute.at
       lastBad = minute.at
     } else {
       if (open) open.to ??= minute.at
-      episodes.push({ kind, from: minute.at, to: null, calls: minute.calls, failed: minute.failed })
+      episodes.push({ kind, from: minute.at, last: minute.at, to: null, calls: minute.calls, failed: minute.failed })
       lastBad = minute.at
     }
   }

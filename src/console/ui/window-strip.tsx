@@ -33,5 +33,5 @@ export function WindowStrip({ interval }: { interval: string }) {
 export function Reset({ interval }: { interval: string }) {
   const to = resetAt(interval, now.value)
   if (to === null) return null
-  return <time title={absolute(to)}>resets {relative(to, now.value)}</time>
+  return <time title={absolute(to)}>resets {relative(to, now.value)}, 00:00 UTC</time>
 }

@@ -13,7 +13,7 @@ const minute = (index: number, failed: number, firstToken: number | null = 300):
 test("a provider that failed and recovered has one episode from its first bad to its first good minute", () => {
   const failures = [0, 0, 5, 9, 0, 4, 0, 0]
   expect(episodesOf(failures.map((failed, index) => minute(index, failed)))).toEqual([
-    { kind: "failing", from: 2 * MINUTE, to: 6 * MINUTE, calls: 30, failed: 18 },
+    { kind: "failing", from: 2 * MINUTE, last: 5 * MINUTE, to: 6 * MINUTE, calls: 30, failed: 18 },
   ])
 })
 

@@ -1,3 +1,4 @@
+import "./calls.css"
 import type { CallStory } from "../../api/types.ts"
 import { clock, duration } from "../../format/time.ts"
 import { Chip } from "../../ui/chip.tsx"

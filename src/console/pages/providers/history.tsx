@@ -36,10 +36,17 @@ export function useEpisodes(hours: number, provider?: string): ReadonlyMap<strin
   }, [rows.data])
 }
 
-/** `was slow 14:02 to 14:09`, `fails since 14:02`. */
-export function describeEpisode({ kind, from, to }: Episode): string {
-  if (to === null) return `${kind === "slow" ? "slow" : "fails"} since ${hourMinute(from)}`
-  return `${kind === "slow" ? "was slow" : "failed"} ${hourMinute(from)} to ${hourMinute(to)}`
+/** After this time without calls, nobody knows whether an episode lasts. */
+const SILENT_MS = 10 * MINUTE
+
+const lasts = ({ last, to }: Episode) => to === null && now.value - last < SILENT_MS
+
+/** `was slow 14:02 to 14:09`, `fails since 14:02`, `failed 14:02 to 14:05, no calls since`. */
+export function describeEpisode(episode: Episode): string {
+  const { kind, from, last, to } = episode
+  if (lasts(episode)) return `${kind === "slow" ? "slow" : "fails"} since ${hourMinute(from)}`
+  const range = `${hourMinute(from)} to ${hourMinute(to ?? last + MINUTE)}`
+  return `${kind === "slow" ? "was slow" : "failed"} ${range}${to === null ? ", no calls since" : ""}`
 }
 
 /** What happened at a provider in the last 24 hours, newest first. */
@@ -51,7 +58,7 @@ export function History({ provider }: { provider: string }) {
     <ul class="plain-list" aria-label="History of the last 24 hours">
       {episodes.map((episode) => (
         <li key={episode.from} class="row">
-          <Status tone={episode.to !== null ? "off" : episode.kind === "slow" ? "warn" : "bad"}>
+          <Status tone={!lasts(episode) ? "off" : episode.kind === "slow" ? "warn" : "bad"}>
             <span title={absolute(episode.from)}>{describeEpisode(episode)}</span>
           </Status>
           <span class="quiet">
@@ -65,7 +72,7 @@ export function History({ provider }: { provider: string }) {
               href={withParams("/calls", {
                 provider,
                 from: new Date(episode.from).toISOString(),
-                to: new Date(episode.to ?? Math.max(now.value, episode.from + MINUTE)).toISOString(),
+                to: new Date(episode.to ?? episode.last + MINUTE).toISOString(),
                 ...(episode.kind === "failing" && { status: "failed" }),
               })}
             >

@@ -7,6 +7,7 @@ import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { List } from "../../api/types.ts"
 import { count, plural } from "../../format/number.ts"
+import { now } from "../../format/time.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { attempt, attemptToggle } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
@@ -47,8 +48,8 @@ function Facts({ destination }: { destination: Destination }) {
         <>
           <dt>Next attempt</dt>
           <dd>
-            <Time at={destination.next_attempt_at} />
-            {destination.failures > 0 && ` after ${plural(destination.failures, "failure")} in a row`}
+            <NextAttempt at={destination.next_attempt_at} />
+            {destination.failures > 0 && `, after ${plural(destination.failures, "failure")} in a row`}
           </dd>
         </>
       )}
@@ -76,6 +77,11 @@ function useLive(list: readonly Destination[] | undefined): void {
     }, POLL_MS)
     return () => clearInterval(timer)
   }, [isBusy])
+}
+
+/** An attempt that is due is about to be made. */
+function NextAttempt({ at }: { at: string | null }) {
+  return at === null || Date.parse(at) <= now.value ? <>now</> : <Time at={at} />
 }
 
 /** Recorded alerts about the destination, newest first. */
