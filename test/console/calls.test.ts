@@ -54,6 +54,22 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
+  test("amounts are read to the last digit without a mouse, and stay exact after a reload", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/calls?model=sim/echo`)
+      const row = page.getByRole("table", { name: "Calls" }).getByRole("row", { name: /sim\/echo/ })
+      await row.waitFor()
+      await page.keyboard.press("$")
+      await expect.poll(() => page.evaluate(() => document.documentElement.dataset["amounts"])).toBe("exact")
+      await page.reload()
+      await row.waitFor()
+      await page.keyboard.press("Control+k")
+      await page.getByRole("combobox").fill("Round amounts")
+      await page.keyboard.press("Enter")
+      await expect.poll(() => page.evaluate(() => document.documentElement.dataset["amounts"])).toBeUndefined()
+    })
+  })
+
   test("a filter set while calls are read shows its calls, whichever response arrives last", async () => {
     await visiting(organization.managementKey, async (page) => {
       const all = Promise.withResolvers<void>()

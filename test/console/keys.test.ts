@@ -42,6 +42,27 @@ describe.runIf(hasChromium)("keys", () => {
     })
   })
 
+  test("a key is renamed where its name is read, and the name can be restored", async () => {
+    const one = await newOrganization()
+    await visiting(one.managementKey, async (page) => {
+      await page.goto(`${origin}/keys`)
+      await page.getByRole("table", { name: "Keys" }).getByRole("link").first().click()
+      const heading = page.getByRole("heading", { level: 1 })
+      await page.getByRole("button", { name: "Change the name" }).click()
+      const field = page.getByRole("textbox", { name: "name", exact: true })
+      const before = await field.inputValue()
+      await field.fill("renamed")
+      await field.press("Escape")
+      await page.getByRole("button", { name: "Change the name" }).click()
+      expect(await field.inputValue()).toBe(before)
+      await field.fill("renamed")
+      await field.press("Enter")
+      await expect.poll(() => heading.textContent()).toContain("renamed")
+      await page.getByRole("button", { name: "Undo" }).click()
+      await expect.poll(() => heading.textContent()).toContain(before)
+    })
+  })
+
   test("a new key is handed to an agent by a connect link, which is shown once", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/keys?new=1`)

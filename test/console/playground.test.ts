@@ -87,6 +87,7 @@ describe.runIf(hasChromium)("the playground", () => {
   test("shows a fault as a client would see it", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByRole("button", { name: /^Request/ }).click()
       await page.getByLabel("Simulate a fault").selectOption("sim/cut")
       await page.getByLabel("Message", { exact: true }).fill("Hello")
       await page.keyboard.press("Enter")
@@ -98,6 +99,7 @@ describe.runIf(hasChromium)("the playground", () => {
   test("sends tools and structured output, and shows tool calls", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/tool-call`)
+      await page.getByRole("button", { name: /^Request/ }).click()
       await page.getByText("Tools", { exact: true }).click()
       await page.getByRole("button", { name: "Use the example" }).first().click()
       await page.getByLabel("Message", { exact: true }).fill("The weather in Oslo?")
@@ -110,6 +112,7 @@ describe.runIf(hasChromium)("the playground", () => {
   test("shares models and settings by a link, and the prompt only if chosen", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByRole("button", { name: /^Request/ }).click()
       await page.getByLabel("System").fill("Answer in rhyme")
       await page.getByLabel("Message", { exact: true }).fill("A secret question")
       await page.getByRole("button", { name: "Share" }).click()

@@ -15,8 +15,8 @@ export function Differences({
   if (rows.length === 0) return null
   return (
     <section class="stack tight">
-      <h2>What differs</h2>
-      <ul class="differences" aria-label="What differs between endpoints">
+      <h2>Regions and quirks</h2>
+      <ul class="differences" aria-label="Regions and quirks of the endpoints">
         {rows.map(({ endpoint, regions, quirks, missing }) => (
           <li key={endpoint.name}>
             <Chip kind="provider" id={endpoint.tag} label={endpoint.provider_name} />

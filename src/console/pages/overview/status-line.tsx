@@ -5,9 +5,8 @@ import { count, percent, usd } from "../../format/number.ts"
 import { now, relative } from "../../format/time.ts"
 import { hrefOf } from "../../ui/chip.tsx"
 import { nameOfLimit } from "../../ui/meter.tsx"
-import { describeEpisode, useEpisodes } from "../providers/history.tsx"
+import { describeEpisode, episodesByProvider, useMinutes } from "../providers/history.tsx"
 import { Status } from "../../ui/status.tsx"
-import { rangeOf, useAnalytics } from "./analytics.ts"
 import { reachedAt } from "./forecast.ts"
 import { numberIn, type Row } from "./series.ts"
 
@@ -20,19 +19,14 @@ const TIGHT_SHARE = 0.2
 /** Status in one line: failures of the last hour, and the limit that is reached first. */
 export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[] | undefined }) {
   const lastHour = { from: to - HOUR, to }
-  const failing = useAnalytics({
-    metrics: ["requests", "failed_requests"],
-    dimensions: ["provider"],
-    time_range: rangeOf(lastHour),
-  })
+  const failing = useMinutes(lastHour)
   const refused = useGet<CallPage>(
     withParams("/calls", { from: new Date(lastHour.from).toISOString(), status: "refused", limit: 50 }),
   )
-  const recent = useEpisodes(1)
-  const rows = failing.data ?? []
+  const rows = totalsOf(failing.data ?? [])
   const bad = rows.filter((row) => isFailing(row))
   const failingNames = new Set(bad.map((row) => String(row["provider"])))
-  const incidents = [...(recent ?? [])]
+  const incidents = [...episodesByProvider(failing.data ?? [])]
     .map(([provider, episodes]) => ({ provider, episode: episodes.at(-1) }))
     .filter(({ provider, episode }) => episode !== undefined && provider !== "" && !failingNames.has(provider))
   const closest = limits?.find(({ binds }) => binds)
@@ -100,6 +94,17 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
       ))}
     </ul>
   )
+}
+
+/** Calls of all minutes, by provider. */
+function totalsOf(minutes: readonly Row[]): Row[] {
+  const sum = (rows: readonly Row[], metric: "requests" | "failed_requests") =>
+    rows.reduce((total, row) => total + numberIn(row, metric), 0)
+  return [...Map.groupBy(minutes, (row) => row["provider"] ?? null)].map(([provider, rows]) => ({
+    provider,
+    requests: sum(rows, "requests"),
+    failed_requests: sum(rows, "failed_requests"),
+  }))
 }
 
 function isFailing(row: Row): boolean {

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks"
 import { withParams } from "../../api/client.ts"
+import type { Query } from "../../api/query.ts"
 import { type Episode, episodesOf } from "../../format/episodes.ts"
 import { count } from "../../format/number.ts"
 import { absolute, hourMinute, now, relative } from "../../format/time.ts"
@@ -8,7 +9,7 @@ import { rangeOf, useAnalytics } from "../overview/analytics.ts"
 import { numberIn, type Row, textIn } from "../overview/series.ts"
 
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+const DAY = 24 * 60 * MINUTE
 const MAX_ROWS = 10_000
 
 const minuteOf = (row: Row) => ({
@@ -18,22 +19,22 @@ const minuteOf = (row: Row) => ({
   firstToken: numberIn(row, "latency") || null,
 })
 
-/** Failures and slow answers of the last hours, by name of the provider. */
-export function useEpisodes(hours: number, provider?: string): ReadonlyMap<string, readonly Episode[]> | undefined {
-  const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
-  const rows = useAnalytics({
+/** Calls, failures and latency of each minute, by provider. */
+export function useMinutes(range: { from: number; to: number }, provider?: string): Query<readonly Row[]> {
+  return useAnalytics({
     metrics: ["requests", "failed_requests", "latency"],
     dimensions: ["provider"],
     granularity: "minute",
-    time_range: rangeOf({ from: to - hours * HOUR, to }),
+    time_range: rangeOf(range),
     ...(provider !== undefined && { filters: [{ field: "provider", operator: "eq", value: provider } as const] }),
     limit: MAX_ROWS,
   })
-  return useMemo(() => {
-    if (!rows.data) return undefined
-    const byProvider = Map.groupBy(rows.data, (row) => textIn(row, "provider"))
-    return new Map([...byProvider].map(([name, of]) => [name, episodesOf(of.map(minuteOf))]))
-  }, [rows.data])
+}
+
+/** Failures and slow answers by name of the provider. */
+export function episodesByProvider(rows: readonly Row[]): ReadonlyMap<string, readonly Episode[]> {
+  const byProvider = Map.groupBy(rows, (row) => textIn(row, "provider"))
+  return new Map([...byProvider].map(([name, of]) => [name, episodesOf(of.map(minuteOf))]))
 }
 
 /** After this time without calls, nobody knows whether an episode lasts. */
@@ -51,8 +52,11 @@ export function describeEpisode(episode: Episode): string {
 
 /** What happened at a provider in the last 24 hours, newest first. */
 export function History({ provider }: { provider: string }) {
-  const episodes = useEpisodes(24, provider)?.get(provider)?.toReversed()
-  if (!episodes) return null
+  const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
+  const rows = useMinutes({ from: to - DAY, to }, provider).data
+  if (!rows) return null
+  const episodes = episodesByProvider(rows).get(provider)?.toReversed() ?? []
+  if (rows.length === 0) return <p class="quiet">No calls in the last 24 hours.</p>
   if (episodes.length === 0) return <p class="quiet">Nothing: its calls were answered, at its usual speed.</p>
   return (
     <ul class="plain-list" aria-label="History of the last 24 hours">
