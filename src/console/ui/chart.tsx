@@ -24,7 +24,7 @@ export const loadDrawing = () => import("./uplot.ts")
 
 const LABEL_WIDTH = 172
 const LABEL_GAP = 18
-/** Of the axis of times, below the plot. */
+/** Height of the axis of times, below the plot. */
 const AXIS_HEIGHT = 50
 
 type Hover = { index: number; left: number } | undefined

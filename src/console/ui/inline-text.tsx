@@ -3,7 +3,7 @@ import { Button } from "./button.tsx"
 import { useSubmit } from "./use-submit.ts"
 
 type Props = {
-  /** What is edited: `name`. */
+  /** Name of the edited field: `name`. */
   label: string
   value: string
   isEditable: boolean

@@ -17,7 +17,7 @@ test("a provider that failed and recovered has one episode from its first bad to
   ])
 })
 
-test("slow answers are an episode against the median, and a difference that nobody notices is not", () => {
+test("slow answers are an episode against the median, and a difference of some milliseconds is not", () => {
   const slow = [300, 300, 1_900, 2_000, 300].map((ms, index) => minute(index, 0, ms))
   expect(episodesOf(slow)).toMatchObject([{ kind: "slow", from: 2 * MINUTE, to: 4 * MINUTE }])
   const fast = [20, 20, 90, 20].map((ms, index) => minute(index, 0, ms))

@@ -26,7 +26,7 @@ test("a key that was disabled by hand names the key that did it", () => {
   expect(whyDisabled(records, false)).toEqual(expected)
 })
 
-test("a key of a person who left, which nobody disabled, was disabled by the directory", () => {
+test("a disabled key without an audit record, of an owner who left, was disabled by the directory", () => {
   expect(whyDisabled([], false)).toEqual({ by: "directory" })
   expect(whyDisabled([record(false, "2026-01-01T00:00:00Z")], false)).toEqual({ by: "directory" })
 })

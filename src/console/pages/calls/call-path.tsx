@@ -84,7 +84,7 @@ function Facts({ stage: { attempt, parts } }: { stage: Extract<Stage, { kind: "a
   )
 }
 
-/** What happened to a call, in order: gateway, guardrails with findings, and each provider with its time. */
+/** Steps of a call, in order: gateway, guardrails with findings, and each provider with its time. */
 export function CallPath({ story }: { story: Pick<CallStory, "times" | "trail" | "guardrails"> }) {
   const { stages, from, to } = pathOf(story)
   return (

@@ -7,7 +7,7 @@ import { may } from "../../state/session.ts"
 import { Time } from "../../ui/values.tsx"
 import { whyDisabled } from "./why-disabled.ts"
 
-/** Who disabled a key, beside its state. */
+/** Names the key or directory that disabled a key, beside its state. */
 export function DisabledBy({ apiKey: { hash, creator_user_id: owner } }: { apiKey: ApiKey }) {
   const audit = useGet<List<AuditRecord>>(
     may("audit:read") ? withParams("/audit", { resource_type: "api_key", resource_id: hash, limit: 100 }) : null,

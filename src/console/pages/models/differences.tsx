@@ -3,7 +3,7 @@ import { differencesOf } from "./endpoint-facts.ts"
 import { Chip } from "../../ui/chip.tsx"
 import type { ProviderListing } from "./page.tsx"
 
-/** What the endpoints of a model do differently: regions, precision, tools, caching and parameters. */
+/** Differences between the endpoints of a model: regions, precision, tools, caching and parameters. */
 export function Differences({
   endpoints,
   providers,

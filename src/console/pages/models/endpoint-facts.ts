@@ -9,7 +9,7 @@ type Compared = Pick<
 
 export type Difference<T> = {
   endpoint: T
-  /** Of its data centers; otherwise where the company is. Null if the catalogue has neither. */
+  /** Data centers; without them, the country of the company. Null if the catalogue has neither. */
   regions: string | null
   quirks: string[]
   /** Parameters that another endpoint of the model takes, and this one does not. */

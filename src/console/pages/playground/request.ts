@@ -128,7 +128,7 @@ export function sampleBody(column: Column, settings: Settings, draft: string): J
   return bodyOf(column.model.value, settings, isOpen ? [...messages, { role: "user", content: question }] : messages)
 }
 
-/** How many settings differ from their defaults. */
+/** Number of settings that differ from their defaults. */
 export function changedSettings(settings: Settings): number {
   return keysOf(NO_SETTINGS).filter((name) => settings[name] !== NO_SETTINGS[name]).length
 }

@@ -50,7 +50,7 @@ export function describeEpisode(episode: Episode): string {
   return `${kind === "slow" ? "was slow" : "failed"} ${range}${to === null ? ", no calls since" : ""}`
 }
 
-/** What happened at a provider in the last 24 hours, newest first. */
+/** Episodes of a provider in the last 24 hours, newest first. */
 export function History({ provider }: { provider: string }) {
   const to = useMemo(() => Math.ceil(Date.now() / MINUTE) * MINUTE, [])
   const rows = useMinutes({ from: to - DAY, to }, provider).data
