@@ -48,6 +48,7 @@ describe.runIf(hasChromium)("playground presets", () => {
   test("are saved with the model, settings and instructions", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByRole("button", { name: /^Request/ }).click()
       await page.getByLabel("System").fill("Answer in one word.")
       await page.getByLabel("Temperature").fill("0.3")
       await page.getByLabel("Stop").fill("END")

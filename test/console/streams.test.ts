@@ -53,6 +53,7 @@ describe.runIf(hasChromium)("the playground", () => {
   test("says which value of the request must be corrected before it is sent", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/playground?model=sim/echo`)
+      await page.getByRole("button", { name: /^Request/ }).click()
       await page.getByLabel("Temperature").fill("9")
       await page.getByLabel("Message", { exact: true }).fill("Hello")
       await page.getByText("Correct the request first: temperature must be from 0 to 2").waitFor()

@@ -79,14 +79,9 @@ export function Chart({ label, times, series, kind, format, height = 220, stepMs
       <figcaption>
         <ul class={isDirect ? "labels" : "legend"}>
           {series.map((each, index) => (
-            <li
-              key={each.label}
-              class="truncate"
-              dir="auto"
-              {...(isDirect && { style: { top: `${labelTops[index] ?? 0}px` } })}
-            >
+            <li key={each.label} {...(isDirect && { style: { top: `${labelTops[index] ?? 0}px` } })}>
               <i style={{ background: seriesColor(index, each.label) }} />
-              <bdi>{each.label}</bdi>
+              <bdi class="truncate">{each.label}</bdi>
             </li>
           ))}
         </ul>
