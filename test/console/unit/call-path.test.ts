@@ -35,25 +35,20 @@ function describe(stage: Stage): string {
 test("a failed attempt ends where the next one was sent, and the answering one waits and streams", () => {
   const times = { received: iso(0), sent: iso(150), first_token: iso(400), last_token: iso(900), settled: iso(910) }
   const finding = { id: "g", name: "Personal data", scope: "key", action: "redact", patterns: ["email"] }
-  const { stages } = path(times, [attempt(120, 429), attempt(250, 200)], [finding])
+  const { stages, to, settlementMs } = path(times, [attempt(120, 429), attempt(250, 200)], [finding])
   expect(stages.map(describe)).toEqual([
     "check, plan, hold 0-30",
     "redact Personal data",
     "429 30-150",
     "200 150-400 400-900",
-    "settle 900-910",
   ])
+  expect({ to: to - START, settlementMs }).toEqual({ to: 900, settlementMs: 10 })
 })
 
 test("a call without an answer has its attempts before its end", () => {
   const times = { received: iso(0), sent: null, first_token: null, last_token: null, settled: iso(300) }
   const { stages } = path(times, [attempt(100, 503), attempt(150, null)])
-  expect(stages.map(describe)).toEqual([
-    "check, plan, hold 0-50",
-    "503 50-150",
-    "no response 150-300",
-    "settle 300-300",
-  ])
+  expect(stages.map(describe)).toEqual(["check, plan, hold 0-50", "503 50-150", "no response 150-300"])
 })
 
 test("no bar is outside of the call or has a negative length", () => {

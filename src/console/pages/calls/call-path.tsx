@@ -86,7 +86,7 @@ function Facts({ stage: { attempt, parts } }: { stage: Extract<Stage, { kind: "a
 
 /** Steps of a call, in order: gateway, guardrails with findings, and each provider with its time. */
 export function CallPath({ story }: { story: Pick<CallStory, "times" | "trail" | "guardrails"> }) {
-  const { stages, from, to } = pathOf(story)
+  const { stages, from, to, settlementMs } = pathOf(story)
   return (
     <div class="stack tight">
       <ol class="call-path" aria-label="Path of the call">
@@ -97,7 +97,9 @@ export function CallPath({ story }: { story: Pick<CallStory, "times" | "trail" |
       {story.trail.length === 0 && <p class="quiet small">No provider was tried.</p>}
       <p class="row between quiet small">
         <span>{clock(from)}</span>
-        <span>{duration(to - from)} in total</span>
+        <span>
+          {duration(to - from)} in total{settlementMs > 0 && `, charged ${duration(settlementMs)} later`}
+        </span>
       </p>
     </div>
   )

@@ -67,9 +67,9 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     label: "Time",
     width: "84px",
     narrow: "lead",
-    cell: ({ id, created_at }) => (
+    cell: ({ id, ended_at }) => (
       <a class="row-link" href={callHref(id)}>
-        <Time at={created_at} />
+        <Time at={ended_at} />
         <span class="visually-hidden">, call {id}</span>
       </a>
     ),

@@ -19,7 +19,10 @@ const at = (text: string | null) => (text === null ? null : Date.parse(text))
 export function pathOf({ times, trail, guardrails }: Pick<CallStory, "times" | "trail" | "guardrails">): {
   stages: Stage[]
   from: number
+  /** End of the response. */
   to: number
+  /** Milliseconds from there until the call was charged, which no client waits for. */
+  settlementMs: number
 } {
   const received = Date.parse(times.received)
   const settled = Math.max(received, Date.parse(times.settled))
@@ -46,6 +49,5 @@ export function pathOf({ times, trail, guardrails }: Pick<CallStory, "times" | "
     if (first !== null && last !== null) parts.push({ kind: "work", from: first, to: last, label: "stream" })
     stages.push({ kind: "attempt", attempt: answering, parts, duration: end - sent })
   }
-  stages.push({ kind: "step", label: "settle", parts: [{ kind: "wait", from: end, to: settled, label: "" }] })
-  return { stages, from: received, to: settled }
+  return { stages, from: received, to: end, settlementMs: settled - end }
 }

@@ -14,9 +14,9 @@ const callColumns: readonly Column<Call>[] = [
     label: "Time",
     width: "90px",
     narrow: "lead",
-    cell: ({ id, created_at }) => (
+    cell: ({ id, ended_at }) => (
       <a class="row-link" href={hrefOf("call", id)}>
-        <Time at={created_at} />
+        <Time at={ended_at} />
       </a>
     ),
   },
