@@ -6,10 +6,11 @@ import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
+import { mayEnable } from "../keys/key.ts"
 import { parentOf } from "../keys/lineage.ts"
 import { openLedger } from "../ledger/client.ts"
 import { isDeprovisioned } from "../keys/store.ts"
-import type { NewKeyRow } from "../keys/table.ts"
+import type { KeyRow, NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, noControlError } from "./authority.ts"
@@ -17,7 +18,7 @@ import { withClonedFiles } from "./initial-content.ts"
 import { defaultHost } from "./intern.ts"
 import { type InternStatus } from "./kinds.ts"
 import { sealInternKey } from "./intern-key.ts"
-import { findInternKeys, type InternKey } from "./key-store.ts"
+import { findReplacedKey } from "./key-store.ts"
 import { requireToolsRight, TERM_FIELDS, toTerms } from "./key-terms.ts"
 import { internError } from "./reasons.ts"
 import type { NewIntern } from "./schemas.ts"
@@ -143,12 +144,17 @@ async function insert(
 }
 
 /**
- * Creates a new key for an intern whose key was revoked, as a child of the principal's key, with the limits of the old
- * one. The principal becomes the creator, and the old join token is revoked, because the former creator has it.
+ * Creates a new key for an intern whose key was revoked, as a child of the principal's key, with the limits and
+ * guardrail of the old one. The principal becomes the creator, and the old join token is revoked, because the former
+ * creator has it. Rejects a principal that may not enable a disabled key.
  */
 export async function renewInternKey(c: Context<App>, row: InternRow): Promise<InternRow> {
   const { principal } = c.var
   if (!mayControl(principal, row)) throw noControlError("created this intern")
+  const old = await findReplacedKey(c.env.DB, row.organizationId, row.keyHash)
+  if (old?.disabled === true && !mayEnable(principal.kind, old)) {
+    throw internError("forbidden", "The key of this intern was disabled. Only a management key can provision it again.")
+  }
   const { workspaceId } = row
   const entry = entryOf(c, { action: "intern.renew_key", resourceId: row.id, workspaceId })
   const newApiKey = newKey()
@@ -163,7 +169,7 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
   const renewed = { ...row, keyHash: newApiKey.hash, sealedKey: sealed, createdByKey: principal.keyHash }
   const key = {
     ...internKeyRow(renewed, newApiKey.label, principal),
-    ...(await inheritedOf(c, row)),
+    ...(old && (await inheritedOf(c, old))),
     createdAt: Date.now(),
   }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
@@ -174,14 +180,16 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
   throw internError("intern_not_ready", "Another key was created for this intern at the same time. Try again.")
 }
 
-/** Limits and spent amounts that a key inherits from the key it replaces. */
-async function inheritedOf(c: Context<App>, row: InternRow): Promise<Partial<InternKey>> {
-  const [old] = await findInternKeys(c.env.DB, row.organizationId, [row.keyHash])
-  if (!old) return {}
-  const [counters] = await openLedger(c.env, row.organizationId).usage([row.keyHash])
-  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools } = old
-  const spentBeforeNano = old.spentBeforeNano + (counters?.total.spent ?? 0)
-  return { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, spentBeforeNano }
+/** Limits, fallbacks and spent amounts that a key inherits from the key it replaces. */
+async function inheritedOf(c: Context<App>, old: KeyRow): Promise<Partial<NewKeyRow>> {
+  const [counters] = await openLedger(c.env, old.organizationId).usage([old.hash])
+  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels } = old
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = old
+  return {
+    ...{ limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels },
+    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    spentBeforeNano: old.spentBeforeNano + (counters?.total.spent ?? 0),
+  }
 }
 
 /** The intern's own key: a child of the key that created the intern, so that its limit and guardrails apply. */

@@ -33,3 +33,16 @@ export async function findInternKeys(
       ),
     )
 }
+
+/** A key of an intern, also if it was deleted: its limits and rules apply to the key that replaces it. */
+export async function findReplacedKey(
+  db: D1Database,
+  organizationId: string,
+  hash: string,
+): Promise<KeyRow | undefined> {
+  const [row] = await openDb(db)
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash)))
+  return row
+}

@@ -2,6 +2,7 @@ import { and, count, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "d
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, reviseStatement } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
+import { guardrailKeys } from "../guardrails/table.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { containsText, type Db, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
@@ -128,7 +129,7 @@ type KeyReplacement = {
 }
 
 /**
- * Replaces the intern's key and deletes the old one. False, without any change, if the intern is gone, has another key
+ * Replaces the intern's key, also in its guardrail, and deletes the old one. False, without any change, if the intern is gone, has another key
  * by now, or the new key cannot be written.
  */
 export async function replaceInternKey(
@@ -145,6 +146,16 @@ export async function replaceInternKey(
       .where(and(isIntern(old), eq(interns.keyHash, old.keyHash), keyExists(keyHash))),
     auditIfChanged(db, entry),
     assignKey(db, old.id, key.hash),
+    db
+      .update(guardrailKeys)
+      .set({ keyHash })
+      .where(
+        and(
+          eq(guardrailKeys.organizationId, old.organizationId),
+          eq(guardrailKeys.keyHash, old.keyHash),
+          sql`EXISTS (SELECT 1 FROM ${interns} WHERE ${interns.keyHash} = ${keyHash})`,
+        ),
+      ),
     // Deletes the old key, or the new one if it did not replace the old.
     db
       .update(apiKeys)

@@ -120,12 +120,17 @@ export function requireChangeWithin(principal: Principal, row: KeyRow, isDescend
   }
   if (principal.limitNano !== null && !isDescendant) requireLowerRates(row, change)
   const isEnabled = row.disabled && change.disabled === false
-  if (isEnabled && principal.kind !== "management" && row.disabledBy !== "provisioning") {
+  if (isEnabled && !mayEnable(principal.kind, row)) {
     throw new GatewayError(
       "forbidden",
       "disabled: a management key disabled this key. Only a management key enables it.",
     )
   }
+}
+
+/** Whether a key of this kind may make a disabled key, or one that replaces it, work again. */
+export function mayEnable(kind: KeyKind, { disabledBy }: Pick<KeyRow, "disabledBy">): boolean {
+  return kind === "management" || (kind === "provisioning" && disabledBy === "provisioning")
 }
 
 const RATE_COLUMNS = {

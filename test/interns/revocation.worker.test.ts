@@ -1,7 +1,9 @@
 import { env } from "cloudflare:workers"
 import { runInDurableObject } from "cloudflare:test"
+import * as fc from "fast-check"
 import { expect, onTestFinished, test, vi } from "vitest"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
+import { hashKey } from "../../src/access/key.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
 import { requestSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
@@ -55,6 +57,46 @@ test("an intern of a deleted key rejects turns, token reads and clients until an
   expect((await (await internChat(workspace.key, id).send("Again")).all()).text).toContain("Again")
   await expectJson(200, workspace.manage.patch(`/keys/${same.hash}`, { disabled: true }))
   await expectJson(401, client(after.key).get("/key"))
+})
+
+test("a key that replaces an intern's key has its limits and guardrail, and a disabled one is replaced only by management", async () => {
+  const workspace = await newWorkspace()
+  const ada = await newMember(workspace, "ada")
+  const [maker, same] = [
+    await newKey(workspace, { creator_user_id: ada }),
+    await newKey(workspace, { creator_user_id: ada }),
+  ]
+  const rules = fc.record({
+    limit: fc.option(fc.integer({ min: 1, max: 50 })),
+    requests_per_minute: fc.option(fc.integer({ min: 1, max: 500 })),
+    tokens_per_minute: fc.option(fc.integer({ min: 1, max: 500 })),
+    concurrent_requests: fc.option(fc.integer({ min: 1, max: 500 })),
+    over_budget_models: fc.option(fc.constant(["sim/echo:free"])),
+  })
+  const cases = fc.asyncProperty(rules, fc.boolean(), fc.constantFrom("disabled", "deleted"), async (set, isGuarded, end) => {
+    const name = `a${crypto.randomUUID().slice(0, 8)}`
+    const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", { name, model: "sim/echo" }))
+    const hashOf = async () => hashKey((await openInternKey(env, workspace, id)).key)
+    const before = await hashOf()
+    await expectJson(200, workspace.manage.patch(`/keys/${before}`, set))
+    const guardrail = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", { name }))
+    const keys = `/guardrails/${guardrail.data.id}/assignments/keys`
+    if (isGuarded) await expectJson(200, workspace.manage.post(keys, { key_hashes: [before] }))
+    if (end === "deleted") await expectJson(200, workspace.manage.delete(`/keys/${before}`))
+    else {
+      await expectJson(200, workspace.manage.patch(`/keys/${before}`, { disabled: true }))
+      await expectJson(403, same.as.post(`/interns/${id}/provision`, {}))
+      expect(await hashOf()).toBe(before)
+    }
+    const by = end === "deleted" ? same.as : workspace.manage
+    await expectJson(202, by.post(`/interns/${id}/provision`, {}))
+    const after = await hashOf()
+    expect(after).not.toBe(before)
+    expect(await expectJson(200, workspace.manage.get(`/keys/${after}`))).toMatchObject({ data: set })
+    const { data } = await expectJson<{ data: { key_hash: string }[] }>(200, workspace.manage.get(keys))
+    expect(data.map((one) => one.key_hash)).toEqual(isGuarded ? [after] : [])
+  })
+  await fc.assert(cases, { numRuns: 12 })
 })
 
 test("the join token of an intern of a deleted key returns 401 for secrets and egress", async () => {
