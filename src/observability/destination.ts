@@ -5,6 +5,7 @@ import type { AssociatedData } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
+import { redactorFor } from "../outbound/redactor.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
 import { isMask, masked } from "./mask.ts"
@@ -203,7 +204,8 @@ export function withoutSecrets(
   const values = [...Object.values(secret), ...Object.values(headers), ...result].map(String)
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
   const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
-  return longestFirst.reduce((result, form) => result.replaceAll(form, "[redacted]"), text)
+  const found = longestFirst.reduce((result, form) => result.replaceAll(form, "[redacted]"), text)
+  return redactorFor({ released: [], secrets: values.map((value) => ({ value, placeholder: "[redacted]" })) }).text(found)
 }
 
 const PLAIN_HEADERS = ["content-type", "accept", "user-agent"]

@@ -59,6 +59,29 @@ export function redactorFor({ released, secrets }: RedactionInput): Redactor {
   }
 }
 
+/** Shorter parts of a key are hints to recognize it by. */
+const FRAGMENT = 8
+
+/**
+ * Replaces parts of a key, at least 8 characters long. Parts without a digit or letters of both cases are kept: they may
+ * be words of the text.
+ */
+export function withoutFragments(text: string, key: string): string {
+  const parts = new Set(Array.from({ length: Math.max(0, key.length - FRAGMENT + 1) }, (_, at) => partAt(key, at)))
+  let result = ""
+  for (let at = 0; at < text.length;) {
+    let end = at
+    while (parts.has(partAt(text, end)) && key.includes(text.slice(at, end + FRAGMENT))) end++
+    const part = end === at ? text.charAt(at) : text.slice(at, end + FRAGMENT - 1)
+    result += part.length >= FRAGMENT && isRandom(part) ? "[redacted]" : part
+    at += part.length
+  }
+  return result
+}
+
+const partAt = (text: string, at: number) => text.slice(at, at + FRAGMENT)
+const isRandom = (part: string) => /\d/.test(part) || (/[a-z]/.test(part) && /[A-Z]/.test(part))
+
 function patternsOf({ released, secrets }: RedactionInput): Pattern[] {
   const ofHeaders = released.flatMap(([sent, requested]) =>
     withoutScheme(sent, requested).flatMap(([form, replacement]) => headerPatterns(form, replacement)),

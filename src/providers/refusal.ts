@@ -2,6 +2,7 @@ import { isArray, isObject, listOf, objectsOf, parseJson } from "../support/json
 import { isContextError } from "../formats/context-error.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
+import { redactorFor, withoutFragments } from "../outbound/redactor.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter, retryHintIn } from "../support/retry-after.ts"
 
@@ -140,12 +141,17 @@ export function redactedCode(code: string, apiKey: string | undefined, filter?: 
 }
 
 /**
- * Providers quote requests, including the key. Redacts before the text is cut, because a cut key would not be found.
+ * Providers quote requests, including the key, also encoded or in part. Redacts before the text is cut, because a cut
+ * key would not be found.
  */
 function redactSecrets(text: string, apiKey: string | undefined): string {
-  const secrets = apiKey === undefined || apiKey === "" ? [] : [apiKey, ...secretsIn(apiKey)]
+  const inside = apiKey === undefined ? [] : secretsIn(apiKey)
+  const secrets = apiKey === undefined || apiKey === "" ? [] : [apiKey, ...inside]
   const withoutSecrets = secrets.reduce((found, secret) => found.replaceAll(secret, "[redacted]"), text)
-  return withoutSecrets
+  const hidden = secrets.map((value) => ({ value, placeholder: "[redacted]" }))
+  const withoutEncoded = redactorFor({ released: [], secrets: hidden }).text(withoutSecrets)
+  // Fields of a JSON credential have parts that are no secret, such as addresses.
+  return (inside.length > 0 ? withoutEncoded : withoutFragments(withoutEncoded, apiKey ?? ""))
     .replaceAll(/\bya29\.[\w.-]{8,}/g, "[redacted]")
     .replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }

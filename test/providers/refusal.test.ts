@@ -1,3 +1,4 @@
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { toRejection } from "../../src/providers/refusal.ts"
 
@@ -36,6 +37,55 @@ describe("the issues of a validation", () => {
       expect(rejected(body).message).toBe("Acme returned status 422.")
     },
   )
+})
+
+describe("the key of the gateway in a provider's message", () => {
+  const DIGITS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
+  const random = fc.array(fc.constantFrom(...DIGITS), { minLength: 16, maxLength: 60 }).map((all) => `${all.join("")}x7`)
+  const message = (apiKey: string, text: string) =>
+    toRejection(
+      { name: "Acme", apiKey },
+      { status: 400, headers: new Headers(), body: JSON.stringify({ error: { message: text } }) },
+      { now: 0 },
+    ).message
+  const hex = (text: string) => Array.from(text, (char) => char.charCodeAt(0).toString(16).padStart(2, "0")).join("")
+  const encodings: [string, (key: string) => string][] = [
+    ["in base64", (key) => btoa(key)],
+    ["in base64 with a user's name", (key) => btoa(`user:${key}`)],
+    ["in hex", hex],
+    ["in upper-case hex", (key) => hex(key).toUpperCase()],
+    ["with every character percent-encoded", (key) => hex(key).replaceAll(/../g, "%$&")],
+    ["in another case", (key) => key.toUpperCase()],
+  ]
+
+  test.each(encodings)("is hidden %s", (_, encode) => {
+    const holds = fc.property(random, fc.constantFrom("", "Bad request: ", "{"), (key, before) => {
+      const encoded = encode(key)
+      const found = message(key, `${before}${encoded} was sent.`)
+      const middle = encoded.slice(4, -4)
+      expect(found).not.toContain(middle)
+      expect(found).toContain("[redacted]")
+    })
+    fc.assert(holds)
+  })
+
+  test("is hidden in parts of 8 characters", () => {
+    const part = fc.tuple(random, fc.nat(), fc.integer({ min: 8, max: 30 })).map(([key, at, length]) => {
+      const start = at % (key.length - 7)
+      return { key, part: key.slice(start, start + length) }
+    })
+    const holds = fc.property(part, ({ key, part: text }) => {
+      fc.pre(/\d/.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)))
+      expect(message(key, `The key begins with <${text}>.`)).toBe("The key begins with <[redacted]>.")
+    })
+    fc.assert(holds)
+  })
+
+  test("does not change a message without it", () => {
+    const text = "The model gpt-4o-mini in development mode supports at most 16384 output tokens (request 0f8e2d1c)."
+    expect(message("sk-acme-R2xTq9LmZw81VbNc", text)).toBe(text)
+    expect(message("local-development-key", text)).toBe(text)
+  })
 })
 
 describe("the time at which a limit resets", () => {
