@@ -186,8 +186,15 @@ async function inheritedOf(c: Context<App>, old: KeyRow): Promise<Partial<NewKey
   const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels } = old
   const { requestsPerMinute, tokensPerMinute, concurrentRequests } = old
   return {
-    ...{ limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels },
-    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    limitNano,
+    limitReset,
+    dailyLimitNano,
+    includeByokInLimit,
+    mcpTools,
+    overBudgetModels,
+    requestsPerMinute,
+    tokensPerMinute,
+    concurrentRequests,
     spentBeforeNano: old.spentBeforeNano + (counters?.total.spent ?? 0),
   }
 }

@@ -205,7 +205,9 @@ export function withoutSecrets(
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
   const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
   const found = longestFirst.reduce((result, form) => result.replaceAll(form, "[redacted]"), text)
-  return redactorFor({ released: [], secrets: values.map((value) => ({ value, placeholder: "[redacted]" })) }).text(found)
+  return redactorFor({ released: [], secrets: values.map((value) => ({ value, placeholder: "[redacted]" })) }).text(
+    found,
+  )
 }
 
 const PLAIN_HEADERS = ["content-type", "accept", "user-agent"]

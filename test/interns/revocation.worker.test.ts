@@ -73,29 +73,34 @@ test("a key that replaces an intern's key has its limits and guardrail, and a di
     concurrent_requests: fc.option(fc.integer({ min: 1, max: 500 })),
     over_budget_models: fc.option(fc.constant(["sim/echo:free"])),
   })
-  const cases = fc.asyncProperty(rules, fc.boolean(), fc.constantFrom("disabled", "deleted"), async (set, isGuarded, end) => {
-    const name = `a${crypto.randomUUID().slice(0, 8)}`
-    const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", { name, model: "sim/echo" }))
-    const hashOf = async () => hashKey((await openInternKey(env, workspace, id)).key)
-    const before = await hashOf()
-    await expectJson(200, workspace.manage.patch(`/keys/${before}`, set))
-    const guardrail = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", { name }))
-    const keys = `/guardrails/${guardrail.data.id}/assignments/keys`
-    if (isGuarded) await expectJson(200, workspace.manage.post(keys, { key_hashes: [before] }))
-    if (end === "deleted") await expectJson(200, workspace.manage.delete(`/keys/${before}`))
-    else {
-      await expectJson(200, workspace.manage.patch(`/keys/${before}`, { disabled: true }))
-      await expectJson(403, same.as.post(`/interns/${id}/provision`, {}))
-      expect(await hashOf()).toBe(before)
-    }
-    const by = end === "deleted" ? same.as : workspace.manage
-    await expectJson(202, by.post(`/interns/${id}/provision`, {}))
-    const after = await hashOf()
-    expect(after).not.toBe(before)
-    expect(await expectJson(200, workspace.manage.get(`/keys/${after}`))).toMatchObject({ data: set })
-    const { data } = await expectJson<{ data: { key_hash: string }[] }>(200, workspace.manage.get(keys))
-    expect(data.map((one) => one.key_hash)).toEqual(isGuarded ? [after] : [])
-  })
+  const cases = fc.asyncProperty(
+    rules,
+    fc.boolean(),
+    fc.constantFrom("disabled", "deleted"),
+    async (set, isGuarded, end) => {
+      const name = `a${crypto.randomUUID().slice(0, 8)}`
+      const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", { name, model: "sim/echo" }))
+      const hashOf = async () => hashKey((await openInternKey(env, workspace, id)).key)
+      const before = await hashOf()
+      await expectJson(200, workspace.manage.patch(`/keys/${before}`, set))
+      const guardrail = await expectJson<{ data: { id: string } }>(201, workspace.manage.post("/guardrails", { name }))
+      const keys = `/guardrails/${guardrail.data.id}/assignments/keys`
+      if (isGuarded) await expectJson(200, workspace.manage.post(keys, { key_hashes: [before] }))
+      if (end === "deleted") await expectJson(200, workspace.manage.delete(`/keys/${before}`))
+      else {
+        await expectJson(200, workspace.manage.patch(`/keys/${before}`, { disabled: true }))
+        await expectJson(403, same.as.post(`/interns/${id}/provision`, {}))
+        expect(await hashOf()).toBe(before)
+      }
+      const by = end === "deleted" ? same.as : workspace.manage
+      await expectJson(202, by.post(`/interns/${id}/provision`, {}))
+      const after = await hashOf()
+      expect(after).not.toBe(before)
+      expect(await expectJson(200, workspace.manage.get(`/keys/${after}`))).toMatchObject({ data: set })
+      const { data } = await expectJson<{ data: { key_hash: string }[] }>(200, workspace.manage.get(keys))
+      expect(data.map((one) => one.key_hash)).toEqual(isGuarded ? [after] : [])
+    },
+  )
   await fc.assert(cases, { numRuns: 12 })
 })
 
