@@ -46,7 +46,7 @@ const content = createRoute({
   operationId: "getGenerationContent",
   tags: ["Generations"],
   summary: "Get the content of a generation",
-  description: "For workspaces with content logging.",
+  description: "Of a call of this key, in workspaces with content logging. Management keys read all.",
   request: { query: z.object({ id: generationId }) },
   responses: {
     200: ok(z.object({ data: GenerationContent })),
@@ -98,7 +98,9 @@ export const generations = newRouter().openapi(get, async (c) => {
 generations.openapi(content, async (c) => {
   const { principal } = c.var
   const generation = await find(c.env, principal, c.req.valid("query").id)
-  if (!generation) throw new GatewayError("not_found", "There is no generation with this id.")
+  if (!generation || !mayReadContent(principal, generation)) {
+    throw new GatewayError("not_found", "There is no generation with this id.")
+  }
   const readContent = () => findContent(c.env.FILES, principal.organizationId, generation)
   // The content is written shortly after the call is charged.
   const isFresh = Date.now() - generation.createdAt < FRESH_MS
@@ -127,12 +129,18 @@ generations.openapi(feedback, async (c) => {
 })
 
 /**
- * A recent one is still in the ledger, an older one in the database. A key sees its workspace, a management key all.
+ * A recent one is still in the ledger, an older one in the database. A management key sees all, a key that was created
+ * for a person its workspace, and a key that was given to an app, an intern or a workload only its own.
  */
 async function find(env: Env, principal: Principal, id: string): Promise<Generation | undefined> {
   if (!principal.organizationId) return undefined
   const fresh = await openLedger(env, principal.organizationId).generation(id)
   const generation = fresh ?? (await findGeneration(env.DB, principal.organizationId, id))
-  const visible = principal.kind === "management" || generation?.workspaceId === principal.workspaceId
-  return visible ? generation : undefined
+  if (principal.kind === "management" || generation?.keyHash === principal.keyHash) return generation
+  return principal.source === "created" && generation?.workspaceId === principal.workspaceId ? generation : undefined
+}
+
+/** A key reads the prompts of its own calls, as in `GET /calls/{id}`; a management key reads all. */
+function mayReadContent({ kind, keyHash }: Principal, generation: Generation): boolean {
+  return kind === "management" || generation.keyHash === keyHash
 }

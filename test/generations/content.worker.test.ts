@@ -1,7 +1,15 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { pruneContents } from "../../src/generations/content.ts"
-import { newKey, newWorkspace, readStream, expectJson, type Workspace } from "../support/world.ts"
+import {
+  client,
+  type TestClient,
+  newKey,
+  newWorkspace,
+  readStream,
+  expectJson,
+  type Workspace,
+} from "../support/world.ts"
 
 type Kept = {
   data: {
@@ -64,6 +72,26 @@ describe("GET /generation/content", () => {
     expect(error?.previous_errors.length).toBeGreaterThan(0)
   })
 
+  test("is read by the key of the call and management keys, not by other keys of its workspace", async () => {
+    const workspace = await logging()
+    const colleague = await newKey(workspace)
+    const { data: code } = await expectJson<{ data: { id: string } }>(
+      200,
+      workspace.as.post("/auth/keys/code", { callback_url: "https://app.example.com/" }),
+    )
+    const app = client((await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: code.id }))).key)
+    const [ofKey, ofApp] = [await workspace.as.chat("sim/echo", "Keep this"), await app.chat("sim/echo", "Keep this")]
+    await Promise.all([ofKey.text(), ofApp.text()])
+    const paths = [`/generation/content?id=${idOf(ofKey)}`, `/generation/content?id=${idOf(ofApp)}`] as const
+    const statuses = (as: TestClient) => Promise.all(paths.map(async (path) => (await as.get(path)).status))
+    expect(await statuses(workspace.manage)).toEqual([200, 200])
+    expect(await statuses(workspace.as)).toEqual([200, 404])
+    expect(await statuses(colleague.as)).toEqual([404, 404])
+    expect(await statuses(app)).toEqual([404, 200])
+    await expectJson(404, app.get(`/generation?id=${idOf(ofKey)}`))
+    await expectJson(200, colleague.as.get(`/generation?id=${idOf(ofKey)}`))
+  })
+
   test("stores nothing for a workspace with logging off", async () => {
     const workspace = await newWorkspace()
     const response = await workspace.as.chat("sim/echo", "Between us")
@@ -111,7 +139,7 @@ describe("content of a workspace with guardrails", () => {
     await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
     const response = await as.chat("sim/echo", "Write to ada@example.com today", { stream })
     await response.text()
-    const { input, output } = await kept(workspace, idOf(response))
+    const { input, output } = await kept({ ...workspace, as }, idOf(response))
     expect(JSON.stringify(input)).not.toContain("ada@example.com")
     expect(output.completion).toContain("Write to")
     expect(output.completion).not.toContain("ada@example.com")
