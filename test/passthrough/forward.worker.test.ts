@@ -69,6 +69,24 @@ describe("a request to a passthrough service", () => {
   })
 
   test.each([
+    "X-HTTP-Method-Override",
+    "X-HTTP-Method",
+    "X-Method-Override",
+    "X-Original-URL",
+    "X-Original-Method",
+    "X-Rewrite-URL",
+    "X-Host",
+  ])("cannot leave the method and path of a rule by %s", async (name) => {
+    const setup = await newSetup()
+    const headers = { [name]: "DELETE", "x-client": "kept" }
+    await (await setup.as.get(`/passthrough/search/v1/search?_method=DELETE&${name}=PUT&q=a`, headers)).text()
+    const [received] = setup.receiver.got
+    expect(received?.headers.get(name)).toBeNull()
+    expect(received?.headers.get("x-client")).toBe("kept")
+    expect([...(received?.url.searchParams.keys() ?? [])]).toEqual(["q", "api_key"])
+  })
+
+  test.each([
     ["x-api-key", ""],
     ["X-Subscription-Token", ""],
     ["xi-api-key", ""],

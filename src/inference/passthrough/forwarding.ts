@@ -7,9 +7,14 @@ import type { Service } from "./service-call.ts"
 const DROPPED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|authorization|cookie|origin|referer|forwarded|via|expect|accept-encoding|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|x-session-id|x-title|http-referer|x-service-.*|x-openrouter-.*|x-response-cache|sec-.*)$/
 
+/** Headers and parameters from which some services take another method or path than the one that the rules allowed. */
+const OVERRIDES =
+  /^(?:_method|x-(?:http-)?method(?:-override)?|x-(?:original|rewrite)-(?:url|uri|path|method|host)|x-host)$/i
+
 /** Headers of the client to forward. `hasKey`: whether a value contains a key of the gateway. */
 export function clientHeaders(client: Headers, hasKey: (value: string) => boolean): Record<string, string> {
-  return Object.fromEntries([...client].filter(([name, value]) => !DROPPED.test(name) && !hasKey(value)))
+  const isForwarded = (name: string) => !DROPPED.test(name) && !OVERRIDES.test(name)
+  return Object.fromEntries([...client].filter(([name, value]) => isForwarded(name) && !hasKey(value)))
 }
 
 /** The headers of a request: those of the client, replaced by those of the service. */
@@ -62,7 +67,7 @@ type Target = { path: string; query: URLSearchParams; hasKey: (value: string) =>
  * same name. `hasKey`: whether a value contains a gateway key. Gateway keys are not forwarded.
  */
 export function targetUrl(service: Service, { path, query, hasKey }: Target): string {
-  const parameters = new URLSearchParams([...query].filter(([, value]) => !hasKey(value)))
+  const parameters = new URLSearchParams([...query].filter(([name, value]) => !OVERRIDES.test(name) && !hasKey(value)))
   for (const [name, value] of Object.entries(service.secrets.query)) parameters.set(name, value)
   const text = parameters.toString()
   return `${service.row.baseUrl}${path}${text === "" ? "" : `?${text}`}`
