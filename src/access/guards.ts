@@ -27,6 +27,12 @@ export const requireManagement = guard(
   () => denied("Only management keys may perform this operation."),
 )
 
+/** Management keys whose rights do not end: they admit people, who sign in without the limit and expiry of a key. */
+export const requireUnrestricted = guard(
+  ({ kind, limitNano, expiresAt }) => kind === "management" && limitNano === null && expiresAt === null,
+  () => denied("Only management keys without a limit and an expiry may perform this operation."),
+)
+
 /** Keys that may create and manage keys: management keys and provisioning keys, which manage nothing else. */
 export const requireProvisioning = guard(
   ({ kind }) => kind === "management" || kind === "provisioning",

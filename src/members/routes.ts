@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/guards.ts"
+import { requireManagement, requireUnrestricted } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -35,7 +35,7 @@ const list = createRoute({
 
 const add = createRoute({
   tags: ["Organization"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireManagement, requireUnrestricted, acceptJson(MAX_BODY_BYTES)] as const,
   method: "post",
   path: "/organization/members",
   operationId: "addOrganizationMember",
@@ -49,7 +49,7 @@ const add = createRoute({
 
 const update = createRoute({
   tags: ["Organization"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireManagement, requireUnrestricted, acceptJson(MAX_BODY_BYTES)] as const,
   method: "patch",
   path: PATH,
   operationId: "updateOrganizationMember",

@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { actorOf, entryOf } from "../audit/actor.ts"
-import { requireManagement } from "../access/guards.ts"
+import { requireManagement, requireUnrestricted } from "../access/guards.ts"
 import { changesOf, newEntry } from "../audit/entry.ts"
 import { toMask } from "../byok/credential.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -51,7 +51,7 @@ const list = createRoute({
 
 const create = createRoute({
   tags: ["SCIM"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireManagement, requireUnrestricted, acceptJson(MAX_BODY_BYTES)] as const,
   method: "post",
   path: "/scim/directories",
   operationId: "createScimDirectory",
@@ -67,7 +67,7 @@ const create = createRoute({
 
 const update = createRoute({
   tags: ["SCIM"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireManagement, requireUnrestricted, acceptJson(MAX_BODY_BYTES)] as const,
   method: "patch",
   path: "/scim/directories/{id}",
   operationId: "updateScimDirectory",
@@ -83,7 +83,7 @@ const update = createRoute({
 
 const rotate = createRoute({
   tags: ["SCIM"],
-  middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+  middleware: [requireManagement, requireUnrestricted, acceptJson(MAX_BODY_BYTES)] as const,
   method: "post",
   path: "/scim/directories/{id}/token",
   operationId: "rotateScimDirectoryToken",

@@ -31,6 +31,32 @@ const fromDirectory = (userId: string) =>
   ])
 
 describe("members of an organization", () => {
+  test.each([
+    ["a limit", { limit: 5 }],
+    ["an expiry", { expires_at: "2999-01-01T00:00:00Z" }],
+  ])("are not admitted by a management key with %s, since they sign in without it", async (_, terms) => {
+    const workspace = await newWorkspace()
+    const id = await addPerson(workspace)
+    const directory = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/scim/directories", { name: "Corporate" }),
+    )
+    const { as } = await newKey(workspace, { kind: "management", ...terms })
+    const directories = "/scim/directories"
+    const refused = [
+      as.post("/organization/members", { email: "ada@example.com", role: "org:admin" }),
+      as.post("/organization/members", { email: "ada@example.com", role: "org:member" }),
+      as.patch(`/organization/members/${id}`, { role: "org:admin" }),
+      as.patch(`/organization/members/${id}`, { email: "ada@example.com" }),
+      as.post(directories, { name: "Another" }),
+      as.patch(`${directories}/${directory.data.id}`, { name: "Another" }),
+      as.post(`${directories}/${directory.data.id}/token`, {}),
+    ]
+    for (const one of refused) await expectJson(403, one)
+    await expectJson(200, as.get("/organization/members"))
+    await expectJson(200, as.delete(`/organization/members/${id}`))
+  })
+
   test("are added, listed, changed and removed", async () => {
     const deps = await newWorkspace()
     const { manage } = deps
