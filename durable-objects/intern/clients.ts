@@ -147,11 +147,11 @@ export class InternClients {
   }
 
   /** Called when a turn of a client ended. `answer`: the agent's response; undefined if the gateway ended the turn. */
-  finished({ client, acp }: Run, finish: Finish, answer: AcpMessage | undefined): void {
+  finished({ client, acp }: Run, finish: Finish, response: AcpMessage | undefined): void {
     if (!client || finish.reason === "tool_calls") return
     if (acp !== null) this.#questions.cancel(this.#store.takeQuestionsIn(acp))
-    if (answer?.error) return this.#refuse(client.id, client.request, answer.error)
-    if (answer) return this.#reply(client.id, client.request, answer.result)
+    if (response?.error) return this.#refuse(client.id, client.request, response.error)
+    if (response) return this.#reply(client.id, client.request, response.result)
     const { message, reason } = finish.reason === "error" ? finish.error : { message: "", reason: undefined }
     this.#refuse(client.id, client.request, { code: RPC_ERRORS.away, message, data: { reason, retryable: true } })
   }

@@ -218,8 +218,8 @@ export class Intern extends InternRecords implements Omit<rpc.InternRpc, keyof R
     // A form that the client of a turn cannot show is not answered.
     const isOfRun = !(isForm && !isShown) && this.#turns.onAgentEvent(news, message)
     if (!isOfRun && !isShown) {
-      const answer = replyToUnknownRequest(news)
-      if (answer) this.#send(answer)
+      const response = replyToUnknownRequest(news)
+      if (response) this.#send(response)
     }
     // An embedded agent repeats unfinished steps, and an open response keeps the object awake.
     if (daemonOf(this.#currentHost()) && this.runs.open.some(isDetached)) this.log.store()

@@ -36,14 +36,14 @@ export class Admission {
     const refusal = request.rates && refusalOf(request.rates, rates.useOf(holds, now))
     if (refusal) return { ok: false, rate: refusal }
     const { verdict, providers } = this.#decideHold(request, limits, now)
-    const answer = providers ? { ...verdict, providers } : verdict
-    if (!verdict.ok) return answer
+    const result = providers ? { ...verdict, providers } : verdict
+    if (!verdict.ok) return result
     if (free) counters.saveFree(free.count)
     const rateHold = request.rates && rates.countCall(request.rates, now)
     holds.add(
       toHold(request, { id: request.draft.id, amount: verdict.grantedNano, limits, rates: rateHold, providers, now }),
     )
-    return answer
+    return result
   }
 
   #decideHold({ wanted, providers }: HoldRequest, limits: readonly Limit[], now: number) {

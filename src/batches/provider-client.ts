@@ -55,9 +55,9 @@ export class ProviderClient {
     const bytes = await this.#request(method, path, more, async ({ body }) => {
       return body ? readAtMost(body, MAX_RESPONSE_BYTES) : undefined
     })
-    const answer = bytes && parseJson(new TextDecoder().decode(bytes))
-    if (!isObject(answer)) throw this.broken()
-    return answer
+    const body = bytes && parseJson(new TextDecoder().decode(bytes))
+    if (!isObject(body)) throw this.broken()
+    return body
   }
 
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {

@@ -262,9 +262,9 @@ export class Bridge {
     void this.#agent?.then((agent) => agent.send({ jsonrpc: "2.0", id: message.id, error }))
   }
 
-  async #reply({ id }: AnyRequest, answer: Promise<unknown>): Promise<void> {
+  async #reply({ id }: AnyRequest, response: Promise<unknown>): Promise<void> {
     const epoch = this.#epoch
-    const outcome = await answer.then(
+    const outcome = await response.then(
       (result) => ({ result }),
       (thrown: unknown) => ({ error: errorOf(thrown) }),
     )

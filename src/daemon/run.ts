@@ -16,21 +16,21 @@ export function promptOf(params: unknown): Prompt {
 /** State of one gateway prompt: further messages are queued behind the agent's turn. */
 export type Run = { queue: unknown[][]; isCancelled: boolean }
 
-type Answer = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
+type PromptResponse = { stopReason?: string; usage?: Usage | null } & Record<string, unknown>
 
 /**
  * Runs the prompt, then one turn for each queued message: an agent that receives a second prompt during a turn may
  * abandon the first. Returns the last response with the usage of all turns.
  */
-export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<Answer> {
-  let answer: Answer = await agent.request("session/prompt", first)
-  let { usage } = answer
-  for (let next = run.queue.shift(); next && !run.isCancelled && answer.stopReason !== "cancelled";) {
-    answer = await agent.request("session/prompt", { sessionId: first.sessionId, prompt: next })
-    usage = sumOf(usage, answer.usage)
+export async function runPrompts(agent: Pick<Agent, "request">, first: Prompt, run: Run): Promise<PromptResponse> {
+  let response: PromptResponse = await agent.request("session/prompt", first)
+  let { usage } = response
+  for (let next = run.queue.shift(); next && !run.isCancelled && response.stopReason !== "cancelled";) {
+    response = await agent.request("session/prompt", { sessionId: first.sessionId, prompt: next })
+    usage = sumOf(usage, response.usage)
     next = run.queue.shift()
   }
-  return usage ? { ...answer, usage } : answer
+  return usage ? { ...response, usage } : response
 }
 
 const COUNTS = [

@@ -112,8 +112,8 @@ export const datasets = newRouter().openapi(sessionCost, async (c) => {
 datasets.openapi(appRankings, async (c) => {
   const { category, subcategory, sort, limit, offset, ...requested } = c.req.valid("query")
   const days = requireDays(requested)
-  const isAnswerable = category === undefined && subcategory === undefined
-  const rows = isAnswerable ? await readAppRankings(c.env.DB, { days, sort, limit, offset }) : []
+  const hasData = category === undefined && subcategory === undefined
+  const rows = hasData ? await readAppRankings(c.env.DB, { days, sort, limit, offset }) : []
   const data = rows.map((row, index) => ({
     app_id: appIdOf(row.app),
     app_name: row.app,

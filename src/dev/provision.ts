@@ -11,10 +11,10 @@ const STARTING_BALANCE = 100
 export type Keys = { management: string; normal: string }
 
 type Request = { baseUrl: string; key: string; method: string; resource: string; body?: string }
-type Answer<T> = { status: number; data: T; key: string | undefined }
+type ApiResponse<T> = { status: number; data: T; key: string | undefined }
 
 /** Calls the public API. Throws for failures other than 401. */
-async function call<T>({ baseUrl, key, method, resource, body }: Request): Promise<Answer<T>> {
+async function call<T>({ baseUrl, key, method, resource, body }: Request): Promise<ApiResponse<T>> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
   const response = await fetch(`${baseUrl}${resource}`, { method, headers, ...(body !== undefined && { body }) })
   const document = (await response.json()) as { data: T; key?: string; error?: { message: string } }

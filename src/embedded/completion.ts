@@ -1,5 +1,5 @@
 import { estimatePromptTokens } from "../support/tokens.ts"
-import { answer, countTokens, type Answer, type Part } from "./answers.ts"
+import { generateChoice, countTokens, type GeneratedChoice, type Part } from "./choice.ts"
 import type { ChatRequest } from "./chat-request.ts"
 import { findFault, type Fault } from "./faults.ts"
 
@@ -8,7 +8,7 @@ export interface Completion {
   createdAt: number
   request: ChatRequest
   fault: Fault
-  answers: readonly Answer[]
+  choices: readonly GeneratedChoice[]
 }
 
 export type Chunk = Record<string, unknown>
@@ -18,20 +18,22 @@ const FINGERPRINT = "sim-1"
 export function newCompletion(request: ChatRequest, now: number): Completion {
   const id = crypto.randomUUID()
   const seed = id.replaceAll("-", "").slice(0, 20)
-  const answers = Array.from({ length: request.choiceCount }, (_, choice) => answer(request, `${seed}_${choice}`))
-  return { id: `chatcmpl-${id}`, createdAt: now, request, fault: findFault(request.model) ?? {}, answers }
+  const choices = Array.from({ length: request.choiceCount }, (_, choice) =>
+    generateChoice(request, `${seed}_${choice}`),
+  )
+  return { id: `chatcmpl-${id}`, createdAt: now, request, fault: findFault(request.model) ?? {}, choices }
 }
 
 /** The complete response as one document. */
 export function toDocument(completion: Completion): Chunk {
-  const { id, createdAt, request, fault, answers } = completion
+  const { id, createdAt, request, fault, choices } = completion
   const usage = toUsage(completion)
   return {
     id,
     ...(fault.keys === "missing" ? {} : { object: "chat.completion", created: Math.floor(createdAt / 1000) }),
     model: request.model,
     system_fingerprint: fault.keys === "null" ? null : FINGERPRINT,
-    choices: answers.map(({ parts, finishReason }, index) => {
+    choices: choices.map(({ parts, finishReason }, index) => {
       return { index, message: toMessage(parts), finish_reason: finishReason }
     }),
     ...(usage && { usage }),
@@ -40,16 +42,16 @@ export function toDocument(completion: Completion): Chunk {
 
 /** One chunk for the role of each choice. */
 export function* openingChunks(completion: Completion): Generator<Chunk> {
-  for (const index of completion.answers.keys()) {
+  for (const index of completion.choices.keys()) {
     yield toUnfinished(completion, index, { role: "assistant", content: "" })
   }
 }
 
 /** One chunk per piece, alternating between choices. */
 export function* pieceChunks(completion: Completion): Generator<Chunk> {
-  const longest = Math.max(...completion.answers.map(({ parts }) => parts.length))
+  const longest = Math.max(...completion.choices.map(({ parts }) => parts.length))
   for (let at = 0; at < longest; at++) {
-    for (const [index, { parts }] of completion.answers.entries()) {
+    for (const [index, { parts }] of completion.choices.entries()) {
       const part = parts[at]
       if (part) yield toUnfinished(completion, index, toDelta(part))
     }
@@ -58,15 +60,15 @@ export function* pieceChunks(completion: Completion): Generator<Chunk> {
 
 /** The finish reason of each choice and, if requested, the usage. */
 export function* closingChunks(completion: Completion): Generator<Chunk> {
-  const { request, fault, answers } = completion
+  const { request, fault, choices } = completion
   const nulls = fault.keys === "null" ? { usage: null, system_fingerprint: null } : {}
-  for (const [index, { finishReason }] of answers.entries()) {
+  for (const [index, { finishReason }] of choices.entries()) {
     yield { ...toChunk(completion, [{ index, delta: {}, finish_reason: finishReason }]), ...nulls }
   }
   const usage = toUsage(completion)
   if (!request.includeUsage || !usage) return
-  const choices = fault.usage === "odd" ? [{ index: 0, delta: {}, finish_reason: null }] : []
-  yield { ...toChunk(completion, choices), usage }
+  const unfinished = fault.usage === "odd" ? [{ index: 0, delta: {}, finish_reason: null }] : []
+  yield { ...toChunk(completion, unfinished), usage }
 }
 
 function toChunk({ id, createdAt, request }: Completion, choices: unknown[]): Chunk {
@@ -130,10 +132,10 @@ function toReasoningDetails(text: string): unknown[] {
   return [{ type: "reasoning.text", text, index: 0, format: "unknown" }]
 }
 
-function toUsage({ request, fault, answers }: Completion): Record<string, unknown> | undefined {
+function toUsage({ request, fault, choices }: Completion): Record<string, unknown> | undefined {
   if (fault.usage === "none") return undefined
   if (fault.usage === "zero") return { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-  const parts = answers.flatMap((each) => each.parts)
+  const parts = choices.flatMap((each) => each.parts)
   const prompt = estimatePromptTokens(request.messages)
   const completion = countTokens(parts)
   const reasoning = countTokens(parts, "reasoning")

@@ -7,11 +7,11 @@ import { estimateTokens } from "../support/tokens.ts"
 const DIMENSIONS = 256
 const MAX_DIMENSIONS = 2_048
 
-export type EmbeddingAnswer =
+export type EmbeddingResult =
   | { ok: true; body: Record<string, unknown> }
   | { ok: false; message: string; param: string }
 
-export function embed(request: Record<string, unknown>): EmbeddingAnswer {
+export function embed(request: Record<string, unknown>): EmbeddingResult {
   const texts = toTexts(request["input"])
   if (!texts)
     return { ok: false, message: "'input' must be a non-empty string, array of strings or tokens.", param: "input" }

@@ -1,4 +1,4 @@
-import { countTokens } from "./answers.ts"
+import { countTokens } from "./choice.ts"
 import type { Completion } from "./completion.ts"
 import { portalPage } from "./faults.ts"
 import { documentSteps, PACE_MS, play, sleep, streamSteps } from "./stream.ts"
@@ -27,8 +27,8 @@ export async function reply(
 }
 
 /** Delay of the headers: a JSON response arrives when the last token of a stream would. */
-function delayMs({ request, answers }: Completion): number {
+function delayMs({ request, choices }: Completion): number {
   if (request.model === "slow") return SLOW_MS
   if (request.model !== "paced" || request.stream) return 0
-  return PACE_MS * countTokens(answers[0]?.parts ?? [])
+  return PACE_MS * countTokens(choices[0]?.parts ?? [])
 }

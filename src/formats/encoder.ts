@@ -26,9 +26,9 @@ export type ResponseEncoder = {
   /** Content type of a stream; server-sent events if absent. */
   contentType?: string
   /** A complete JSON document. `earlier`: messages of the turns before the result. */
-  document: (result: Json, answering: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
+  document: (result: Json, info: ServingInfo, charge: Charge, earlier?: readonly Json[]) => Json
   /** Written before the first chunk. */
-  open: (answering: ServingInfo) => Uint8Array[]
+  open: (info: ServingInfo) => Uint8Array[]
   /** Written for a chunk. `frame`: its bytes, if they conform. */
   chunk: (chunk: Json, frame: Uint8Array | undefined) => Uint8Array[]
   /** Heartbeat written after `keepaliveMs` of idle time, before a proxy would close the connection. */

@@ -83,14 +83,14 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
     const onUnchecked = (rule: Rule) => void (uncheckedRule ??= rule)
     return new TextFilter(applied, codec, collector(found), { budget: budgets[side], onUnchecked })
   }
-  const { answers, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
+  const { outputFilter, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
 
   const refusal = () =>
     uncheckedRule ? uncheckedError([uncheckedRule.detector.name], side) : blockErrorFor(guardrails, rules, found, side)
   const providerMessage = messageFilter(outputRules, foundInMessages)
   const outputScreen = {
     newFilter: (codec: TextCodec) => newFilter(outputRules, codec),
-    visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : answers.filterNow(text, form)),
+    visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : outputFilter.filterNow(text, form)),
     redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
     blockError: refusal,
@@ -124,7 +124,7 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
     response: (result) =>
       mapped(
         (visit) => mapOutput(result, visit, outputScreen.redacts),
-        (role) => (role === NAMES ? noRules : answers),
+        (role) => (role === NAMES ? noRules : outputFilter),
       ),
     providerMessage,
     stages: () => toStages(guardrails, rules, { texts: found, messages: foundInMessages }),
@@ -158,7 +158,7 @@ function filtersByRole(rules: readonly OwnedRule[], outputRules: readonly OwnedR
   const otherRules = rules.filter(({ scansAllRoles }) => scansAllRoles)
   const others = createCachedFilter(otherRules, newFilter)
   return {
-    answers: createCachedFilter(outputRules, newFilter),
+    outputFilter: createCachedFilter(outputRules, newFilter),
     noRules: createCachedFilter([], newFilter),
     filterFor: (role: Role) => (role === "user" ? user : role === NAMES ? names : others),
   }

@@ -26,7 +26,7 @@ export type AcceptedResponse = {
   reader: ResponseReader
   upstreamBody: Record<string, unknown>
   /** Epoch milliseconds. */
-  answeredAt: number
+  respondedAt: number
   /** Usage counted by the provider so far, for a response that ends early. */
   counted: (() => unknown) | undefined
   /** Absent if the response cache is not used. */
@@ -173,7 +173,7 @@ async function send(
       provider,
       reader: request.reader,
       upstreamBody: request.body,
-      answeredAt: Date.now(),
+      respondedAt: Date.now(),
       counted: request.counted,
       ...(key && { cache: stored ? "hit" : "miss" }),
       ...(pending && { pending }),

@@ -72,8 +72,8 @@ function toGeneration(call: HeldCall, result: RelayResult, charge: Charge): Gene
     finishReason: !accepted || ending === "cancelled" ? null : ending === "complete" ? meter.finishReason : "error",
     ending,
     status,
-    latencyMs: accepted ? accepted.answeredAt - draft.createdAt : null,
-    generationMs: accepted ? Date.now() - accepted.answeredAt : null,
+    latencyMs: accepted ? accepted.respondedAt - draft.createdAt : null,
+    generationMs: accepted ? Date.now() - accepted.respondedAt : null,
     serviceTier: accepted ? meter.serviceTier : null,
     attempts,
     ...draft,
@@ -105,13 +105,13 @@ function storyOf(call: HeldCall, result: RelayResult, { tokens }: Charge): CallS
 /** Records latency and speed. A document has no first token, so all of its time counts as generation. */
 function updateEndpointHealth(
   { meter, draft, deps }: HeldCall,
-  { target, answeredAt }: Accepted,
+  { target, respondedAt }: Accepted,
   attempts: readonly Attempt[],
   ...[{ tokens }, ending]: [charge: Charge, ending: Ending]
 ): void {
   const key = targetKey(target)
   const firstTokenMs = attempts.at(-1)?.latencyMs ?? 0
-  const seconds = Math.max(1, draft.streamed ? Date.now() - answeredAt : firstTokenMs) / 1_000
+  const seconds = Math.max(1, draft.streamed ? Date.now() - respondedAt : firstTokenMs) / 1_000
   deps.health.measured(key, {
     at: Date.now(),
     latencyMs: draft.streamed ? firstTokenMs : null,

@@ -67,17 +67,20 @@ export const internChat = newRouter().openapi(chat, async (c) => {
     body: JSON.stringify(call),
     ...(!isBackground && { signal: c.req.raw.signal }),
   })
-  const answer = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
-  if (!isBackground) return toClient(answer, c, call.session)
-  const started = await answer.json<z.infer<typeof InternSteered>>()
+  const response = await throwIfRejected(await openIntern(c.env, row.id).fetch(request))
+  if (!isBackground) return toClient(response, c, call.session)
+  const started = await response.json<z.infer<typeof InternSteered>>()
   const location = `${BASE_PATH}/interns/${row.id}/sessions/${encodeURIComponent(started.session_id)}`
   return c.json(started, 202, { "preference-applied": "respond-async", location })
 })
 
-function toClient(answer: Response, c: Context<App>, session: string | null): Response {
-  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false
+function toClient(response: Response, c: Context<App>, session: string | null): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false
   const spelling = spellingOf(configOf(c.env).CLIENT_DIALECT)
-  return new Response(isStream && answer.body ? withErrorEnd(answer.body, session, spelling) : answer.body, answer)
+  return new Response(
+    isStream && response.body ? withErrorEnd(response.body, session, spelling) : response.body,
+    response,
+  )
 }
 
 const prefersAsync = (header: string | undefined) => /(?:^|[,;\s])respond-async(?:$|[,;\s])/i.test(header ?? "")

@@ -149,30 +149,30 @@ export class Reports {
     { registrations, renewals }: Progress,
     call: (report: FlushRequest) => Promise<T>,
   ): Promise<T> {
-    const result = new Set([
+    const counted = new Set([
       ...settlements.map((one) => one.generation.id),
       ...registrations.map((one) => one.draft.id),
     ])
     // With each renewal, too: what was declared for a busy moment must not stay for as long as a stream lasts.
-    const reported = [...result, ...renewals.map(({ id }) => id)]
+    const reported = [...counted, ...renewals.map(({ id }) => id)]
     const leases = new Set(reported.flatMap((id) => this.#leases.call(id)?.lease ?? []))
     const reportedAt = Date.now()
-    const news = this.#leases.updates(leases, result, reportedAt)
-    const answer = await call({
+    const news = this.#leases.updates(leases, counted, reportedAt)
+    const result = await call({
       settlements: settlements.map(({ generation, leaseId, content }) => ({ generation, leaseId, content })),
       registrations,
       renewals,
       leases: news,
     })
     this.#leases.registered(registrations)
-    this.#leases.acknowledged(leases, news, new Set(answer.alive), reportedAt)
-    const charged = new Set(answer.charged)
+    this.#leases.acknowledged(leases, news, new Set(result.alive), reportedAt)
+    const charged = new Set(result.charged)
     for (const one of settlements) {
       one.state = "known"
       const { generation } = one
       this.#leases.close(generation.id, usedBy(generation), charged.has(generation.id))
     }
-    return answer
+    return result
   }
 }
 

@@ -51,8 +51,8 @@ export async function sendTranslated(request: McpRequest, translation: Translati
 
 async function sendStateless(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   try {
-    const answer = await sendRequest(withMeta(request, metaOf(request)), upstream)
-    return { ...answer, sessionId: null, messages: readBy(request, answer.messages) }
+    const response = await sendRequest(withMeta(request, metaOf(request)), upstream)
+    return { ...response, sessionId: null, messages: readBy(request, response.messages) }
   } catch (thrown) {
     if (thrown instanceof ServerFailure && isRefusal(thrown)) invalidateRevision(server)
     throw thrown
@@ -80,8 +80,8 @@ async function sendForSession(request: McpRequest, { server, upstream }: Transla
     return singleMessage(errorResponse(request, { code: ERROR_CODES.methodNotFound, message }))
   }
   const stateless = { ...upstream, sessionId: undefined, protocolVersion: STATELESS_VERSION }
-  const answer = await sendStateless(withMeta(request), { server, upstream: stateless, waitUntil: () => undefined })
-  return { ...answer, messages: asSession(request, answer.messages) }
+  const response = await sendStateless(withMeta(request), { server, upstream: stateless, waitUntil: () => undefined })
+  return { ...response, messages: asSession(request, response.messages) }
 }
 
 async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessage>) {
@@ -105,8 +105,8 @@ async function initialize(request: McpRequest, { server, upstream }: Translation
   }
   const { protocolVersion } = paramsOf(request)
   const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
-  const answer = singleMessage(resultResponse(request, toInitialized(discovery, version)))
-  return { ...answer, sessionId: STATELESS_SESSION }
+  const initialized = singleMessage(resultResponse(request, toInitialized(discovery, version)))
+  return { ...initialized, sessionId: STATELESS_SESSION }
 }
 
 function singleMessage(message: McpMessage): ServerResponse {
@@ -121,8 +121,8 @@ async function sendInSession(request: McpRequest, translation: Translation): Pro
     return singleMessage(toStateless(request.method, resultResponse(request, toDiscovery(session.about))))
   }
   try {
-    const answer = await sendRequest(withoutMeta(request), session.upstream)
-    return { ...answer, sessionId: null, messages: relayed(request, answer, session, translation) }
+    const response = await sendRequest(withoutMeta(request), session.upstream)
+    return { ...response, sessionId: null, messages: relayed(request, response, session, translation) }
   } catch (thrown) {
     end(session, translation, request)
     throw withoutSession(thrown)
@@ -200,6 +200,6 @@ async function* relayed(request: McpRequest, { messages }: ServerResponse, sessi
 function refuse(request: McpRequest, { upstream }: Session, { server, waitUntil }: Translation): void {
   const error = { code: ERROR_CODES.methodNotFound, message: "The client does not have this method." }
   const response = request.method === "ping" ? resultResponse(request, {}) : errorResponse(request, error)
-  const answer = (signal: AbortSignal) => sendOneWay(response, { ...upstream, signal })
-  waitUntil(withTimeout(server.timeoutMs, answer).catch(() => undefined))
+  const send = (signal: AbortSignal) => sendOneWay(response, { ...upstream, signal })
+  waitUntil(withTimeout(server.timeoutMs, send).catch(() => undefined))
 }

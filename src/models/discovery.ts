@@ -46,8 +46,8 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
 
 async function fetchJson(url: string, headers: Record<string, string>): Promise<unknown> {
   const { response, text } = await withTimeout(TIMEOUT_MS, async (signal) => {
-    const answered = await fetch(url, { headers, redirect: "manual", signal })
-    return { response: answered, text: await readText(answered, MAX_BYTES) }
+    const fetched = await fetch(url, { headers, redirect: "manual", signal })
+    return { response: fetched, text: await readText(fetched, MAX_BYTES) }
   }).catch((cause: unknown) => {
     const reason =
       cause instanceof Error && cause.name === "TimeoutError" ? "did not respond within 10 s" : "cannot be reached"

@@ -96,19 +96,19 @@ const listProviders = createRoute({
 type Read<Input extends { in: object; out: object }> = Context<App, string, Input>
 type AtPath = { in: { param: schemas.ModelPath }; out: { param: schemas.ModelPath } }
 
-async function answerModel(c: Read<AtPath>) {
+async function getModel(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
   return c.json({ data: model.toModel(found) ?? rejectUnpriced(id) }, 200)
 }
 
-async function answerRetrieved(c: Read<AtPath>) {
+async function retrieveModel(c: Read<AtPath>) {
   const { id, found } = await findModel(c)
   const shown = model.toModel(found) ?? rejectUnpriced(id)
   if (speaksGemini(c.req.raw)) return c.json(toGeminiModel(shown), 200)
   return c.json(c.req.header(MESSAGES_HEADER) === undefined ? shown : toMessagesModel(shown), 200)
 }
 
-async function answerEndpoints(c: Read<AtPath>) {
+async function getEndpoints(c: Read<AtPath>) {
   const { found } = await findModel(c)
   return c.json({ data: model.toModelEndpoints(found, configuredProviders(c.env)) }, 200)
 }
@@ -135,12 +135,12 @@ export const publicModels = newRouter()
     const found = search(models.values(), c.req.valid("query"), configuredProviders(c.env), Date.now())
     return c.json({ data: { count: found.length } }, 200)
   })
-  .openapi(get, answerModel)
-  .openapi(getDeep, answerModel)
-  .openapi(listEndpoints, answerEndpoints)
-  .openapi(listDeepEndpoints, answerEndpoints)
-  .openapi(retrieve, answerRetrieved)
-  .openapi(retrieveDeep, answerRetrieved)
+  .openapi(get, getModel)
+  .openapi(getDeep, getModel)
+  .openapi(listEndpoints, getEndpoints)
+  .openapi(listDeepEndpoints, getEndpoints)
+  .openapi(retrieve, retrieveModel)
+  .openapi(retrieveDeep, retrieveModel)
   .openapi(listZeroRetention, async (c) => {
     const { models } = await loadCatalogue(c.env)
     const providers = configuredProviders(c.env)

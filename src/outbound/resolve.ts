@@ -10,7 +10,7 @@ const NO_ERROR = 0
 const NO_SUCH_NAME = 3
 const MAX_RESPONSE_BYTES = 65_536
 
-const Answer = z.object({
+const DnsResponse = z.object({
   Status: z.int(),
   Answer: z.array(z.object({ type: z.int(), data: z.string() })).nullish(),
 })
@@ -47,10 +47,10 @@ async function queryDns(endpoint: string, { send, host, type, signal }: DnsQuery
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
   if (!bytes) throw new Error("The DNS response is too large")
-  const answer = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
-  if (answer.Status === NO_SUCH_NAME) return []
-  if (answer.Status !== NO_ERROR) throw new Error(`DNS returned status ${answer.Status}`)
-  return (answer.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
+  const message = DnsResponse.parse(JSON.parse(new TextDecoder().decode(bytes)))
+  if (message.Status === NO_SUCH_NAME) return []
+  if (message.Status !== NO_ERROR) throw new Error(`DNS returned status ${message.Status}`)
+  return (message.Answer ?? []).filter((record) => record.type === TYPES[type]).map((record) => record.data)
 }
 
 /**

@@ -39,7 +39,7 @@ export function configuredModeration(env: Env): ModerationSettings | undefined {
   }
 }
 
-const Answer = z.object({
+const ModerationResponse = z.object({
   results: z
     .array(z.object({ flagged: z.boolean(), categories: z.record(z.string(), z.boolean().nullish()).nullish() }))
     .min(1),
@@ -98,7 +98,7 @@ async function requestModeration(
     throw new Error(`The moderation model returned ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
-  const { results } = Answer.parse(JSON.parse(new TextDecoder().decode(bytes)))
+  const { results } = ModerationResponse.parse(JSON.parse(new TextDecoder().decode(bytes)))
   const isCount = Array.isArray(input) && typeof input[0] === "string" && results.length !== input.length
   if (isCount) throw new Error("The moderation model returned a different number of results than inputs")
   return {

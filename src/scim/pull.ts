@@ -101,8 +101,8 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-export function readPage(part: "users" | "groups", answer: Record<string, unknown>): ReadResult<Page> {
-  const { totalresults: total, resources: listed } = foldNames(answer)
+export function readPage(part: "users" | "groups", body: Record<string, unknown>): ReadResult<Page> {
+  const { totalresults: total, resources: listed } = foldNames(body)
   const resources = listed ?? []
   if (typeof total !== "number" || !Number.isInteger(total) || total < 0 || !Array.isArray(resources)) {
     return { is: "refused", reason: "its answer is not a SCIM list" }

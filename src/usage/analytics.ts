@@ -151,15 +151,15 @@ export function runAnalyticsQuery(
     else groups.set(id, { key, group: JSON.stringify(dimensions), sums: add({ ...NOTHING }, row) })
   }
   const largestGroups = largest([...groups.values()], question)
-  const answered = largestGroups
+  const passed = largestGroups
     .map(({ key, sums }) => {
       const values = question.metrics.map((name) => [name, METRICS[name].compute(sums)] as const)
       const passing = ofMetrics.every((filter) => passes(METRICS[filter.field as Metric].compute(sums), filter))
       return passing ? { row: { ...key, ...Object.fromEntries(values) }, sums } : undefined
     })
     .filter((one) => one !== undefined)
-  const first = sorted(answered, question).slice(0, question.limit)
-  return { rows: first.map(({ row }) => row), all: answered.length }
+  const first = sorted(passed, question).slice(0, question.limit)
+  return { rows: first.map(({ row }) => row), all: passed.length }
 }
 
 function largest<T extends { group: string; sums: Sums }>(
@@ -177,7 +177,7 @@ function largest<T extends { group: string; sums: Sums }>(
 
 /** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
 function sorted<T extends { row: AnalyticsRow; sums: Sums }>(
-  answered: T[],
+  rows: T[],
   { orderBy, metrics, granularity }: Question,
 ): T[] {
   const orders = orderBy
@@ -189,7 +189,7 @@ function sorted<T extends { row: AnalyticsRow; sums: Sums }>(
   // Rows need not show the metric that orders them.
   const valueOf = ({ row, sums }: T, field: string) =>
     isMetric(field) ? METRICS[field].compute(sums) : (row[field] ?? "")
-  return answered.toSorted((a, b) => {
+  return rows.toSorted((a, b) => {
     for (const { field, direction } of orders) {
       const order = compare(valueOf(a, field), valueOf(b, field))
       if (order !== 0) return direction === "asc" ? order : -order

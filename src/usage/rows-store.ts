@@ -102,8 +102,8 @@ export async function readDays(
     ...(firstWhole < lastWhole ? [daysStatement(db, { ...query, from: firstWhole, to: lastWhole })] : []),
     ...parts.filter(({ from, to }) => from < to).map((part) => bucketsStatement(db, { ...query, ...part }, DAY_MS)),
   ]
-  const answers = statements.length === 0 ? [] : await db.batch<UsageRow>(statements)
-  return answers.flatMap(({ results }) => results)
+  const batches = statements.length === 0 ? [] : await db.batch<UsageRow>(statements)
+  return batches.flatMap(({ results }) => results)
 }
 
 function daysStatement(db: D1Database, { scope, dimensions, from, to }: UsageQuery): D1PreparedStatement {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { answer, pad, toPieces } from "../../src/embedded/answers.ts"
+import { generateChoice, pad, toPieces } from "../../src/embedded/choice.ts"
 import { toChatRequest, type ChatRequest } from "../../src/embedded/chat-request.ts"
 import { newCompletion } from "../../src/embedded/completion.ts"
 import { failureStatuses } from "../../src/embedded/statuses.ts"
@@ -252,9 +252,9 @@ describe("timing", () => {
     const steps = [...pacedSteps()]
     const waits = steps.flatMap((step) => (step.type === "wait" ? [step.untilMs] : []))
     expect(waits.slice(0, 3)).toEqual([20, 40, 60])
-    expect(waits).toHaveLength(answer(toRequest("paced"), "").parts.length)
+    expect(waits).toHaveLength(generateChoice(toRequest("paced"), "").parts.length)
     expect(waits.length).toBeGreaterThanOrEqual(100)
-    expect(answer(toRequest("paced", { max_tokens: 7 }), "").parts).toHaveLength(7)
+    expect(generateChoice(toRequest("paced", { max_tokens: 7 }), "").parts).toHaveLength(7)
   })
 
   test("a wait ends on time, and is cancelled when the client disconnects", async () => {

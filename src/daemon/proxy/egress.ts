@@ -64,11 +64,11 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
         if (envelope.hasBody) pipeline(body, request).catch(() => request.destroy())
         else request.end()
       })
-    return toAnswer(await open(false))
+    return toResult(await open(false))
   }
 }
 
-async function toAnswer(response: IncomingMessage): Promise<EgressResult> {
+async function toResult(response: IncomingMessage): Promise<EgressResult> {
   const header = response.headers[EGRESS_RESPONSE_HEADER]
   const envelope = typeof header === "string" ? decodeResponse(header) : undefined
   if (envelope) return { is: "host", envelope, body: response }

@@ -5,7 +5,7 @@ import { isMisdirected, MISDIRECTED } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
 import { withoutHopByHop, pairsOf } from "./headers.ts"
 import type { ProxyDeps } from "./proxy.ts"
-import { answer } from "./replies.ts"
+import { respond } from "./replies.ts"
 
 /** Accepts intercepted connections of the agent in place of the host. */
 export type Interception = { take: (secure: TLSSocket, host: URL) => void }
@@ -38,26 +38,26 @@ async function pass(
 ): Promise<void> {
   const headers = withoutHopByHop(pairsOf(request.rawHeaders))
   // A request line with another host than the tunnel's is rejected.
-  if (!/^(\/|\*$)/.test(request.url ?? "")) return answer(response, 421, "This connection is to another host.")
-  if (isMisdirected(host, headers)) return answer(response, 421, MISDIRECTED)
+  if (!/^(\/|\*$)/.test(request.url ?? "")) return respond(response, 421, "This connection is to another host.")
+  if (isMisdirected(host, headers)) return respond(response, 421, MISDIRECTED)
   const { method = "GET", url: target = "/" } = request
   const url = URL.parse(target === "*" ? "/" : `https://${toBoundHost(host)}${target}`, host)?.href
-  if (url === undefined) return answer(response, 400, "The request target is not a valid path.")
+  if (url === undefined) return respond(response, 400, "The request target is not a valid path.")
   const disconnect = new AbortController()
   response.on("close", () => disconnect.abort())
   try {
-    const answered = await egress({ method, url, headers, hasBody: hasBody(request) }, request, disconnect.signal)
-    if (answered.is === "refusal") {
+    const result = await egress({ method, url, headers, hasBody: hasBody(request) }, request, disconnect.signal)
+    if (result.is === "refusal") {
       // The secret of this host was just deleted: the next connection is tunnelled like any other.
-      if (answered.isUnbound) onUnbound()
-      return answer(response, answered.status, answered.reason)
+      if (result.isUnbound) onUnbound()
+      return respond(response, result.status, result.reason)
     }
-    const { envelope, body } = answered
+    const { envelope, body } = result
     response.writeHead(envelope.status, envelope.headers.flat())
     response.flushHeaders()
     await pipeline(body, response).catch(() => response.destroy())
   } catch {
-    answer(response, 502, "The gateway could not be reached.")
+    respond(response, 502, "The gateway could not be reached.")
   }
 }
 

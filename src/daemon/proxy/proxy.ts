@@ -14,7 +14,7 @@ import { type Connect, open, Refusal } from "./connect.ts"
 import type { Egress } from "./egress.ts"
 import { withBodyHeaders, withoutHopByHop, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
-import { answer, refuse } from "./replies.ts"
+import { respond, rejectConnect } from "./replies.ts"
 
 export type ProxyDeps = {
   authority: Authority
@@ -44,12 +44,12 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
   const intercept = newInterceptor(deps)
   const server = http.createServer((request, response) => {
     if (isKnown(request)) void plain(request, response, deps)
-    else answer(response, 407, "The proxy's credentials are missing.")
+    else respond(response, 407, "The proxy's credentials are missing.")
   })
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy())
     if (isKnown(request)) void connect(request, { socket, head, deps, intercept })
-    else refuse(socket, 407, "The proxy's credentials are missing.")
+    else rejectConnect(socket, 407, "The proxy's credentials are missing.")
   })
   const sockets = new Set<Socket>()
   server.on("connection", (socket) => {
@@ -73,14 +73,14 @@ export async function startProxy(deps: ProxyDeps): Promise<Proxy> {
 /** Plain HTTP is only allowed to a gateway without TLS. */
 async function plain(request: IncomingMessage, response: ServerResponse, { gateway }: ProxyDeps): Promise<void> {
   const url = URL.parse(request.url ?? "")
-  if (url?.origin !== gateway.origin) return answer(response, 403, "Only https is allowed.")
+  if (url?.origin !== gateway.origin) return respond(response, 403, "Only https is allowed.")
   const { method = "GET" } = request
   const upstream = http.request(url, { method, headers: withBodyHeaders(request).flat() })
-  upstream.on("response", (answered) => {
-    response.writeHead(answered.statusCode ?? 502, withoutHopByHop(pairsOf(answered.rawHeaders)).flat())
-    void pipeline(answered, response).catch(() => response.destroy())
+  upstream.on("response", (upstreamResponse) => {
+    response.writeHead(upstreamResponse.statusCode ?? 502, withoutHopByHop(pairsOf(upstreamResponse.rawHeaders)).flat())
+    void pipeline(upstreamResponse, response).catch(() => response.destroy())
   })
-  upstream.on("error", () => answer(response, 502, "The gateway could not be reached."))
+  upstream.on("error", () => respond(response, 502, "The gateway could not be reached."))
   await pipeline(request, upstream).catch(() => upstream.destroy())
 }
 
@@ -96,9 +96,9 @@ async function connect(
   { socket, head, deps, intercept }: Tunnel,
 ): Promise<void> {
   const url = /^[^/?#@]+:\d+$/.test(target) ? URL.parse(`https://${target}`) : null
-  if (!url) return refuse(socket, 400, "CONNECT needs a host and a port.")
+  if (!url) return rejectConnect(socket, 400, "CONNECT needs a host and a port.")
   const isBound = boundTo(url, deps.secrets()).length > 0
-  if (!isAllowed(url, isBound, deps)) return refuse(socket, 403, "This host is not allowed.")
+  if (!isAllowed(url, isBound, deps)) return rejectConnect(socket, 403, "This host is not allowed.")
   if (isBound) {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n")
     socket.unshift(head)
@@ -115,7 +115,7 @@ async function connect(
     pipeBoth(socket, upstream)
   } catch (thrown) {
     const text = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
-    refuse(socket, thrown instanceof Refusal ? 403 : 502, text)
+    rejectConnect(socket, thrown instanceof Refusal ? 403 : 502, text)
   }
 }
 

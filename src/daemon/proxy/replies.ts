@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream"
 const REALM = 'Basic realm="egress"'
 
 /** Responds in the name of the proxy, not of the host. */
-export function answer(response: ServerResponse, status: number, message: string): void {
+export function respond(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.destroy()
   const challenge = status === 407 ? { "proxy-authenticate": REALM } : {}
   response.writeHead(status, { ...challenge, "content-type": "text/plain", connection: "close" })
@@ -12,7 +12,7 @@ export function answer(response: ServerResponse, status: number, message: string
 }
 
 /** Responds before a tunnel is established. */
-export function refuse(socket: Duplex, status: number, message: string): void {
+export function rejectConnect(socket: Duplex, status: number, message: string): void {
   const challenge = status === 407 ? `Proxy-Authenticate: ${REALM}\r\n` : ""
   const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ""}\r\n${challenge}Content-Type: text/plain\r\n`
   socket.end(`${head}Content-Length: ${Buffer.byteLength(message)}\r\nConnection: close\r\n\r\n${message}`)

@@ -20,8 +20,8 @@ export interface Question {
 
 export function serveFormat(format: SimulatedFormat): (request: Request) => Promise<Response> {
   return async (request) => {
-    const answer = await complete(request, format)
-    return answer.ok ? answer : format.refuse(answer)
+    const response = await complete(request, format)
+    return response.ok ? response : format.refuse(response)
   }
 }
 

@@ -33,11 +33,11 @@ export function findVideo(pathname: string): Response | undefined {
   return content ? new Response(EMPTY_MP4, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
 }
 
-function inJson(makes: MediaModel["makes"], answer: (body: Json) => Response): Serve {
+function inJson(makes: MediaModel["makes"], respond: (body: Json) => Response): Serve {
   return async (request) => {
     const body = await readJson(request)
     if (body === undefined) return invalid(400, "We could not parse the JSON body of your request.", null, null)
-    return rejectModel(toRecord(body)["model"], makes) ?? answer(toRecord(body))
+    return rejectModel(toRecord(body)["model"], makes) ?? respond(toRecord(body))
   }
 }
 

@@ -6,8 +6,9 @@ import type { StreamHead } from "../sse/stream-head.ts"
 
 /** Converts a chat completion to a stream, for a provider that ignores `stream: true`. */
 export function toChunks(result: Json): StreamHead {
-  const answered = listOf(result["choices"])
-  const normal = answered.map((choice, index) => (isObject(choice) ? normalizeChoice(choice, index) : choice))
+  const normal = listOf(result["choices"]).map((choice, index) =>
+    isObject(choice) ? normalizeChoice(choice, index) : choice,
+  )
   const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
   const text = objectsOf(choices).map((choice) => {
     const { message: _, ...reported } = choice

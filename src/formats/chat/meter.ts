@@ -68,19 +68,19 @@ export function isName(value: unknown): value is string {
  * Id, model and creation time of a response. The first values count, except for the service tier, which is known at the
  * end.
  */
-export function readNames(meter: ResponseMeter, answer: Json): void {
-  if (isName(answer["id"])) meter.id ??= answer["id"]
-  if (isName(answer["model"])) meter.model ??= answer["model"]
-  if (isInteger(answer["created"])) meter.created ??= answer["created"]
-  if (isName(answer["service_tier"])) meter.serviceTier = answer["service_tier"]
+export function readNames(meter: ResponseMeter, body: Json): void {
+  if (isName(body["id"])) meter.id ??= body["id"]
+  if (isName(body["model"])) meter.model ??= body["model"]
+  if (isInteger(body["created"])) meter.created ??= body["created"]
+  if (isName(body["service_tier"])) meter.serviceTier = body["service_tier"]
 }
 
 /** Meters one chunk or a document. Upstream JSON is untrusted: every field is checked. */
-export function readResponse(meter: ResponseMeter, answer: Json): void {
-  readNames(meter, answer)
-  meter.error ??= errorIn(answer)
-  readChoices(meter, answer["choices"])
-  readTokens(meter, toTokens(reportedUsage(answer)))
+export function readResponse(meter: ResponseMeter, body: Json): void {
+  readNames(meter, body)
+  meter.error ??= errorIn(body)
+  readChoices(meter, body["choices"])
+  readTokens(meter, toTokens(reportedUsage(body)))
 }
 
 /**

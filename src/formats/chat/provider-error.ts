@@ -11,9 +11,9 @@ export type ProviderError = {
 }
 
 /** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
-export function errorIn(answer: Json): ProviderError | null {
-  const isError = answer["object"] === "error" || (!("choices" in answer) && typeof answer["message"] === "string")
-  return toProviderError(answer["error"]) ?? (isError ? toProviderError(answer) : errorInChoices(answer["choices"]))
+export function errorIn(body: Json): ProviderError | null {
+  const isError = body["object"] === "error" || (!("choices" in body) && typeof body["message"] === "string")
+  return toProviderError(body["error"]) ?? (isError ? toProviderError(body) : errorInChoices(body["choices"]))
 }
 
 /** The error of choices that failed without any content. */

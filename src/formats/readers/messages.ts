@@ -116,8 +116,8 @@ function isMeaningful(event: Json): boolean {
   return type === "message_delta" || type === "message_stop"
 }
 
-function errorIn(answer: Json): ProviderError | null {
-  const { type, error } = answer
-  if (type !== "error" && !("error" in answer)) return null
+function errorIn(body: Json): ProviderError | null {
+  const { type, error } = body
+  if (type !== "error" && !("error" in body)) return null
   return toProviderError(error ?? (type === "error" ? "The provider reported an error." : null))
 }

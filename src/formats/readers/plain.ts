@@ -4,16 +4,16 @@ import { isObject } from "../../support/json.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** Reads JSON documents that never stream, such as embeddings. */
-export function plainReader(isAnswer: ResponseReader["isResponse"]): ResponseReader {
+export function plainReader(isResponse: ResponseReader["isResponse"]): ResponseReader {
   return {
     name: "plain",
-    read: (meter, answer) => {
-      readResponse(meter, answer)
-      if (meter.tokens === null) readTokens(meter, toTokens(allPrompt(answer["usage"])))
+    read: (meter, body) => {
+      readResponse(meter, body)
+      if (meter.tokens === null) readTokens(meter, toTokens(allPrompt(body["usage"])))
     },
     hasContent: () => false,
     errorIn,
-    isResponse: isAnswer,
+    isResponse: isResponse,
     normalize: (event) => event,
     toStreamHead: () => null,
     toResult: () => ({ result: undefined, error: null }),

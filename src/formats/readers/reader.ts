@@ -12,11 +12,11 @@ import type { StreamHead, StreamItem } from "../sse/stream-head.ts"
 export type ResponseReader = {
   name: "chat" | "responses" | "messages" | "plain"
   /** Meters one event or a document. Upstream JSON is untrusted: every field is checked. */
-  read: (meter: ResponseMeter, answer: Json) => void
+  read: (meter: ResponseMeter, body: Json) => void
   /** Whether the event has content of the model. */
   hasContent: (event: Json) => boolean
   /** The error in an event or a document; null without an error. */
-  errorIn: (answer: Json) => ProviderError | null
+  errorIn: (body: Json) => ProviderError | null
   /** Whether a JSON document with status 200 is a response of the model. */
   isResponse: (result: Json) => boolean
   /** Normalizes an event for strict clients; returns the same object if nothing changes. */

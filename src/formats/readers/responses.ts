@@ -22,36 +22,36 @@ export const responsesReader: ResponseReader = {
 const ENDS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
 
 /** The response object of an event, or the document itself. */
-function responseIn(answer: Json): Json | undefined {
-  if (isObject(answer["response"])) return answer["response"]
-  return "output" in answer ? answer : undefined
+function responseIn(body: Json): Json | undefined {
+  if (isObject(body["response"])) return body["response"]
+  return "output" in body ? body : undefined
 }
 
 function isEnd(type: unknown): boolean {
   return typeof type === "string" && ENDS.includes(type)
 }
 
-function read(meter: ResponseMeter, answer: Json): void {
-  const { type } = answer
-  meter.error ??= errorIn(answer)
+function read(meter: ResponseMeter, body: Json): void {
+  const { type } = body
+  meter.error ??= errorIn(body)
   if (typeof type === "string" && type.endsWith(".delta")) {
-    const units = typeof answer["delta"] === "string" ? answer["delta"].length : 0
+    const units = typeof body["delta"] === "string" ? body["delta"].length : 0
     if (/_text\.delta$|refusal/.test(type)) {
       const kind = type.includes("refusal") ? "refusal" : type.includes("reasoning") ? "reasoning" : "content"
-      keep(meter, kind, answer["delta"])
+      keep(meter, kind, body["delta"])
     }
     meter.units += units
     meter.pieces += units > 0 ? 1 : 0
     return
   }
-  if (isObject(answer["item"])) {
-    readSignature(meter, answer["item"]["encrypted_content"])
+  if (isObject(body["item"])) {
+    readSignature(meter, body["item"]["encrypted_content"])
     if (type === "response.output_item.done") {
-      keepCall(meter, answer["item"])
-      addToolUnits(meter, [answer["item"]])
+      keepCall(meter, body["item"])
+      addToolUnits(meter, [body["item"]])
     }
   }
-  const response = responseIn(answer)
+  const response = responseIn(body)
   if (!response) return
   readToolUnits(meter, response)
   readNames(meter, { ...response, created: response["created_at"] })
@@ -135,11 +135,11 @@ function isMeaningful({ type }: Json): boolean {
   return isEnd(type) || type === "response.output_item.done" || (typeof type === "string" && type.endsWith(".delta"))
 }
 
-function errorIn(answer: Json): ProviderError | null {
-  if (answer["type"] === "error") return toProviderError(isObject(answer["error"]) ? answer["error"] : answer)
-  const response = responseIn(answer)
-  if (!response) return toProviderError(answer["error"])
-  const failed = response["status"] === "failed" || answer["type"] === "response.failed"
+function errorIn(body: Json): ProviderError | null {
+  if (body["type"] === "error") return toProviderError(isObject(body["error"]) ? body["error"] : body)
+  const response = responseIn(body)
+  if (!response) return toProviderError(body["error"])
+  const failed = response["status"] === "failed" || body["type"] === "response.failed"
   return toProviderError(response["error"] ?? (failed ? "The provider's response failed." : null))
 }
 

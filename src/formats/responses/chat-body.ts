@@ -72,7 +72,10 @@ function toItems(message: ChatRequest["messages"][number]): Json[] {
       ]
     case "assistant": {
       const { content, refusal, tool_calls: calls } = message
-      const parts = [...toAnswer(content), ...(refusal == null || refusal === "" ? [] : [{ type: "refusal", refusal }])]
+      const parts = [
+        ...toOutputParts(content),
+        ...(refusal == null || refusal === "" ? [] : [{ type: "refusal", refusal }]),
+      ]
       return [
         ...toReasoning(readDetails(message)),
         ...(parts.length > 0 ? [{ type: "message", role: "assistant", content: parts }] : []),
@@ -90,7 +93,7 @@ function toCallId(id: string): string {
   return id.length > MAX_CALL_ID_LENGTH ? `call_${shortHash(id)}${shortHash(`${id} `)}` : id
 }
 
-function toAnswer(content: unknown): Json[] {
+function toOutputParts(content: unknown): Json[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "output_text", text: content }]
   return objectsOf(content).map(({ type, text, refusal }) =>
     type === "refusal" ? { type, refusal } : { type: "output_text", text },

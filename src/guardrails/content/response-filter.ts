@@ -93,7 +93,7 @@ export class ResponseFilter {
     if (!isArray(choices)) return [chunk]
     const { index, isLast, isOutput } = outputStateOf(choices)
     const followsDelayedText = !isOutput && !isLast && this.#channels.hasDelayedOutput(index)
-    const delayedChunks = isLast && !isOutput ? this.#finishAnswer(index) : undefined
+    const delayedChunks = isLast && !isOutput ? this.#finishOutput(index) : undefined
     const prior: Json[] = []
     const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, prior) : choice))
     if (this.isBlocked) return []
@@ -144,7 +144,7 @@ export class ResponseFilter {
   }
 
   /** Releases the delayed text of an answer at its end. */
-  #finishAnswer(choice: number): Json[] {
+  #finishOutput(choice: number): Json[] {
     const out: Json[] = []
     this.#channels.finish(choice, this.#into(out, choice), true)
     return out
@@ -154,7 +154,7 @@ export class ResponseFilter {
   end(): Json[] {
     const rest: Json[] = []
     for (const choice of new Set([...this.#channels.choices, ...this.#queues.keys()])) {
-      rest.push(...this.#finishAnswer(choice), ...(this.#queues.get(choice) ?? []))
+      rest.push(...this.#finishOutput(choice), ...(this.#queues.get(choice) ?? []))
       this.#channels.finish(choice, this.#into(rest, choice))
     }
     this.#queues.clear()

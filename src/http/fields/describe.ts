@@ -1,5 +1,5 @@
 import { isArray, isObject } from "../../support/json.ts"
-import { ANSWER_FIELDS } from "./answers.ts"
+import { RESPONSE_FIELDS } from "./responses.ts"
 import { CATALOGUE_FIELDS } from "./catalogue.ts"
 import { EXACT } from "./exact.ts"
 import { GEMINI_FIELDS } from "./gemini.ts"
@@ -7,7 +7,7 @@ import { PARAMETERS } from "./parameters.ts"
 import { RECORD_FIELDS } from "./records.ts"
 import { REQUEST_FIELDS } from "./requests.ts"
 
-const BY_NAME = { ...GEMINI_FIELDS, ...RECORD_FIELDS, ...CATALOGUE_FIELDS, ...ANSWER_FIELDS, ...REQUEST_FIELDS }
+const BY_NAME = { ...GEMINI_FIELDS, ...RECORD_FIELDS, ...CATALOGUE_FIELDS, ...RESPONSE_FIELDS, ...REQUEST_FIELDS }
 const NESTED = ["items", "additionalProperties"]
 const ALTERNATIVES = ["anyOf", "oneOf", "allOf"]
 

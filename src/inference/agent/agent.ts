@@ -37,7 +37,7 @@ export type Job = {
   screening?: Screening
 }
 
-export type AnsweredCalls = { details: Json[]; continues: boolean }
+export type ToolRunDetails = { details: Json[]; continues: boolean }
 
 /** Sends one round (pipeline.ts). */
 export type CallUpstream = (round: PreparedCall, deps: Deps) => Promise<Response>
@@ -137,7 +137,7 @@ export class Agent {
   }
 
   /** Runs these calls. The loop then continues, unless the round also calls client tools. */
-  async answer(round: Round, calls: readonly ToolCall[], signal: AbortSignal): Promise<AnsweredCalls> {
+  async runTools(round: Round, calls: readonly ToolCall[], signal: AbortSignal): Promise<ToolRunDetails> {
     const { job, deps } = this
     const all = callsOf(round.message)
     const finished = await runCalls(calls, {

@@ -2,10 +2,10 @@ import { isArray, type Json, listOf } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import type { Agent, AnsweredCalls } from "./agent.ts"
+import type { Agent, ToolRunDetails } from "./agent.ts"
 import { renumber } from "./details.ts"
 import { readJsonRound, type Round } from "./round.ts"
-import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
+import { servingInfoOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
 /** Runs the rounds to the end and returns one JSON document. */
 export async function respondJson(
@@ -22,19 +22,24 @@ export async function respondJson(
     const calls = agent.pending(round)
     const details = renumber(round.message["reasoning_details"], agent.detailOffset)
     const turn: Json = { ...round.message, reasoning_details: details, tool_calls: agent.foreign(round) }
-    const { details: runs, continues }: AnsweredCalls =
-      calls.length > 0 ? await agent.answer(round, calls, signal) : { details: [], continues: false }
+    const { details: runs, continues }: ToolRunDetails =
+      calls.length > 0 ? await agent.runTools(round, calls, signal) : { details: [], continues: false }
     const done = runs.map((run) => ({ reasoning_details: [run] }))
-    if (!continues) return encodeAnswer(agent, encoder, round, { earlier, turn, done })
+    if (!continues) return encodeResponse(agent, encoder, round, { earlier, turn, done })
     earlier.push(turn, ...done)
     response = await agent.nextResponse(signal)
   }
 }
 
-type Answer = { earlier: Json[]; turn: Json; done: Json[] }
+type FinishedTurns = { earlier: Json[]; turn: Json; done: Json[] }
 
 /** Encodes the turns separately for a format with output items; otherwise merges them into one message. */
-function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { earlier, turn, done }: Answer): Json {
+function encodeResponse(
+  agent: Agent,
+  encoder: ResponseEncoder,
+  round: Round,
+  { earlier, turn, done }: FinishedTurns,
+): Json {
   const { prepared, emitsToolItems } = agent.job
   const { chat, heals } = prepared
   const { finishReason, nativeFinishReason, head } = round
@@ -51,7 +56,7 @@ function encodeAnswer(agent: Agent, encoder: ResponseEncoder, round: Round, { ea
   }
   const { usage } = agent.total
   const result = { ...head, object: "chat.completion", choices: [choice], ...(usage && { usage }) }
-  return encoder.document(result, answeringOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
+  return encoder.document(result, servingInfoOf(head, chat.model ?? ""), chargeOf(agent), before.toReversed())
 }
 
 /** Merges turns into one message: concatenates texts and lists, and takes the last value of other fields. */

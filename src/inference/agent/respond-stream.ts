@@ -3,9 +3,9 @@ import { listOf, type Json } from "../../support/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { type FrameWriter, keepAlive } from "../../formats/sse/frame-writer.ts"
-import type { Agent, AnsweredCalls } from "./agent.ts"
+import type { Agent, ToolRunDetails } from "./agent.ts"
 import { readStreamedRound, type Round } from "./round.ts"
-import { answeringOf, chargeOf, finishOf, isJson } from "./respond.ts"
+import { servingInfoOf, chargeOf, finishOf, isJson } from "./respond.ts"
 
 /** Streams the rounds of an agent as one response in the API format of the client. */
 export class StreamResponder {
@@ -34,7 +34,7 @@ export class StreamResponder {
 
   async #respond(first: Response): Promise<void> {
     const agent = this.#agent
-    this.#out.write(this.#encoder.open(answeringOf({}, agent.job.prepared.chat.model ?? "")))
+    this.#out.write(this.#encoder.open(servingInfoOf({}, agent.job.prepared.chat.model ?? "")))
     let response = first
     for (;;) {
       const round = await this.#read(response)
@@ -42,8 +42,8 @@ export class StreamResponder {
       const calls = agent.pending(round)
       const pending = agent.callFilter.rest(listOf(round.message["tool_calls"]))
       if (pending.length > 0) this.#emit({ tool_calls: pending })
-      const { details, continues }: AnsweredCalls =
-        calls.length > 0 ? await agent.answer(round, calls, this.#signal) : { details: [], continues: false }
+      const { details, continues }: ToolRunDetails =
+        calls.length > 0 ? await agent.runTools(round, calls, this.#signal) : { details: [], continues: false }
       this.#emitBuffered(round, continues)
       for (const detail of details) this.#emit({ reasoning_details: [detail] })
       if (!continues) return this.#end(round)

@@ -27,7 +27,7 @@ function byokIn(usage: Json | undefined): Charge["byok"] {
   }
 }
 
-export function answeringOf(head: Json, model: string): ServingInfo {
+export function servingInfoOf(head: Json, model: string): ServingInfo {
   const provider = typeof head["provider"] === "string" ? head["provider"] : ""
   return { provider, model, reader: chatReader, attempts: [], upstreamBody: {} }
 }

@@ -19,22 +19,22 @@ export type Round = {
 /** Fields of a round that the gateway reads itself and reports once for all rounds. */
 const REPLACED_FIELDS = ["usage", "choices", "service_metadata", "openrouter_metadata", "object"]
 
-function headOf(answer: Json): Json {
-  return Object.fromEntries(Object.entries(answer).filter(([key]) => !REPLACED_FIELDS.includes(key)))
+function headOf(body: Json): Json {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !REPLACED_FIELDS.includes(key)))
 }
 
 /** Reads a round from a JSON document. */
 export async function readJsonRound(response: Response, onMetadata: (result: Json) => void): Promise<Round> {
-  const answer = await response.json<Json>()
-  takeMetadata(answer, onMetadata)
-  const choices = listOf(answer["choices"])
+  const body = await response.json<Json>()
+  takeMetadata(body, onMetadata)
+  const choices = listOf(body["choices"])
   const choice = choices.find(isObject) ?? {}
   return {
-    head: headOf(answer),
+    head: headOf(body),
     message: isObject(choice["message"]) ? choice["message"] : {},
     finishReason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : null,
     nativeFinishReason: choice["native_finish_reason"],
-    usage: isObject(answer["usage"]) ? answer["usage"] : undefined,
+    usage: isObject(body["usage"]) ? body["usage"] : undefined,
   }
 }
 
@@ -82,8 +82,8 @@ function messageIn(choices: ReadonlyMap<number, PartialChoice>): Json {
   return choices.get(0)?.choice.message ?? {}
 }
 
-function takeMetadata(answer: Json, onMetadata: (result: Json) => void): void {
-  if (isObject(answer["service_metadata"])) onMetadata(answer["service_metadata"])
+function takeMetadata(body: Json, onMetadata: (result: Json) => void): void {
+  if (isObject(body["service_metadata"])) onMetadata(body["service_metadata"])
 }
 
 /** Emits the part of a chunk for the client: without finish reason, server tool calls and buffered content. */

@@ -66,7 +66,7 @@ function textsIn(input: EmbeddingsRequest["input"]): string[] {
 function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encoding_format"]): ResponseEncoder {
   return {
     ...UNSTREAMED,
-    document(result, answering, charge) {
+    document(result, info, charge) {
       // Strict clients accept an absent field where some providers send null.
       const { usage, ...rest } = withoutNulls(withoutGatewayFields(result))
       const hasUsage = isObject(usage) && charge.tokensFrom === "upstream"
@@ -80,7 +80,7 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
           embedding: encodedVector(one["embedding"], encoding),
           object: "embedding",
         })),
-        model: answering.model,
+        model: info.model,
         ...(hasUsage && {
           usage: {
             ...withoutNulls(withoutCosts(usage)),
@@ -89,8 +89,8 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
             ...costFields(charge),
           },
         }),
-        provider: answering.provider,
-        ...(call.meta.wantsMetadata && call.metadata(answering.attempts)),
+        provider: info.provider,
+        ...(call.meta.wantsMetadata && call.metadata(info.attempts)),
       }
     },
   }

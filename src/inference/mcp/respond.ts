@@ -121,10 +121,10 @@ type Opened = { running: RunningRequest; first: McpMessage }
 async function open(request: McpRequest, connection: Connection, signal: AbortSignal): Promise<Opened> {
   const running = await runRequest(request, connection, signal)
   const first = await running.messages.next()
-  return { running, first: first.value ?? errorResponse(request, UNANSWERED) }
+  return { running, first: first.value ?? errorResponse(request, NO_RESPONSE) }
 }
 
-const UNANSWERED = { code: ERROR_CODES.serverFailed, message: "The server did not respond to the request." }
+const NO_RESPONSE = { code: ERROR_CODES.serverFailed, message: "The server did not respond to the request." }
 
 /** Whether the work takes longer than `ms`. Its failure is handled by the code that awaits it. */
 async function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {

@@ -59,9 +59,9 @@ export async function runRequest(
     const screened = screening ? ((await screenSent(outgoing, screening, names)) as McpRequest) : outgoing
     call = await holdFor(screened, connection)
     if (call) connection.onHeld?.(call.id)
-    const answer = await exchange(request, screened, connection, signal)
-    const messages = relayed({ request, answer, connection, call, screening: reading, signal })
-    return { isStream: answer.isStream, sessionId: answer.sessionId, generationId: call?.id, messages }
+    const response = await exchange(request, screened, connection, signal)
+    const messages = relayed({ request, response, connection, call, screening: reading, signal })
+    return { isStream: response.isStream, sessionId: response.sessionId, generationId: call?.id, messages }
   } catch (thrown) {
     if (thrown instanceof ServerFailure && thrown.isSessionLost) {
       call?.end({ ending: "error", isCharged: false, error: toError(thrown, signal) })
@@ -104,7 +104,7 @@ async function holdFor(
 
 type Relay = {
   request: McpRequest
-  answer: ServerResponse
+  response: ServerResponse
   connection: Connection
   call: ToolCall | undefined
   screening: Screening | undefined
@@ -113,14 +113,14 @@ type Relay = {
 
 /** The server's messages after the guardrails, as they arrive. */
 async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefined> {
-  const { request, answer, connection, call, screening, signal } = relay
+  const { request, response, connection, call, screening, signal } = relay
   // A timeout counts as a failure of the server.
   const onAbort = () => {
     if (hasDisconnected(signal)) call?.end({ ending: "cancelled", isCharged: true })
   }
   signal.addEventListener("abort", onAbort, { once: true })
   try {
-    for await (const message of answer.messages) {
+    for await (const message of response.messages) {
       const isFinal = isResponseTo(request, message)
       if (isResponse(message) && !isFinal) continue
       const passed = await screenedOf(message, screening, isFinal)
@@ -132,7 +132,7 @@ async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefine
       const visible = passedOf(request, passed, connection)
       const stages = screening?.stages() ?? []
       connection.onScreened?.(stages)
-      endAnswered(call, visible, stages)
+      endToolCall(call, visible, stages)
       yield visible
       return
     }
@@ -160,7 +160,7 @@ async function screenedOf(
   }
 }
 
-function endAnswered(call: ToolCall | undefined, message: McpMessage, stages: readonly PipelineStage[]): void {
+function endToolCall(call: ToolCall | undefined, message: McpMessage, stages: readonly PipelineStage[]): void {
   if (!call) return
   const { result } = message
   const isResult = result !== undefined

@@ -145,7 +145,7 @@ function withImageModel(request: z.infer<typeof ImageRequest>, { defaults }: Cal
 }
 
 /** Runs the call. The cast: a route's type describes JSON that the handler builds, not a response of the pipeline. */
-async function answer<Request extends object>(
+async function respond<Request extends object>(
   c: Context<App>,
   request: Request,
   toRequest: (request: Request) => InferenceRequest,
@@ -160,23 +160,23 @@ async function transcribe(c: Context<App>, api: "transcriptions" | "translations
   const { request, file } = await readTranscription({ raw: c.req.raw, json: () => c.req.json() })
   const toRequest = (body: typeof request) => transcriptionRequest(body, file, api)
   const write = (response: Response) => writeTranscript(response, request.response_format ?? "json")
-  return answer(c, withProviderFormat(request), toRequest, write)
+  return respond(c, withProviderFormat(request), toRequest, write)
 }
 
 export const media = newRouter()
-  .openapi(rerank, (c) => answer(c, c.req.valid("json"), rerankRequest))
-  .openapi(moderations, (c) => answer(c, withModerationModel(c.req.valid("json")), moderationRequest))
+  .openapi(rerank, (c) => respond(c, c.req.valid("json"), rerankRequest))
+  .openapi(moderations, (c) => respond(c, withModerationModel(c.req.valid("json")), moderationRequest))
   .openapi(images("/images", "createImage"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
+    respond(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
   // Path of the OpenAI API.
   .openapi(images("/images/generations", "createImageGeneration"), (c) =>
-    answer(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
+    respond(c, withImageModel(c.req.valid("json"), callerOf(c.var.principal)), imageRequest),
   )
-  .openapi(speech, (c) => answer(c, c.req.valid("json"), speechRequest))
+  .openapi(speech, (c) => respond(c, c.req.valid("json"), speechRequest))
   .openapi(imageEdits, async (c) => {
     const { request, files } = await readImageEdit(c.req.raw)
-    return answer(c, withImageModel(request, callerOf(c.var.principal)), (edit) => imageEditRequest(edit, files))
+    return respond(c, withImageModel(request, callerOf(c.var.principal)), (edit) => imageEditRequest(edit, files))
   })
   .openapi(transcripts("/audio/transcriptions", "createTranscription", "Transcribe audio"), (c) =>
     transcribe(c, "transcriptions"),
@@ -189,7 +189,7 @@ export const media = newRouter()
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: Pick<Order, "provider" | "upstreamId" | "credentialId"> | undefined
-    const response: Response = await answer(c, c.req.valid("json"), (request) =>
+    const response: Response = await respond(c, c.req.valid("json"), (request) =>
       videoRequest(request, (result, by) => {
         order = {
           provider: by?.provider.slug ?? "",

@@ -107,8 +107,10 @@ export async function screenReceived(body: string, type: string, screening: Scre
   const map = (visit: (text: string) => string) => mapFree(value, visit, visit)
   const texts = textsOf(map)
   if (texts.length === 0) return body
-  const answer = await screening.response({ choices: texts.map((content) => ({ message: { content } })) })
-  const passed = objectsOf(answer["choices"]).map(({ message }) => (isObject(message) ? message["content"] : undefined))
+  const screened = await screening.response({ choices: texts.map((content) => ({ message: { content } })) })
+  const passed = objectsOf(screened["choices"]).map(({ message }) =>
+    isObject(message) ? message["content"] : undefined,
+  )
   const result = withTexts(map, passed)
   return typeof value === "string" ? String(result) : JSON.stringify(result)
 }

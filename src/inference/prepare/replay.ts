@@ -15,8 +15,8 @@ export function replayServerTools(
 ): ChatRequest["messages"] {
   const replayed: Json[] = []
   for (const message of messages) {
-    const isAnswer = message.role === "assistant" && message.reasoning_details?.some(isRun) === true
-    if (isAnswer) replay(message, names, replayed)
+    const hasRuns = message.role === "assistant" && message.reasoning_details?.some(isRun) === true
+    if (hasRuns) replay(message, names, replayed)
     else replayed.push(message)
   }
   return replayed as ChatRequest["messages"]

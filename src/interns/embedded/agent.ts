@@ -148,7 +148,7 @@ export class EmbeddedAgent {
     const history = this.#memory.history(session)
     const open = openCalls(history)
     if (turn.isCancelled) {
-      for (const call of open) this.#answer(session, call, "The user cancelled this.")
+      for (const call of open) this.#addToolResult(session, call, "The user cancelled this.")
       this.#end(session, turn, "cancelled")
       return false
     }
@@ -177,7 +177,7 @@ export class EmbeddedAgent {
     const decision = rule === undefined ? turn.permission?.decision : { always: "allow", never: "reject" }[rule]
     if (decision === null) return false
     if (decision === "reject") {
-      this.#answer(session, call, "The user did not allow this.")
+      this.#addToolResult(session, call, "The user did not allow this.")
       this.#memory.setTurn(session, { ...turn, permission: null })
       return true
     }
@@ -189,7 +189,7 @@ export class EmbeddedAgent {
       rawInput: consent?.input ?? inputOf(call),
     })
     const { text, cost } = await run(signal)
-    this.#answer(session, call, text)
+    this.#addToolResult(session, call, text)
     this.#update(session, { sessionUpdate: "tool_call_update", toolCallId: call.id, status: "completed" })
     const after = this.#memory.turn(session)
     const usage = after && { ...after.usage, cost: after.usage.cost + cost }
@@ -214,7 +214,7 @@ export class EmbeddedAgent {
     const emitText: EmitText = (sessionUpdate, text, model) => {
       this.#update(session, { sessionUpdate, content: { type: "text", text }, _meta: { model } })
     }
-    const answer = await this.#deps
+    const response = await this.#deps
       .callModel(session, history, { signal, emitText })
       .catch((cause: unknown): ModelResponse => {
         if (!signal.aborted) throw cause
@@ -223,17 +223,17 @@ export class EmbeddedAgent {
     const turn = this.#memory.turn(session)
     if (!turn) return false
     if (turn.isCancelled) return true
-    if (answer.is === "failure") {
-      const countedTurn = answer.counted ? withCall(turn, answer.counted) : turn
-      this.#end(session, countedTurn, { code: -32_603, message: answer.message, data: { status: answer.status } })
+    if (response.is === "failure") {
+      const countedTurn = response.counted ? withCall(turn, response.counted) : turn
+      this.#end(session, countedTurn, { code: -32_603, message: response.message, data: { status: response.status } })
       return false
     }
-    this.#memory.addMessage(session, answer.message)
-    this.#memory.setTurn(session, withCall(turn, answer))
+    this.#memory.addMessage(session, response.message)
+    this.#memory.setTurn(session, withCall(turn, response))
     return true
   }
 
-  #answer(session: string, call: ToolCall, content: string): void {
+  #addToolResult(session: string, call: ToolCall, content: string): void {
     this.#memory.addMessage(session, { role: "tool", tool_call_id: call.id, content })
   }
 

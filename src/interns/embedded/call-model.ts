@@ -55,7 +55,7 @@ export async function callModel(
       message: error?.message ?? `The gateway returned status ${response.status}.`,
     }
   }
-  return readAnswer(response.body, handlers, callIdsOf(messages))
+  return readResponse(response.body, handlers, callIdsOf(messages))
 }
 
 function callIdsOf(messages: readonly ModelMessage[]): Set<string> {
@@ -72,7 +72,7 @@ export async function readCost(callGateway: CallGateway, key: string, generation
 }
 
 /** `callIds`: ids of earlier calls. */
-async function readAnswer(
+async function readResponse(
   body: ReadableStream<Uint8Array>,
   handlers: ModelStreamHandlers,
   callIds: Set<string>,

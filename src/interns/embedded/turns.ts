@@ -8,9 +8,9 @@ import type { ToolCall } from "./tools.ts"
 /** Tool calls of the last assistant message without a result. */
 export function openCalls(history: readonly ModelMessage[]): ToolCall[] {
   const at = history.findLastIndex(({ role }) => role === "assistant")
-  const answers = history.slice(at + 1)
-  if (at === -1 || answers.some(({ role }) => role === "user")) return []
-  const done = new Set(answers.map(({ tool_call_id: id }) => id))
+  const messages = history.slice(at + 1)
+  if (at === -1 || messages.some(({ role }) => role === "user")) return []
+  const done = new Set(messages.map(({ tool_call_id: id }) => id))
   return (history[at]?.tool_calls ?? []).filter(({ id }) => !done.has(id))
 }
 

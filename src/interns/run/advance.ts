@@ -1,7 +1,7 @@
 import { type AcpEvent, usageOf } from "./acp.ts"
 import { newQuestion, cancelOutcome, pause, openQuestion, selected } from "./questions.ts"
 import { finishOf, CONNECTION_LOST, turnFailure } from "./endings.ts"
-import { latePrompt, steerAnswered, steered, textBlock } from "./steering.ts"
+import { latePrompt, onSteerResponse, steered, textBlock } from "./steering.ts"
 import { addUsage } from "./transcript.ts"
 import { type Json, parseStored } from "../../support/json.ts"
 import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
@@ -78,9 +78,9 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
 const unchanged = (run: Run): Step => ({ run, effects: [] })
 
 function onResponse(run: Run, news: AcpEvent & { is: "result" | "failure" }, now: number, rpc: number): Step {
-  const answered = steerAnswered(run, news)
-  if (answered)
-    return answered.heldResult ? turnEnded(answered, parseStored(answered.heldResult), now, rpc) : unchanged(answered)
+  const steered = onSteerResponse(run, news)
+  if (steered)
+    return steered.heldResult ? turnEnded(steered, parseStored(steered.heldResult), now, rpc) : unchanged(steered)
   if (news.is === "result") {
     return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result, now, rpc)
   }
@@ -119,14 +119,14 @@ export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run
     const { run: cancelled, effects } = cancel({ ...resumed, question }, "answered_cancel", now)
     return { run: cancelled, effects: [...replay, ...effects] }
   }
-  const answer: Effect =
+  const effect: Effect =
     reply.is === "option"
       ? selected(question, reply.optionId)
       : { do: "respond", rpc: question.rpc, result: reply.result }
   const [next, ...rest] = queued
-  if (next === undefined) return { run: resumed, effects: [...replay, answer] }
+  if (next === undefined) return { run: resumed, effects: [...replay, effect] }
   const { run: paused, effects } = pause({ ...resumed, queued: rest }, next, now)
-  return { run: paused, effects: [...replay, answer, ...effects] }
+  return { run: paused, effects: [...replay, effect, ...effects] }
 }
 
 /** Cancels the agent's turn and answers its pending questions. */

@@ -22,19 +22,19 @@ export function steered(run: Run, acp: string, text: string, rpc: number): Step 
   return { run: { ...run, steers }, effects: [{ do: "request", rpc, method: "_intern/steer", params }] }
 }
 
-type Answer = AcpEvent & { is: "result" | "failure" }
+type AgentResponse = AcpEvent & { is: "result" | "failure" }
 
 /** The run after the agent's answer to a steering message; undefined for the answer to another request. */
-export function steerAnswered(run: Run, answer: Answer): Run | undefined {
+export function onSteerResponse(run: Run, response: AgentResponse): Run | undefined {
   const { steers = [], lateTexts = [] } = run
-  const message = steers.find(({ rpc }) => rpc === answer.rpc)
+  const message = steers.find(({ rpc }) => rpc === response.rpc)
   if (!message) return undefined
   const remaining = steers.filter((one) => one !== message)
-  return { ...run, steers: remaining, lateTexts: isTaken(answer) ? lateTexts : [...lateTexts, message.text] }
+  return { ...run, steers: remaining, lateTexts: isTaken(response) ? lateTexts : [...lateTexts, message.text] }
 }
 
-function isTaken(answer: Answer): boolean {
-  return answer.is === "result" && !NOT_TAKEN.includes(answer.result["outcome"])
+function isTaken(response: AgentResponse): boolean {
+  return response.is === "result" && !NOT_TAKEN.includes(response.result["outcome"])
 }
 
 /** Outcomes of the steering extension for a message that the agent did not take. */

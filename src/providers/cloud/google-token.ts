@@ -69,12 +69,12 @@ async function exchange(account: ServiceAccount, deps: TokenDeps): Promise<{ tok
     body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
     redirect: "manual" as const,
   }
-  const answered = await withTimeout(TIMEOUT_MS, async (signal) => {
+  const received = await withTimeout(TIMEOUT_MS, async (signal) => {
     const response = await deps.fetch(deps.tokenUrl, { ...init, signal })
     return { response, text: (await readText(response, MAX_BYTES)) ?? "" }
   }).catch(() => undefined)
-  if (!answered) throw new CredentialError("the token endpoint of Google cannot be reached")
-  const { response, text } = answered
+  if (!received) throw new CredentialError("the token endpoint of Google cannot be reached")
+  const { response, text } = received
   const parsed = parseJson(text)
   const fields = isObject(parsed) ? parsed : {}
   const { access_token: token, expires_in: seconds } = fields

@@ -28,9 +28,9 @@ export function pathOf({ times, trail, guardrails }: Pick<CallStory, "times" | "
   const settled = Math.max(received, Date.parse(times.settled))
   const [sent, first, last] = [at(times.sent), at(times.first_token), at(times.last_token)]
   const end = Math.min(settled, last ?? settled)
-  const isAnswered = sent !== null && trail.length > 0
-  const earlier = isAnswered ? trail.slice(0, -1) : trail
-  let begin = isAnswered ? sent : end
+  const hasResponse = sent !== null && trail.length > 0
+  const earlier = hasResponse ? trail.slice(0, -1) : trail
+  let begin = hasResponse ? sent : end
   const tried: Stage[] = []
   for (const attempt of earlier.toReversed()) {
     const to = begin
@@ -43,11 +43,11 @@ export function pathOf({ times, trail, guardrails }: Pick<CallStory, "times" | "
     ...guardrails.map((finding): Stage => ({ kind: "finding", finding })),
     ...tried,
   ]
-  const answering = isAnswered ? trail.at(-1) : undefined
-  if (answering && sent !== null) {
+  const lastAttempt = hasResponse ? trail.at(-1) : undefined
+  if (lastAttempt && sent !== null) {
     const parts: Part[] = [{ kind: "wait", from: sent, to: first ?? end, label: "wait for the first token" }]
     if (first !== null && last !== null) parts.push({ kind: "work", from: first, to: last, label: "stream" })
-    stages.push({ kind: "attempt", attempt: answering, parts, duration: end - sent })
+    stages.push({ kind: "attempt", attempt: lastAttempt, parts, duration: end - sent })
   }
   return { stages, from: received, to: end, settlementMs: settled - end }
 }

@@ -48,12 +48,12 @@ export async function runTurn(
   update: (change: (chat: Chat) => Chat) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const answer: Message = { id: nextId(), role: "intern", text: "", reasoning: "", steps: [] }
-  update((chat) => ({ ...chat, running: answer.id, pending: null, error: null, messages: [...chat.messages, answer] }))
+  const reply: Message = { id: nextId(), role: "intern", text: "", reasoning: "", steps: [] }
+  update((chat) => ({ ...chat, running: reply.id, pending: null, error: null, messages: [...chat.messages, reply] }))
   const grow = (change: (message: Message) => Message) =>
-    update((chat) => ({ ...chat, messages: chat.messages.map((one) => (one.id === answer.id ? change(one) : one)) }))
+    update((chat) => ({ ...chat, messages: chat.messages.map((one) => (one.id === reply.id ? change(one) : one)) }))
   const updateNewest = (change: (chat: Chat) => Chat) =>
-    update((chat) => (chat.running === answer.id ? change(chat) : chat))
+    update((chat) => (chat.running === reply.id ? change(chat) : chat))
   let session = typeof body["session_id"] === "string" ? body["session_id"] : null
   const readAlong = async () => {
     if (session === null) return
@@ -96,7 +96,7 @@ export async function runTurn(
     clearInterval(timer)
     await reading
     await readOnce()
-    update((chat) => ({ ...chat, messages: chat.messages.filter((one) => one.id !== answer.id || hasContent(one)) }))
+    update((chat) => ({ ...chat, messages: chat.messages.filter((one) => one.id !== reply.id || hasContent(one)) }))
     updateNewest((chat) => ({ ...chat, running: null }))
   }
   return isSent || signal.aborted

@@ -36,9 +36,9 @@ export async function listTools(slug: string): Promise<ToolList> {
   const tools: Tool[] = []
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const answer: Page = await request<Page>(page + 2, "tools/list", cursor === undefined ? {} : { cursor })
-    tools.push(...(answer.tools ?? []))
-    cursor = answer.nextCursor
+    const listed: Page = await request<Page>(page + 2, "tools/list", cursor === undefined ? {} : { cursor })
+    tools.push(...(listed.tools ?? []))
+    cursor = listed.nextCursor
     if (cursor === undefined) break
   }
   // Ends the session; a failure has no effect here.
@@ -55,8 +55,8 @@ async function resultOf<T>(response: globalThis.Response, id: number): Promise<T
     ? text.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []))
     : [text]
   const messages = documents.map((each) => JSON.parse(each) as Response<T> & { id?: number })
-  const answer = messages.find((message) => message.id === id)
-  if (answer?.result !== undefined) return answer.result
+  const received = messages.find((message) => message.id === id)
+  if (received?.result !== undefined) return received.result
   const facts = { status: 0, requestId: response.headers.get("x-request-id") }
-  throw new ApiError(answer?.error?.message ?? "The server did not respond to the request.", facts)
+  throw new ApiError(received?.error?.message ?? "The server did not respond to the request.", facts)
 }

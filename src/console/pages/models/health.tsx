@@ -54,7 +54,7 @@ export function measuredOn(): string {
   return `Measured on the calls of ${whose} in the last 24 hours.`
 }
 
-export function Answers({ health }: { health: Health | undefined }) {
+export function SuccessRate({ health }: { health: Health | undefined }) {
   const total = health ? health.calls + health.failed : 0
   if (!health || total === 0) return <span class="faint">no calls</span>
   const share = health.calls / total

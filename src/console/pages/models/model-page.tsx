@@ -19,12 +19,12 @@ import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { useSubmit } from "../../ui/use-submit.ts"
 import { Count, Duration } from "../../ui/values.tsx"
-import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { SuccessRate, type Health, measuredOn, useMeasured } from "./health.tsx"
 import { Differences } from "./differences.tsx"
 import { Overrides } from "./overrides.tsx"
 import { Features, Price, type ProviderListing } from "./page.tsx"
 
-type Answer = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
+type ModelResponse = { data: { id: string; name: string; description: string; endpoints: Endpoint[] } }
 
 const encodePath = (id: string) => id.split("/").map(encodeURIComponent).join("/")
 
@@ -44,7 +44,7 @@ function columnsOf(
       id: "uptime",
       label: "Answers",
       width: "minmax(90px, 1fr)",
-      cell: ({ provider_name: name }) => <Answers health={health.get(name)} />,
+      cell: ({ provider_name: name }) => <SuccessRate health={health.get(name)} />,
     },
     {
       id: "latency",
@@ -127,7 +127,7 @@ function columnsOf(
 export default function ModelPage({ params }: PageProps) {
   const id = params["id"] ?? ""
   const [priced, setPriced] = useState<Endpoint>()
-  const query = useGet<Answer>(`/models/${encodePath(id)}/endpoints`)
+  const query = useGet<ModelResponse>(`/models/${encodePath(id)}/endpoints`)
   const providers = useGet<List<ProviderListing>>("/providers")
   const detail = useGet<{ data: Model }>(`/model/${encodePath(id)}`)
   useEscape(() => navigate("/models"), [])

@@ -14,7 +14,7 @@ import { type Option, Options, Search } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Duration } from "../../ui/values.tsx"
-import { Answers, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { SuccessRate, type Health, measuredOn, useMeasured } from "./health.tsx"
 
 export type ProviderListing = z.infer<typeof ProviderList>["data"][number]
 
@@ -112,7 +112,7 @@ function columnsOf(health: ReadonlyMap<string, Health>): Column<Model>[] {
       label: "Answers",
       width: "92px",
       narrow: "hide",
-      cell: ({ id }) => <Answers health={health.get(id)} />,
+      cell: ({ id }) => <SuccessRate health={health.get(id)} />,
     },
     {
       id: "first",

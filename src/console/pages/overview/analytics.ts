@@ -24,7 +24,7 @@ export type AnalyticsQuery = {
   limit?: number
 }
 
-type Answer = { data: { data: Row[]; metadata: { truncated: boolean } } }
+type AnalyticsResponse = { data: { data: Row[]; metadata: { truncated: boolean } } }
 
 export function rangeOf({ from, to }: Pick<Range, "from" | "to">): AnalyticsQuery["time_range"] {
   return { start: new Date(from).toISOString(), end: new Date(to).toISOString() }
@@ -44,7 +44,7 @@ export function useAnalytics(query: AnalyticsQuery | null): Query<readonly Row[]
   const call = query && scoped(query)
   return useQuery(call && `${call.path} ${JSON.stringify(call.body)}`, async () => {
     if (!call) return []
-    const { data } = await api<Answer>(call.path, { method: "POST", body: call.body })
+    const { data } = await api<AnalyticsResponse>(call.path, { method: "POST", body: call.body })
     return data.data
   })
 }

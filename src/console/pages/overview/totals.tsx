@@ -29,9 +29,9 @@ export function Totals({ range, compared }: { range: Range; compared: Comparison
     <Loaded query={current} lines={2}>
       {([row]) => {
         const old = former.data?.[0]
-        const answered = numberIn(row, "requests")
+        const successful = numberIn(row, "requests")
         const failed = numberIn(row, "failed_requests")
-        const calls = answered + failed
+        const calls = successful + failed
         const share = calls === 0 ? 0 : failed / calls
         const prompt = numberIn(row, "prompt_tokens")
         const cached = prompt === 0 ? 0 : numberIn(row, "cached_tokens") / prompt
@@ -67,8 +67,8 @@ export function Totals({ range, compared }: { range: Range; compared: Comparison
             />
             <Figure
               name="First token"
-              value={answered === 0 ? "–" : duration(numberIn(row, "latency"))}
-              note={answered === 0 ? "no answer" : speed(numberIn(row, "throughput"))}
+              value={successful === 0 ? "–" : duration(numberIn(row, "latency"))}
+              note={successful === 0 ? "no answer" : speed(numberIn(row, "throughput"))}
               href={withParams("/calls", { sort: "-first_token", ...shownRange() })}
             />
             {month && (

@@ -118,7 +118,7 @@ function TurnView({ turn, onRetry }: { turn: Turn; onRetry: (() => void) | undef
           </div>
         )}
       </div>
-      <Answer run={run} />
+      <Output run={run} />
       <Strip run={run} />
       {run.endMs !== null && (
         <div class="row tight turn-actions">
@@ -134,7 +134,7 @@ function TurnView({ turn, onRetry }: { turn: Turn; onRetry: (() => void) | undef
   )
 }
 
-function Answer({ run }: { run: Run }) {
+function Output({ run }: { run: Run }) {
   return (
     <div class="answer">
       {run.fault && (

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals"
 import type { Column, Run, Settings } from "./types.ts"
 
 /** Conversations stored only in this browser. */
-type Answer = Pick<
+type SavedReply = Pick<
   Run,
   "text" | "reasoning" | "toolCalls" | "promptTokens" | "completionTokens" | "cost" | "generationId"
 >
@@ -10,7 +10,7 @@ export type Conversation = {
   id: string
   at: number
   settings: Partial<Settings>
-  columns: { model: string; turns: { text: string; images: string[]; answer: Answer }[] }[]
+  columns: { model: string; turns: { text: string; images: string[]; answer: SavedReply }[] }[]
 }
 
 const NAME = "console.playground.history"
@@ -59,13 +59,21 @@ export function saveConversation(id: string, columns: readonly Column[], setting
     columns: columns.map(({ model, turns }) => ({
       model: model.value,
       // Images are too large to store; users attach them again.
-      turns: turns.value.map(({ text, run }) => ({ text, images: [], answer: answerOf(run.value) })),
+      turns: turns.value.map(({ text, run }) => ({ text, images: [], answer: savedReplyOf(run.value) })),
     })),
   }
   write([conversation, ...conversations.value.filter((each) => each.id !== id)])
 }
 
-function answerOf({ text, reasoning, toolCalls, promptTokens, completionTokens, cost, generationId }: Run): Answer {
+function savedReplyOf({
+  text,
+  reasoning,
+  toolCalls,
+  promptTokens,
+  completionTokens,
+  cost,
+  generationId,
+}: Run): SavedReply {
   return { text, reasoning, toolCalls, promptTokens, completionTokens, cost, generationId }
 }
 

@@ -1,7 +1,7 @@
 import { type Message, textOf } from "../calls/content.ts"
 
 /** A logged conversation for the playground: turns with answers, and the question that follows them. */
-export type Replay = { system: string; turns: { text: string; answer: string }[]; prompt: string }
+export type Replay = { system: string; turns: { text: string; reply: string }[]; prompt: string }
 
 /** Tool calls and their results are left out: the playground has the answer to each question. */
 export function replayOf(messages: readonly Message[]): Replay {
@@ -14,7 +14,7 @@ export function replayOf(messages: readonly Message[]): Replay {
     if (role === "system" || role === "developer") system.push(text)
     else if (role === "user") question.push(text)
     else if (role === "assistant" && question.length > 0) {
-      turns.push({ text: question.join("\n"), answer: text })
+      turns.push({ text: question.join("\n"), reply: text })
       question = []
     }
   }

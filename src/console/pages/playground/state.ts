@@ -146,11 +146,11 @@ export function openReplay(model: string, { system, turns, prompt }: Replay): vo
   startConversation()
   settings.value = { ...NO_SETTINGS, system }
   const column = newColumn(model)
-  column.turns.value = turns.map(({ text, answer }) => ({
+  column.turns.value = turns.map(({ text, reply }) => ({
     id: newId(),
     text,
     images: [],
-    run: signal<Run>({ ...newRun(model, null, 0), text: answer, status: "done" }),
+    run: signal<Run>({ ...newRun(model, null, 0), text: reply, status: "done" }),
   }))
   columns.value = [column]
   draft.value = prompt

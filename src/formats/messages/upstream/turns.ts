@@ -23,7 +23,7 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
     const context = { path: `messages[${at}]`, ttl }
     if (message.role === "system" || message.role === "developer")
       system.push(...toTextBlocks(message.content, context))
-    else if (message.role === "assistant") join(turns, "assistant", toAnswer(message, context, serverTools))
+    else if (message.role === "assistant") join(turns, "assistant", toAssistantBlocks(message, context, serverTools))
     else
       join(turns, "user", message.role === "tool" ? [toResult(message, context)] : toBlocks(message.content, context))
   })
@@ -74,7 +74,7 @@ function toResult({ tool_call_id: id, content }: Extract<Message, { role: "tool"
   }
 }
 
-function toAnswer(
+function toAssistantBlocks(
   message: Extract<Message, { role: "assistant" }>,
   context: ContentContext,
   serverTools: unknown[],

@@ -16,7 +16,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   const { wantsMetadata } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
   const echoesBody = request.debug?.echo_upstream_body === true
-  let answering: ServingInfo | undefined
+  let serving: ServingInfo | undefined
   let held: UsageChunk | undefined
   let reported: Json | undefined
   /** Id and model of the started stream: an id that the provider sends later does not change them. */
@@ -37,17 +37,17 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   return {
     isStateless: true,
 
-    document: (result, serving, charge) => ({
+    document: (result, info, charge) => ({
       ...normalizeResult(result, defaultsOf(call)),
       usage: chargedUsage(charge, result["usage"]),
-      provider: serving.provider,
-      ...(wantsMetadata && call.metadata(serving.attempts)),
+      provider: info.provider,
+      ...(wantsMetadata && call.metadata(info.attempts)),
     }),
 
-    open(serving) {
-      answering = serving
+    open(info) {
+      serving = info
       names = defaultsOf(call)
-      const echo = { ...emptyChunk(), debug: { echo_upstream_body: withoutToolCredentials(serving.upstreamBody) } }
+      const echo = { ...emptyChunk(), debug: { echo_upstream_body: withoutToolCredentials(info.upstreamBody) } }
       return echoesBody ? [toFrame(echo)] : []
     },
 
@@ -74,7 +74,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
 
     end(charge) {
       const metadata =
-        wantsMetadata && answering ? [toFrame({ ...emptyChunk(), ...call.metadata(answering.attempts) })] : []
+        wantsMetadata && serving ? [toFrame({ ...emptyChunk(), ...call.metadata(serving.attempts) })] : []
       return [...usageFrames(charge), ...metadata, DONE_FRAME]
     },
   }

@@ -31,22 +31,22 @@ export function completionsEncoder(request: CompletionsRequest, call: CallContex
   return {
     isStateless: false,
 
-    document(result, answering, charge) {
+    document(result, info, charge) {
       const { choices, object: _, ...rest } = normalizeResult(result, defaultsOf(call))
       return {
         ...rest,
         object: OBJECT,
         choices: toTextChoices(choices),
         usage: chargedUsage(charge, result["usage"]),
-        provider: answering.provider,
-        ...(wantsMetadata && call.metadata(answering.attempts)),
+        provider: info.provider,
+        ...(wantsMetadata && call.metadata(info.attempts)),
       }
     },
 
-    open(answering) {
-      serving = answering
+    open(info) {
+      serving = info
       head = headOf()
-      return echoesBody ? [toFrame(toChunk({ debug: { echo_upstream_body: answering.upstreamBody } }))] : []
+      return echoesBody ? [toFrame(toChunk({ debug: { echo_upstream_body: info.upstreamBody } }))] : []
     },
 
     chunk({ choices: parts, usage, system_fingerprint: fingerprint }) {

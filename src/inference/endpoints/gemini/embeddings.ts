@@ -17,8 +17,8 @@ export function geminiEmbeddingsRequest(
       const encoder = normalized.encoderFor(call)
       return {
         ...encoder,
-        document(result, answering, charge) {
-          const { data } = encoder.document(result, answering, charge)
+        document(result, info, charge) {
+          const { data } = encoder.document(result, info, charge)
           const embeddings = objectsOf(data).map(({ embedding }) => ({ values: embedding }))
           const { prompt } = charge.tokens
           const usageMetadata = { promptTokenCount: prompt, totalTokenCount: prompt, cost: costFields(charge).cost }

@@ -46,18 +46,18 @@ export function geminiEncoder(
     rejectsComments: true,
     contentType: framing.contentType,
 
-    document(result, answering, charge) {
+    document(result, info, charge) {
       const failure = toProviderError(result["error"])
       // A document of this format has no error field.
       if (failure) throw new GatewayError("provider_failed", failure.message)
       if (isObject(result["usage"])) reported = result["usage"]
       const contents = candidates.advance(toSingleChunk(normalizeResult(result, defaultsOf(call))))
       const merged = candidates.finish().map((last) => merge(contents, last))
-      return { candidates: merged, ...usageIn(charge), ...namesNow(), ...metadataOf(answering) }
+      return { candidates: merged, ...usageIn(charge), ...namesNow(), ...metadataOf(info) }
     },
 
-    open(answering) {
-      serving = answering
+    open(info) {
+      serving = info
       names = namesNow()
       return []
     },

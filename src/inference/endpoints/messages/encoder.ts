@@ -25,11 +25,11 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
   const { meta } = call
   const facts = factsOf(tools, call)
   let state = newEventState(facts)
-  let answering: ServingInfo | undefined
+  let serving: ServingInfo | undefined
   /** Final native events, buffered until the settlement. */
   let last: Json[] = []
   let hasCall = false
-  const isNative = () => answering?.reader.name === "messages"
+  const isNative = () => serving?.reader.name === "messages"
   const encode = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
@@ -49,7 +49,7 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
       return toMessagesResult(normalizeResult(result, defaultsOf(call)), { ...facts, ...costs, metadata, usage })
     },
     open(reported) {
-      answering = reported
+      serving = reported
       return isNative() ? [] : encode(start(state))
     },
     chunk(event, frame) {
@@ -63,10 +63,10 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
       return [named(event as MessagesEvent, frame)]
     },
     // Before the first event, only comments are allowed.
-    heartbeat: () => (!answering ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
+    heartbeat: () => (!serving ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
     failure: (error, metadata) => [toEventFrame({ ...toMessagesError(error.status, error.message), ...metadata })],
     end(charge) {
-      const { costs, metadata } = closing(charge, answering)
+      const { costs, metadata } = closing(charge, serving)
       if (!isNative()) return encode(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
       const frames = completed(last, hasCall).map((event) => {
         const isDelta = event["type"] === "message_delta"

@@ -27,7 +27,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
   }
   let state = newEventState(request, facts)
   let native: NativeResponse | undefined
-  let answering: ServingInfo | undefined
+  let serving: ServingInfo | undefined
   const encode = ([next, events]: Step) => {
     state = next
     return events.map(toEventFrame)
@@ -46,7 +46,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(reported) {
-      answering = reported
+      serving = reported
       const upstreamBody = withoutToolCredentials(reported.upstreamBody)
       const echo =
         request.debug?.echo_upstream_body === true ? { debug: { echo_upstream_body: upstreamBody } } : undefined
@@ -66,7 +66,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       return [...frames, ...encode(fail(state, toFailure(error), usage)), DONE_FRAME]
     },
     end(charge) {
-      const metadata = metadataOf(answering)
+      const metadata = metadataOf(serving)
       const usage = usageOf(charge, state.usage)
       const ending = { completedAt: Date.now(), ...costFields(charge), metadata, usage }
       return [...(native ? native.end({ charge, metadata }) : encode(finish(state, ending))), DONE_FRAME]

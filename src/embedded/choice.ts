@@ -10,7 +10,7 @@ export type Part =
   | { type: "arguments"; call: number; text: string }
   | { type: "call"; call: number; id: string; name: string }
 
-export interface Answer {
+export interface GeneratedChoice {
   parts: readonly Part[]
   finishReason: "stop" | "length" | "tool_calls"
 }
@@ -21,7 +21,7 @@ const MAX_CALLS = 3
 /**
  * The response of a model. Two choices of one response differ only in `seed`, which makes the ids of their tool calls.
  */
-export function answer(request: ChatRequest, seed: string): Answer {
+export function generateChoice(request: ChatRequest, seed: string): GeneratedChoice {
   const parts = textParts(request, seed)
   const limited = limit(parts, request.maxTokens)
   if (limited.length < parts.length) return { parts: limited, finishReason: "length" }
@@ -64,9 +64,9 @@ function textParts(request: ChatRequest, seed: string): Part[] {
       return content(LONG_TEXT)
     case "tool-call":
     case "parallel-tools":
-      return useTools(request, text, seed) ?? content(toToolAnswer(request.messages) ?? text)
+      return useTools(request, text, seed) ?? content(toolResultText(request.messages) ?? text)
     case "agent":
-      return runCommand(request, text, seed) ?? content(toToolAnswer(request.messages) ?? text)
+      return runCommand(request, text, seed) ?? content(toolResultText(request.messages) ?? text)
     case "json":
       return content(JSON.stringify(request.schema ? toSchemaValue(request.schema, text) : { echo: text, ok: true }))
     case "reasoning":
@@ -98,7 +98,7 @@ function think(text: string): Part[] {
 }
 
 function useTools(request: ChatRequest, text: string, seed: string): Part[] | undefined {
-  if (request.tools.length === 0 || toToolAnswer(request.messages) !== undefined) return undefined
+  if (request.tools.length === 0 || toolResultText(request.messages) !== undefined) return undefined
   return toCalled(request).flatMap(({ name, parameters }, call): Part[] => [
     { type: "call", call, id: `call_${seed}_${call}`, name },
     ...toPieces(JSON.stringify(toSchemaValue(parameters, text))).map((piece): Part => {
@@ -117,7 +117,7 @@ function runCommand(request: ChatRequest, text: string, seed: string): Part[] | 
     COMMAND_FIELDS.find((field) => field in toRecord(toRecord(parameters).properties))
   const shell = request.tools.find((tool) => fieldOf(tool) !== undefined)
   const command = COMMAND.exec(text)?.[1]
-  if (!shell || command === undefined || toToolAnswer(request.messages) !== undefined) return undefined
+  if (!shell || command === undefined || toolResultText(request.messages) !== undefined) return undefined
   const { required, properties } = toRecord(shell.parameters)
   const names = Array.isArray(required) ? required.map(String) : []
   const parameters = { type: "object", properties: pick(toRecord(properties), [fieldOf(shell) ?? "", ...names]) }
@@ -144,7 +144,7 @@ function toCalled({ model, tools, parallelToolCalls }: ChatRequest): readonly To
   return tools.length === 1 ? Array.from({ length: MAX_CALLS }, () => tools).flat() : tools.slice(0, MAX_CALLS)
 }
 
-function toToolAnswer(messages: readonly unknown[]): string | undefined {
+function toolResultText(messages: readonly unknown[]): string | undefined {
   const last = messages.at(-1)
   return toRecord(last).role === "tool" ? `The tool answered: ${toText(last)}` : undefined
 }

@@ -1,7 +1,7 @@
 import type { Descriptions } from "./descriptions.ts"
 
 /** Fields of inference responses and of records of calls, by name. */
-export const ANSWER_FIELDS: Descriptions = {
+export const RESPONSE_FIELDS: Descriptions = {
   api_type: "API of the call, such as `completions` or `embeddings`.",
   app: "App of the call, from `HTTP-Referer` or `X-Title`.",
   app_id: "Id of the app.",
