@@ -32,7 +32,7 @@ export async function finishBatch(ending: Ending, deps: OutputDeps): Promise<num
     await moveBatch(env.DB, row.id, { from: ["finalizing", "cancelling"], to: ending, now: Date.now(), ...files })
     return null
   } catch (thrown) {
-    if (thrown instanceof GatewayError) return afterRefusal(thrown, deps)
+    if (thrown instanceof GatewayError) return afterRejection(thrown, deps)
     throw thrown
   }
 }
@@ -62,7 +62,10 @@ async function writeFile(
 }
 
 /** If the workspace is deleted or its organization has no space for the files, the results are kept for a day. */
-async function afterRefusal({ code, message }: GatewayError, { row, lines, env }: OutputDeps): Promise<number | null> {
+async function afterRejection(
+  { code, message }: GatewayError,
+  { row, lines, env }: OutputDeps,
+): Promise<number | null> {
   const now = Date.now()
   const progress = lines.progress()
   const errors: BatchError[] = [{ code: "output_not_stored", message, param: null, line: null }]

@@ -146,14 +146,14 @@ export class InternClients {
     return true
   }
 
-  /** Called when a turn of a client ended. `answer`: the agent's response; undefined if the gateway ended the turn. */
+  /** Called when a turn of a client ended. `response`: of the agent; undefined if the gateway ended the turn. */
   finished({ client, acp }: Run, finish: Finish, response: AcpMessage | undefined): void {
     if (!client || finish.reason === "tool_calls") return
     if (acp !== null) this.#questions.cancel(this.#store.takeQuestionsIn(acp))
-    if (response?.error) return this.#refuse(client.id, client.request, response.error)
+    if (response?.error) return this.#reject(client.id, client.request, response.error)
     if (response) return this.#reply(client.id, client.request, response.result)
     const { message, reason } = finish.reason === "error" ? finish.error : { message: "", reason: undefined }
-    this.#refuse(client.id, client.request, { code: RPC_ERRORS.away, message, data: { reason, retryable: true } })
+    this.#reject(client.id, client.request, { code: RPC_ERRORS.away, message, data: { reason, retryable: true } })
   }
 
   /** Called when a question was answered elsewhere than at the client that shows it. */
@@ -164,7 +164,7 @@ export class InternClients {
   /** Called when the agent ended: fails pending requests. Clients must load their sessions again. */
   gone(): void {
     const error = { code: RPC_ERRORS.away, message: "The agent was restarted. Load the session again." }
-    for (const { client, id } of this.#store.takeRequests()) this.#refuse(client, id, error)
+    for (const { client, id } of this.#store.takeRequests()) this.#reject(client, id, error)
     this.#store.deleteSessions()
   }
 
@@ -191,23 +191,23 @@ export class InternClients {
       case "session/prompt":
         return this.#prompt(client, request)
       default:
-        return this.#refuse(client.id, id, { code: RPC_ERRORS.unknownMethod, message: `${method} is not served here.` })
+        return this.#reject(client.id, id, { code: RPC_ERRORS.unknownMethod, message: `${method} is not served here.` })
     }
   }
 
   #prompt({ id: client }: Client, { id: request, params }: Request): void {
     const found = this.#sessionAccess.toPrompt(client, params)
-    if ("code" in found) return this.#refuse(client, request, found)
-    const refusal = this.#admission()
-    if (refusal) return this.#refuse(client, request, refusal)
+    if ("code" in found) return this.#reject(client, request, found)
+    const rejection = this.#admission()
+    if (rejection) return this.#reject(client, request, rejection)
     this.#around.turns().start({ ...found, client: { id: client, request } })
   }
 
   /** Forwards a request to the agent with an id of the gateway. The host sets folder and servers of the session. */
   #open({ id: client }: Client, { id, method }: Request, loadable: Rejection | LoadableSession | null): void {
-    if (loadable && "code" in loadable) return this.#refuse(client, id, loadable)
-    const refusal = this.#admission()
-    if (refusal) return this.#refuse(client, id, refusal)
+    if (loadable && "code" in loadable) return this.#reject(client, id, loadable)
+    const rejection = this.#admission()
+    if (rejection) return this.#reject(client, id, rejection)
     const rpc = this.#runs.nextRpc()
     if (loadable) {
       // The agent replays the session before it responds to session/load, so the owner is set first.
@@ -244,7 +244,7 @@ export class InternClients {
     const { client, id, method, acp } = request
     if (error !== undefined) {
       if (acp !== null && method === "session/load") this.#store.clearOwner(acp)
-      this.#refuse(client, id, error)
+      this.#reject(client, id, error)
     } else this.#reply(client, id, this.#opened(request, result))
     return true
   }
@@ -278,7 +278,7 @@ export class InternClients {
   }
 
   #respond({ id: client }: Client, id: RpcId, outcome: Rejection | { result: unknown }): void {
-    if ("code" in outcome) this.#refuse(client, id, outcome)
+    if ("code" in outcome) this.#reject(client, id, outcome)
     else this.#reply(client, id, outcome.result)
   }
 
@@ -286,7 +286,7 @@ export class InternClients {
     this.#sockets.send(client, { jsonrpc: "2.0", id, result })
   }
 
-  #refuse(client: string, id: RpcId, error: Rejection): void {
+  #reject(client: string, id: RpcId, error: Rejection): void {
     this.#sockets.send(client, { jsonrpc: "2.0", id, error })
   }
 

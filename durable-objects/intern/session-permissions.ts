@@ -8,7 +8,7 @@ import { type Decision, decide, sessionAnswer, subjectOf } from "../../src/inter
 /** Maximum per session; the oldest are deleted. */
 const MAX_ANSWERS = 200
 
-/** Answers for a whole session to a daemon's agent. An embedded agent stores its own. */
+/** Standing answers of a session to a daemon's agent. An embedded agent stores its own. */
 export class SessionPermissions {
   readonly #sql: SqlStorage
   readonly #isEmbedded: () => boolean

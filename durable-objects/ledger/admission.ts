@@ -3,7 +3,7 @@ import { sliceOf } from "../../src/ledger/lease.ts"
 import { decideHold, type Limit } from "../../src/ledger/limits.ts"
 import { decideWithProviders } from "../../src/ledger/provider-limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
-import { rateShareOf, type RateShare, refusalOf } from "../../src/ledger/rates.ts"
+import { rateShareOf, type RateShare, rateRejectionOf } from "../../src/ledger/rates.ts"
 import type { CounterStore } from "./counters.ts"
 import type { Credits } from "./credits.ts"
 import { type Holds, toHold } from "./holds.ts"
@@ -29,12 +29,12 @@ export class Admission {
     const granted = holds.grantOf(request.draft.id)
     if (granted) return { ok: true, ...granted }
     const free = request.free && countFreeRequest(counters.free, request.free, credits.total(), now)
-    if (free && "refusal" in free) return { ok: false, free: free.refusal }
+    if (free && "rejection" in free) return { ok: false, free: free.rejection }
     const limits = request.chargesAccount ? withAccount(request.limits, credits.total()) : request.limits
     const leased = request.lease && this.#leaseFor(request, request.lease, limits, now)
     if (leased) return leased
-    const refusal = request.rates && refusalOf(request.rates, rates.useOf(holds, now))
-    if (refusal) return { ok: false, rate: refusal }
+    const rejection = request.rates && rateRejectionOf(request.rates, rates.useOf(holds, now))
+    if (rejection) return { ok: false, rate: rejection }
     const { verdict, providers } = this.#decideHold(request, limits, now)
     const result = providers ? { ...verdict, providers } : verdict
     if (!verdict.ok) return result
@@ -60,7 +60,7 @@ export class Admission {
     }
   }
 
-  /** Undefined if the caller is too near a limit: the call then needs a separate hold. */
+  /** Undefined if the key is too near a limit: the call then needs a separate hold. */
   #leaseFor(request: HoldRequest, lease: LeaseRequest, shared: readonly Limit[], now: number): HoldVerdict | undefined {
     if (!this.#isLeasable(lease)) return undefined
     const { holds, rates } = this.#stores

@@ -10,11 +10,11 @@ import { DAY_MS } from "../../src/support/time.ts"
 
 /** A limit with the amount spent in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }
-type Refusal = Extract<Verdict, { ok: false }>
+type RejectedVerdict = Extract<Verdict, { ok: false }>
 type LedgerStores = { get: (scope: string) => Counters; creditedNano: () => number }
 
 /** Threshold value that marks a rejection. */
-const REFUSAL = -1
+const REJECTION = -1
 /** Marks are removed this long after their window ended. */
 const RETENTION_MS = 40 * DAY_MS
 const MAX_KNOWN = 10_000
@@ -87,22 +87,26 @@ export class Alerts {
   }
 
   /** Records limits that rejected a call or some of its candidates. True if one is the first in its window. */
-  refused(request: HoldRequest, verdict: HoldVerdict, stores: LedgerStores): boolean {
+  recordRejections(request: HoldRequest, verdict: HoldVerdict, stores: LedgerStores): boolean {
     const { providers = [] } = "free" in verdict || "rate" in verdict ? {} : verdict
-    const refusals = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
+    const rejections = [verdict, ...providers.map((one) => one.verdict)].filter((one) => "leastNano" in one)
     // No short circuit: each rejection must be written.
-    return refusals.map((refusal) => this.#refusedBy(request, refusal, stores)).includes(true)
+    return rejections.map((rejection) => this.#recordRejection(request, rejection, stores)).includes(true)
   }
 
-  #refusedBy(request: HoldRequest, { scope, interval, leastNano }: Refusal, stores: LedgerStores): boolean {
+  #recordRejection(
+    request: HoldRequest,
+    { scope, interval, leastNano }: RejectedVerdict,
+    stores: LedgerStores,
+  ): boolean {
     if (isEndUserScope(scope)) return false
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
     const use = limit ? useOf(limit, stores.get(scope)) : this.#balance(stores)
     const mark = markOf(use)
-    const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REFUSAL).toArray()
+    const known = this.#sql.exec("SELECT 1 FROM alerts WHERE mark = ? AND threshold = ?", mark, REJECTION).toArray()
     if (known.length > 0) return false
-    this.#add(use, REFUSAL, { ...request.draft, at: Date.now(), neededNano: leastNano })
+    this.#add(use, REJECTION, { ...request.draft, at: Date.now(), neededNano: leastNano })
     return true
   }
 
@@ -128,7 +132,7 @@ export class Alerts {
 
   #sent(alerts: readonly LimitAlert[], now: number): void {
     for (const alert of alerts) {
-      const threshold = alert.threshold ?? REFUSAL
+      const threshold = alert.threshold ?? REJECTION
       this.#sql.exec("UPDATE alerts SET is_sent = 1 WHERE mark = ? AND threshold = ?", markOf(alert), threshold)
     }
     this.#sql.exec("DELETE FROM alerts WHERE is_sent = 1 AND window_start > 0 AND window_start < ?", now - RETENTION_MS)
@@ -171,7 +175,7 @@ export class Alerts {
       scope,
       interval,
       windowStart,
-      threshold: threshold === REFUSAL ? null : threshold,
+      threshold: threshold === REJECTION ? null : threshold,
       limitNano,
       spentNano,
       ...(neededNano !== undefined && { neededNano }),
@@ -184,7 +188,7 @@ export class Alerts {
       interval === null ? 0 : windowStart,
       JSON.stringify(alert),
     )
-    if (threshold !== REFUSAL) this.#marked.set(mark, threshold)
+    if (threshold !== REJECTION) this.#marked.set(mark, threshold)
     this.#hasUnsent = true
   }
 

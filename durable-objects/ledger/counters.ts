@@ -122,7 +122,7 @@ export class CounterStore {
   /** Counts a request on a free model. The limit that it exceeds, or null. */
   countFree(limits: FreeLimits, creditedNano: number, now: number): FreeLimitExceeded | null {
     const counted = countFreeRequest(this.free, limits, creditedNano, now)
-    if ("refusal" in counted) return counted.refusal
+    if ("rejection" in counted) return counted.rejection
     this.saveFree(counted.count)
     return null
   }

@@ -19,7 +19,7 @@ export type HoldRow = {
   scopes: string
   /** JSON of GenerationDraft. */
   draft: string
-  /** JSON of HeldRates; null for callers without rate limits. */
+  /** JSON of HeldRates; null for keys without rate limits. */
   rates: string | null
   /** JSON of ProviderVerdict[]; null for leases and for calls without provider budgets. */
   providers: string | null

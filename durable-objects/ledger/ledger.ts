@@ -79,7 +79,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
   }
 
   /**
-   * Places a hold under all limits or none, before dispatch. If a lease is requested and the caller is far from every
+   * Places a hold under all limits or none, before dispatch. If a lease is requested and the key is far from every
    * limit, grants the lease with this call as its first. The report in the same request is applied first.
    */
   hold(request: HoldRequest, report: FlushRequest = NOTHING_TO_REPORT): HoldResponse {
@@ -88,7 +88,7 @@ export class Ledger extends DurableObject<Env> implements Omit<LedgerRpc, keyof 
     const decide = () => this.#admission.decide(request, now)
     const verdict = request.rates ? this.#atomically(decide) : decide()
     if (verdict.ok) this.#wakeBy(now + request.ttlMs)
-    if (this.#alerts.refused(request, verdict, this.#account)) this.#wakeBy(now + FLUSH_AFTER_MS)
+    if (this.#alerts.recordRejections(request, verdict, this.#account)) this.#wakeBy(now + FLUSH_AFTER_MS)
     return { verdict, ...received }
   }
 

@@ -7,10 +7,10 @@ type Condition = (principal: Principal) => boolean
 
 const conditions = new WeakMap<object, Condition>()
 
-/** Middleware that admits principals by a readable condition; `refuse` throws for the others. */
-export function guard(condition: Condition, refuse: (c: Context<App>) => never): MiddlewareHandler<App> {
+/** Middleware that admits principals by a readable condition; `reject` throws for the others. */
+export function guard(condition: Condition, reject: (c: Context<App>) => never): MiddlewareHandler<App> {
   const handler: MiddlewareHandler<App> = async function guard(c, next) {
-    return condition(c.var.principal) ? next() : refuse(c)
+    return condition(c.var.principal) ? next() : reject(c)
   }
   conditions.set(handler, condition)
   return handler

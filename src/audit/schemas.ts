@@ -31,7 +31,7 @@ export const AuditRecord = z
     creator_user_id: z.string().nullable(),
     ip_address: z.string().nullable(),
     user_agent: z.string().nullable(),
-    request_id: z.string().meta({ description: "The `X-Request-Id` of the answer." }),
+    request_id: z.string().meta({ description: "The `X-Request-Id` of the response." }),
     changed_fields: z.array(z.string()),
     changes: z.record(z.string(), z.unknown()).meta({ description: "New values of fields without secrets." }),
     created_at: z.iso.datetime(),

@@ -44,7 +44,7 @@ type BatchInput = {
 }
 
 /**
- * Creates a batch of the caller's key and starts it. Throws 400 for a provider without batches, 429 for too many
+ * Creates a batch of the principal's key and starts it. Throws 400 for a provider without batches, 429 for too many
  * unfinished batches, 404 for a deleted workspace.
  */
 export async function createBatch(c: Context<App>, input: BatchInput): Promise<BatchRow> {

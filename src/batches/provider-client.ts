@@ -1,7 +1,7 @@
 import { asByokRejection } from "../inference/attempts.ts"
 import { readRejection } from "../inference/upstream-response.ts"
 import type { Provider } from "../providers/provider.ts"
-import { redacted } from "../providers/refusal.ts"
+import { redacted } from "../providers/rejection.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../support/json.ts"
@@ -88,7 +88,7 @@ export class ProviderClient {
       const init = { method, redirect: "manual", signal: abort.signal, ...more, headers } as const
       const response = await fetch(`${baseUrl}${path}`, init)
       if (response.ok) return await read(response)
-      throw await this.#refusalOf(response)
+      throw await this.#rejectionOf(response)
     } catch (cause) {
       if (cause instanceof ProviderBatchError) throw cause
       // The message of a connection error can contain an address or a key.
@@ -98,7 +98,7 @@ export class ProviderClient {
     }
   }
 
-  async #refusalOf(response: Response): Promise<ProviderBatchError> {
+  async #rejectionOf(response: Response): Promise<ProviderBatchError> {
     const rejection = await readRejection(this.#provider, response)
     const {
       message,

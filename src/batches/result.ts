@@ -9,7 +9,7 @@ export type LineResult = {
   retryAfterMs?: number
   /** The request waits to be sent in a batch of its provider. */
   isDeferred?: true
-  /** A rate limit of the key, workspace or a guardrail was reached: it applies to the whole batch. */
+  /** A rate limit of the key, workspace or a guardrail was reached: it applies to the complete batch. */
   isRateLimited?: true
 }
 

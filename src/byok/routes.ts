@@ -129,7 +129,7 @@ export const byok = newRouter()
     const changed = changesOf({ provider, key, ...input }, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "byok_credential.create", resourceId: row.id, workspaceId, changed })
     const inserted = await insertByok(c.env.DB, row, entry)
-    if (!inserted) throw await refusalOf(c, workspaceId)
+    if (!inserted) throw await rejectionOf(c, workspaceId)
     invalidateWorkspace(workspaceId)
     return c.json({ data: toByok(inserted) }, 201)
   })
@@ -207,7 +207,7 @@ async function requireKeysOfOrganization(c: Context<App>, hashes: readonly strin
   throw new GatewayError("invalid_request", `allowed_api_key_hashes: this organization has no key ${foreign}.`)
 }
 
-async function refusalOf(c: Context<App>, workspaceId: string): Promise<GatewayError> {
+async function rejectionOf(c: Context<App>, workspaceId: string): Promise<GatewayError> {
   if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "invalid_request",

@@ -77,7 +77,7 @@ function claude({ home, base, key, model }: Connection): ClientSetup {
   }
 }
 
-/** The client adds /v1beta itself. Without the kind of key, it asks for a sign-in. */
+/** The client adds /v1beta itself. Without the kind of key, it requires a sign-in. */
 function gemini({ home, base, key, model }: Connection): ClientSetup {
   const folder = `${home}/.gemini`
   const settings = { security: { auth: { selectedType: "gemini-api-key" } }, model: { name: model } }

@@ -6,7 +6,7 @@ import { showPage } from "../http/page.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { logError } from "../support/log.ts"
 import { type ClientName, CLIENTS, setupOf } from "./clients.ts"
-import { linkPage, refusalPage, settingsPage } from "./page.ts"
+import { linkPage, rejectionPage, settingsPage } from "./page.ts"
 import { redeemLink } from "./redeem.ts"
 import { ConnectToken } from "./schemas.ts"
 
@@ -31,7 +31,7 @@ connectPage.post("/:client", async (c) => {
 connectPage.onError((thrown, c) => {
   const error = asGatewayError(thrown)
   if (error.code === "internal") logError(error.message, { requestId: c.var.requestId }, error.cause)
-  return showPage(c, error.status, (nonce) => refusalPage(nonce, error.message))
+  return showPage(c, error.status, (nonce) => rejectionPage(nonce, error.message))
 })
 
 function clientOf(c: Context<App>): ClientName {

@@ -87,6 +87,6 @@ export function settingsPage(nonce: string, client: ClientName, { files, steps }
   return document(`Settings of ${NAMES[client]}`, nonce, content)
 }
 
-export function refusalPage(nonce: string, message: string): Html {
+export function rejectionPage(nonce: string, message: string): Html {
   return document("This link does not work", nonce, alert(message))
 }

@@ -40,7 +40,7 @@ export function setupOf(agent: readonly string[], config: DaemonConfig, where: W
   return knownSetup ? knownSetup(config, where) : custom(agent, config)
 }
 
-/** Permissions of opencode: asks before every tool except those that only read local data. The last match wins. */
+/** Permissions of opencode: requires permission for every tool except those that only read local data. The last match wins. */
 const PERMISSIONS = {
   "*": "ask",
   read: "allow",

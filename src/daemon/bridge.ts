@@ -276,9 +276,9 @@ export class Bridge {
   }
 
   #send(message: AnyMessage): void {
-    const { send, refuse } = toFrames(message)
+    const { send, rejection } = toFrames(message)
     for (const each of send) this.#deps.toGateway(each)
-    if (refuse) void this.#agent?.then((agent) => agent.send(refuse))
+    if (rejection) void this.#agent?.then((agent) => agent.send(rejection))
     if (send.length === 0) this.#deps.log("a message of the agent was too large for the gateway, and is lost")
   }
 }

@@ -11,7 +11,7 @@ const WELCOME_TIMEOUT_MS = 30_000
 /** How long to wait for acknowledgements of the last frames before an epoch ends. */
 const DRAIN_MS = 2_000
 /** Statuses of a rejected token or intern, for which a retry is useless. */
-const REFUSALS = [401, 403, 404]
+const REJECTION_STATUSES = [401, 403, 404]
 
 export type Ending = "replaced" | "refused"
 
@@ -142,7 +142,7 @@ export class Dial {
       this.#link = new Link(randomUUID())
       this.#deps.onLost()
     }
-    if (!wasOpen && (await this.#isRefused())) {
+    if (!wasOpen && (await this.#isRejected())) {
       return this.#deps.onEnd("refused", "The gateway rejected this join token for this intern.")
     }
     const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures)
@@ -151,12 +151,12 @@ export class Dial {
   }
 
   /** A WebSocket client does not expose the HTTP status of a rejection; the same request without the upgrade does. */
-  async #isRefused(): Promise<boolean> {
+  async #isRejected(): Promise<boolean> {
     try {
       const headers = { authorization: `Bearer ${this.#deps.joinToken}` }
       const { status, body } = await fetch(this.#deps.attachUrl, { headers, redirect: "manual" })
       await body?.cancel()
-      return REFUSALS.includes(status)
+      return REJECTION_STATUSES.includes(status)
     } catch {
       return false
     }

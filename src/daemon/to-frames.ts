@@ -7,8 +7,8 @@ const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES - 256
 const MAX_PIECE_LENGTH = 131_072
 const TOO_LARGE = { code: -32_603, message: "The message is larger than the gateway accepts (1 MiB)." }
 
-/** `send`: frames for the gateway. `refuse`: the error for the agent if its request does not fit. */
-export type FramedMessage = { send: AnyMessage[]; refuse?: AnyResponse }
+/** `send`: frames for the gateway. `rejection`: the error for the agent if its request does not fit. */
+export type FramedMessage = { send: AnyMessage[]; rejection?: AnyResponse }
 
 /**
  * Splits a message into frames of allowed size: text is cut; any other large message fails its request or is dropped.
@@ -16,11 +16,11 @@ export type FramedMessage = { send: AnyMessage[]; refuse?: AnyResponse }
 export function toFrames(message: AnyMessage): FramedMessage {
   if (Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return { send: [message] }
   if (!("method" in message)) return { send: [{ jsonrpc: "2.0", id: message.id, error: TOO_LARGE }] }
-  if ("id" in message) return { send: [], refuse: refusal(message) }
+  if ("id" in message) return { send: [], rejection: toRejection(message) }
   return { send: pieces(message) }
 }
 
-function refusal({ id }: AnyRequest): AnyResponse {
+function toRejection({ id }: AnyRequest): AnyResponse {
   return { jsonrpc: "2.0", id, error: TOO_LARGE }
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { oneOf, queryInteger } from "../http/schema.ts"
 
-/** Public data sets that a gateway's data cannot answer: valid queries return an empty result. */
+/** Public data sets for which a gateway has no data: valid queries return an empty result. */
 
 const SOURCES = ["artificial-analysis", "design-arena", "openrouter"] as const
 

@@ -83,7 +83,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
   const input = {
     values,
     positionals,
-    // Created on first use: a link brings its own gateway.
+    // Created on first use: a link contains the URL of its gateway.
     get api() {
       return openApi(typeof url === "string" ? url : undefined)
     },

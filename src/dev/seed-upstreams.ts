@@ -193,7 +193,7 @@ export const embeddingModels: Readonly<Record<string, { name: string; context: n
   "openai/text-embedding-ada-002": { name: "OpenAI: Text Embedding Ada 002", context: 8_192, tokenizer: "GPT" },
 }
 
-/** OpenAI's moderation is free of charge, which the lists do not say. */
+/** OpenAI's moderation is free of charge, which the lists omit. */
 export const moderationModels = [
   {
     id: "openai/omni-moderation-latest",

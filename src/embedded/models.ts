@@ -15,15 +15,15 @@ export interface EmbeddedModel {
 const statusModels = failureStatuses.flatMap((status): EmbeddedModel[] => {
   const slug = `status-${status}`
   const name = `Status ${status}`
-  if (!delayedStatuses.includes(status)) return [{ slug, name, description: `Answers ${status}.` }]
+  if (!delayedStatuses.includes(status)) return [{ slug, name, description: `Returns ${status}.` }]
   return [
-    { slug, name, description: `Answers ${status} with Retry-After in seconds.` },
+    { slug, name, description: `Returns ${status} with Retry-After in seconds.` },
     {
       slug: `${slug}:date`,
       name: `${name} (date)`,
-      description: `Answers ${status} with Retry-After as an HTTP date.`,
+      description: `Returns ${status} with Retry-After as an HTTP date.`,
     },
-    { slug: `${slug}:ms`, name: `${name} (ms)`, description: `Answers ${status} with retry-after-ms alone.` },
+    { slug: `${slug}:ms`, name: `${name} (ms)`, description: `Returns ${status} with retry-after-ms alone.` },
   ]
 })
 
@@ -49,20 +49,20 @@ export const embeddedModels: readonly EmbeddedModel[] = [
     description: "Runs what follows `$ ` in the shell it is given, at a pace.",
     tools: true,
   },
-  { slug: "json", name: "JSON", description: "Answers with a document that fits the schema.", structured: true },
+  { slug: "json", name: "JSON", description: "Returns a document that fits the schema.", structured: true },
   { slug: "reasoning", name: "Reasoning", description: "Thinks aloud, then repeats the message.", reasoning: true },
   { slug: "refusal", name: "Refusal", description: "Refuses to answer, politely." },
   { slug: "embed", name: "Embeddings", description: "Vectors in which shared words are near.", embeddings: true },
   ...statusModels,
-  { slug: "empty", name: "Empty", description: "Answers 200 with an empty body." },
-  { slug: "html", name: "HTML", description: "Answers 200 with a web page." },
-  { slug: "first-frame-error", name: "First-frame error", description: "Answers 200 whose first event is an error." },
+  { slug: "empty", name: "Empty", description: "Returns 200 with an empty body." },
+  { slug: "html", name: "HTML", description: "Returns 200 with a web page." },
+  { slug: "first-frame-error", name: "First-frame error", description: "Returns 200 whose first event is an error." },
   { slug: "late-error", name: "Late error", description: "Says ten tokens, then an error." },
   { slug: "cut", name: "Cut", description: "Says ten tokens, then the connection breaks inside an event." },
   { slug: "stall", name: "Stall", description: "Says ten tokens, then nothing, with the connection open." },
   { slug: "no-done", name: "No done", description: "Ends without [DONE]." },
   { slug: "no-usage", name: "No usage", description: "Never reports usage." },
-  { slug: "zero-usage", name: "Zero usage", description: "Reports zero tokens for a real answer." },
+  { slug: "zero-usage", name: "Zero usage", description: "Reports zero tokens for a real response." },
   { slug: "odd-usage", name: "Odd usage", description: "Reports usage beside an empty delta, after the finish." },
   { slug: "cached-tokens", name: "Cached tokens", description: "Reports half of the prompt as cached." },
   { slug: "crlf", name: "CRLF", description: "Ends every line of the stream with CRLF." },

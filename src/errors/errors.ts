@@ -46,7 +46,7 @@ export type GuardrailRule = { guardrailId: string; field: string }
 type Details = {
   metadata?: ErrorMetadata
   /** The rules about routes, budgets or rates that rejected a call. */
-  refusedBy?: readonly GuardrailRule[]
+  rejectedBy?: readonly GuardrailRule[]
   headers?: Record<string, string>
   /** Additional fields at the top level of the body. */
   extraFields?: Record<string, unknown>
@@ -62,7 +62,7 @@ export class GatewayError extends Error {
   override readonly name = "GatewayError"
   readonly code: ErrorName
   readonly metadata: ErrorMetadata | undefined
-  readonly refusedBy: readonly GuardrailRule[]
+  readonly rejectedBy: readonly GuardrailRule[]
   readonly headers: Record<string, string> | undefined
   readonly extraFields: Record<string, unknown> | undefined
   readonly messagesDetails: unknown
@@ -72,7 +72,7 @@ export class GatewayError extends Error {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
     this.metadata = details.metadata
-    this.refusedBy = details.refusedBy ?? []
+    this.rejectedBy = details.rejectedBy ?? []
     this.headers = details.headers
     this.extraFields = details.extraFields
     this.messagesDetails = details.messagesDetails

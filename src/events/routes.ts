@@ -13,7 +13,7 @@ import { readFeed, type ServerEvent, toQuestion } from "./feed.ts"
 
 const OpenQuestion = z
   .object({
-    id: z.string().meta({ description: "The `tool_call_id` that an answer names." }),
+    id: z.string().meta({ description: "The `tool_call_id` of an answer." }),
     intern: z.object({ id: z.string(), name: z.string() }),
     workspace_id: z.string(),
     session_id: z.string(),

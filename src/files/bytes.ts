@@ -40,11 +40,11 @@ export async function writeBytes(bucket: R2Bucket, key: string, content: AsyncIt
 }
 
 /** Throws when the content exceeds `maxBytes`. */
-export async function* limitBytes(content: AsyncIterable<Uint8Array>, maxBytes: number, refusal: () => GatewayError) {
+export async function* limitBytes(content: AsyncIterable<Uint8Array>, maxBytes: number, toError: () => GatewayError) {
   let size = 0
   for await (const chunk of content) {
     size += chunk.byteLength
-    if (size > maxBytes) throw refusal()
+    if (size > maxBytes) throw toError()
     yield chunk
   }
 }

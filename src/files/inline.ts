@@ -5,7 +5,7 @@ import { isText } from "../server-tools/web-fetch/document.ts"
 import { toBase64 } from "../support/encoding.ts"
 import { isArray, isObject, type Json } from "../support/json.ts"
 
-/** A stored file that the caller may read. `read` throws if its bytes are unavailable. */
+/** A stored file that the principal may read. `read` throws if its bytes are unavailable. */
 export type StoredFile = { filename: string; mimeType: string; sizeBytes: number; read: () => Promise<Uint8Array> }
 
 export type FindFile = (id: string) => Promise<StoredFile | undefined>
@@ -27,7 +27,7 @@ type Reference = { id: string; path: string; part: Json }
 /**
  * The body of a chat, responses or messages request with the data of the gateway's files in place of their ids: text
  * becomes text, images and audio become parts of their kind, and any other file becomes file data. Throws 400 for a file
- * that does not exist in the workspace of the caller, and 413 if the files are too large.
+ * that does not exist in the workspace of the principal, and 413 if the files are too large.
  */
 export async function inlineFiles<Body extends object>(body: Body, find: FindFile): Promise<Body> {
   const references = fileReferences(body).filter(({ id }) => isGatewayFileId(id))

@@ -15,7 +15,7 @@ import { type Screening, screeningOf } from "../guardrails/screening.ts"
 import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
-import { type MessageFilter, toRejection } from "../providers/refusal.ts"
+import { type MessageFilter, toRejection } from "../providers/rejection.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import type * as z from "zod"
@@ -107,19 +107,19 @@ export async function requestProvider(
   const response = "value" in sending ? sending.value : undefined
   if (!response) throw "stopped" in sending ? tooSlow(provider) : unreachable(provider)
   if (response.ok) return response
-  throw await refusalOf(provider, response, screening?.providerMessage)
+  throw await rejectionOf(provider, response, screening?.providerMessage)
 }
 
 const tooSlow = ({ name }: Provider) => new GatewayError("timeout", `${name} did not respond in time.`)
 const unreachable = ({ name }: Provider) => new GatewayError("provider_failed", `${name} could not be reached.`)
 
-async function refusalOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
+async function rejectionOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
   const { status, headers } = response
   const body = new TextDecoder().decode(bytes ?? new Uint8Array())
-  const refusal = toRejection(provider, { status, headers, body }, { now: Date.now(), filter })
-  if (!refusal.blamesKey) {
-    return new GatewayError(refusal.code, refusal.message, { metadata: { provider_code: String(status) } })
+  const rejection = toRejection(provider, { status, headers, body }, { now: Date.now(), filter })
+  if (!rejection.blamesKey) {
+    return new GatewayError(rejection.code, rejection.message, { metadata: { provider_code: String(status) } })
   }
   const rule = `${provider.name} rejected the workspace's BYOK credential with status ${status}. Check it, or change it at PATCH /byok/{id}.`
   return new GatewayError("forbidden", rule, { metadata: { provider_code: String(status) } })

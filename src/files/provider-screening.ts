@@ -19,11 +19,11 @@ export function requireStorageAllowed(guardrails: CallerGuardrails | null, provi
   const { slug } = provider
   const endpoint = plainEndpoint(slug, `${slug}/files`, false)
   const filters = guardrails?.routeFilters() ?? []
-  const refusing = filters.filter(
+  const rejecting = filters.filter(
     ({ rule, keeps }) => RULES.test(rule?.field ?? "") && !keeps(endpoint, provider, null),
   )
-  const fields = refusing.flatMap(({ rule }) => rule?.field ?? [])
-  const names = refusing.map(({ name }) => name)
+  const fields = rejecting.flatMap(({ rule }) => rule?.field ?? [])
+  const names = rejecting.map(({ name }) => name)
   if (isConfinedToRegions(guardrails)) {
     fields.push("allowed_data_regions")
     names.push("files of a provider belong to no region (allowed_data_regions)")

@@ -6,7 +6,7 @@ import type { StoredFile } from "./inline.ts"
 import { deleteFile, findFile } from "./store.ts"
 import type { FileRow } from "./table.ts"
 
-/** A file that the caller's key sees. Exports are not among them: they list the calls of other keys. */
+/** A file that the principal may read. Exports are not among them: they list the calls of other keys. */
 export async function findStoredFile(
   { DB: db, FILES: bucket }: Env,
   { organizationId, workspaceId, internId }: Pick<Principal, "organizationId" | "workspaceId" | "internId">,

@@ -158,12 +158,12 @@ type Contradictable = {
 
 /** Adds an issue for fields that contradict each other. */
 export function rejectContradictions(request: Contradictable, context: z.RefinementCtx): void {
-  const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
+  const reject = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
   const { reasoning, reasoning_effort: shorthand } = request
   if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {
-    refuse("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
+    reject("reasoning_effort", `differs from reasoning.effort (${reasoning.effort}); send one of them`)
   }
-  if (request.debug?.echo_upstream_body && !request.stream) refuse("debug", "requires stream: true")
+  if (request.debug?.echo_upstream_body && !request.stream) reject("debug", "requires stream: true")
 }
 
 export const ChatRequest = z

@@ -20,7 +20,7 @@ const generationId = z
   .string({ error: "is required: an X-Generation-Id, or the id of a completion" })
   .min(1)
   .max(256)
-  .meta({ description: "`X-Generation-Id` of the answer, or the `id` in its body." })
+  .meta({ description: "`X-Generation-Id` of the response, or the `id` in its body." })
 
 const get = createRoute({
   method: "get",

@@ -85,7 +85,7 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
   }
   const { outputFilter, noRules, filterFor } = filtersByRole(rules, outputRules, newFilter)
 
-  const refusal = () =>
+  const blockError = () =>
     uncheckedRule ? uncheckedError([uncheckedRule.detector.name], side) : blockErrorFor(guardrails, rules, found, side)
   const providerMessage = messageFilter(outputRules, foundInMessages)
   const outputScreen = {
@@ -93,14 +93,14 @@ function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], re
     visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : outputFilter.filterNow(text, form)),
     redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
-    blockError: refusal,
+    blockError: blockError,
     providerMessage,
   }
   const mapped = async <T>(map: (visit: Visit) => T, filterOf: (role: Role) => CachedFilter): Promise<T> => {
     const result = await mapInSlices(map, filterOf, budgets[side], () => {
-      if (uncheckedRule) throw refusal()
+      if (uncheckedRule) throw blockError()
     })
-    if (isBlocked()) throw refusal()
+    if (isBlocked()) throw blockError()
     return result
   }
   return {

@@ -7,19 +7,19 @@ import { DONE, STRENGTH } from "./content/actions.ts"
 
 /**
  * One stage for each guardrail that affects a call: its content filters, if they ran, and its rules about routes,
- * budgets and rates. `content`: the stages of content filters; `refusedBy`: the rules that rejected the call.
+ * budgets and rates. `content`: the stages of content filters; `rejectedBy`: the rules that rejected the call.
  */
 export function guardrailStages(
   guardrails: CallerGuardrails | null,
   content: readonly PipelineStage[],
-  refusedBy: readonly GuardrailRule[] = [],
+  rejectedBy: readonly GuardrailRule[] = [],
 ): PipelineStage[] {
   return (guardrails?.list ?? []).flatMap((guardrail) => {
     const filtered = content.find((stage) => stage.guardrail_id === guardrail.id)
     const engines = enginesOf(guardrail)
     if (engines.length === 0) return filtered ?? []
     const stage = filtered ?? emptyStage(guardrail)
-    const fields = refusedBy.flatMap(({ guardrailId, field }) => (guardrailId === guardrail.id ? [field] : []))
+    const fields = rejectedBy.flatMap(({ guardrailId, field }) => (guardrailId === guardrail.id ? [field] : []))
     const { data = {}, summary } = stage
     const both = { ...data, engines: [...listOf(data["engines"]), ...engines] }
     if (fields.length === 0) return { ...stage, data: both }

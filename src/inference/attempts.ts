@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { type Attempt, toFailure } from "../formats/attempt.ts"
 import type { Provider } from "../providers/provider.ts"
-import type { Rejection } from "../providers/refusal.ts"
+import type { Rejection } from "../providers/rejection.ts"
 import type { Target } from "../routing/target.ts"
 import type { Deps } from "./deps.ts"
 import { failure } from "./upstream-response.ts"
@@ -20,9 +20,9 @@ export async function holdOrByok<T>(
   const isByok = byok.length === targets.length
   try {
     return await tryHold(targets, isByok)
-  } catch (refusal) {
-    const isPaid = refusal instanceof GatewayError && ["payment_required", "forbidden"].includes(refusal.code)
-    if (isByok || byok.length === 0 || !isPaid) throw refusal
+  } catch (thrown) {
+    const isPaid = thrown instanceof GatewayError && ["payment_required", "forbidden"].includes(thrown.code)
+    if (isByok || byok.length === 0 || !isPaid) throw thrown
     return tryHold(byok, true)
   }
 }

@@ -3,7 +3,7 @@ type Context = Pick<ExecutionContext, "waitUntil">
 /** By context, because middleware replaces the request. */
 const awaited = new WeakSet<Context>()
 
-/** For a caller that waits until the call is charged: its settlement does not wait for others to be sent with. */
+/** For a client that waits until the call is charged: its settlement is sent without waiting for a batch. */
 export function awaitSettlement(context: Context): void {
   awaited.add(context)
 }

@@ -40,7 +40,7 @@ export type HeldCall = CallContext & {
   heldNano: number
   /** The hold counted as a request on a free model. */
   isCountedAsFree: boolean
-  /** All limits that the call counts in except the balance, including those of the provider that answered. */
+  /** All limits that the call counts in except the balance, including those of the provider that responded. */
   limitsAt: (target: Target | undefined) => readonly Limit[]
 }
 
@@ -50,7 +50,7 @@ export type RelayResult = {
   /** The HTTP status that the client received, or would have received. */
   status: number
   attempts: readonly Attempt[]
-  /** The response that was relayed; null where no provider answered. */
+  /** The response that was relayed; null if no provider responded. */
   accepted: AcceptedResponse | null
   /** The last target that returned 200: it may have started to generate. */
   reached: Target | undefined

@@ -154,7 +154,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     sharesProviderStorage,
     unpricedTools,
     openKey: (key) => openByokCredential(key, env),
-    // The response of a batch says nothing about the current health of its endpoint.
+    // The response of a batch is no evidence of the current health of its endpoint.
     health: deferral ? new EndpointHealth() : health,
     timers: deferral ? { ...timers, holdTtlMs: deferral.holdTtlMs } : timers,
     freeLimits: () => freeLimits(env),

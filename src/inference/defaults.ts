@@ -27,9 +27,9 @@ export function modelOrDefault(requested: string | undefined, fallback: string |
 
 /** Throws 403 for a disabled tool. `used`: names of server tools without prefix; undefined for other tools. */
 export function rejectDisabled(used: readonly (string | undefined)[], disabled: readonly string[]): void {
-  const refused = used.find((name) => name !== undefined && disabled.includes(name))
-  if (refused === undefined) return
-  throw new GatewayError("forbidden", `The workspace of this key has disabled the server tool ${refused}.`, {
+  const disabledName = used.find((name) => name !== undefined && disabled.includes(name))
+  if (disabledName === undefined) return
+  throw new GatewayError("forbidden", `The workspace of this key has disabled the server tool ${disabledName}.`, {
     metadata: { reason: "server_tool_disabled" },
   })
 }

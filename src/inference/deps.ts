@@ -72,7 +72,7 @@ export type Deps = {
   moderation: () => ModerationSettings | undefined
   /** Private hosts whose media providers may fetch. */
   mediaHosts: () => MediaHosts
-  /** A file of the caller's workspace; undefined if there is no such file. */
+  /** A file of the principal's workspace; undefined if there is no such file. */
   findFile: FindFile
   /** Opens sessions with MCP servers; absent if the request cannot use their tools. */
   openMcp?: OpenMcp

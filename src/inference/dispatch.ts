@@ -1,7 +1,7 @@
 import type { Attempt } from "../formats/attempt.ts"
 import type { ResponseReader } from "../formats/readers/reader.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
-import type { Rejection } from "../providers/refusal.ts"
+import type { Rejection } from "../providers/rejection.ts"
 import type { Provider } from "../providers/provider.ts"
 import { cloudAccess, toCloudRequest } from "../providers/cloud/access.ts"
 import { CredentialError } from "../providers/cloud/cloud.ts"
@@ -70,9 +70,9 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   for (const [at, target] of call.targets.entries()) {
     if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
     if (failed.some((one) => isSibling(one, target))) continue
-    const refused = await countIfFree(target)
-    if (refused) {
-      rejections.push(refused)
+    const rejected = await countIfFree(target)
+    if (rejected) {
+      rejections.push(rejected)
       continue
     }
     const startedAt = Date.now()

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import { isFree } from "../money/price-list.ts"
 import type { FreeLimitExceeded } from "../ledger/free-requests.ts"
-import type { Rejection } from "../providers/refusal.ts"
+import type { Rejection } from "../providers/rejection.ts"
 import type { Target } from "../routing/target.ts"
 import type { Deps } from "./deps.ts"
 
@@ -21,11 +21,11 @@ export function isFreeTarget({ model, endpoint, byok }: Target, requested: strin
 
 const FREE_LIMITS = new Set<unknown>(["free_model_limit", "flood"])
 
-/** The targets that remain beyond a limit of free models; throws the refusal if it is another one, or none remains. */
-export function paidTargets(targets: readonly Target[], requested: string, refusal: unknown): readonly Target[] {
-  const isLimit = refusal instanceof GatewayError && FREE_LIMITS.has(refusal.metadata?.["reason"])
+/** The targets that remain beyond a limit of free models; throws the rejection if its reason is another one, or no target remains. */
+export function paidTargets(targets: readonly Target[], requested: string, rejection: unknown): readonly Target[] {
+  const isLimit = rejection instanceof GatewayError && FREE_LIMITS.has(rejection.metadata?.["reason"])
   const paid = isLimit ? targets.filter((target) => !isFreeTarget(target, requested)) : []
-  if (paid.length === 0 || paid.length === targets.length) throw refusal
+  if (paid.length === 0 || paid.length === targets.length) throw rejection
   return paid
 }
 
@@ -45,9 +45,9 @@ export function freeTargetCheck(
       if (exceeded) throw freeLimitError(exceeded)
       isCounted = true
       return undefined
-    } catch (refusal) {
-      if (!(refusal instanceof GatewayError)) throw refusal
-      rejection = toRejection(refusal, target)
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      rejection = toRejection(thrown, target)
       return rejection
     }
   }

@@ -27,8 +27,8 @@ export async function placeHold(planned: PlannedCall, deps: Deps): Promise<HeldC
   const { user, bounds } = request
   const pseudonym = user === null ? undefined : await deps.pseudonymOf(`${caller.organizationId}:${user}`)
   const plain = newDraft(draftFieldsOf(planned), meta, caller)
-  const granted = await holdFor(planned, plain, deps).catch((refusal: unknown) => {
-    throw withRoutingMetadata(refusal, planned, planned.targets)
+  const granted = await holdFor(planned, plain, deps).catch((rejection: unknown) => {
+    throw withRoutingMetadata(rejection, planned, planned.targets)
   })
   const { heldNano, estimateNano, isByok, within, isCountedAsFree } = granted
   const draft = draftFor(plain, isByok)
@@ -96,8 +96,8 @@ async function holdFor({ targets, request, caller }: PlannedCall, draft: Generat
     const within = withinBudgets(covered, providers, verdict.providers)
     return { heldNano: verdict.grantedNano, estimateNano, within, isByok, isCountedAsFree: isFree }
   }
-  return holdOrByok(targets, tryHold).catch((refusal: unknown) =>
-    holdOrByok(paidTargets(targets, draft.requestedModel, refusal), tryHold),
+  return holdOrByok(targets, tryHold).catch((rejection: unknown) =>
+    holdOrByok(paidTargets(targets, draft.requestedModel, rejection), tryHold),
   )
 }
 

@@ -79,7 +79,7 @@ export type CallContext = {
   draft: GenerationDraft
   /** Nano-USD that the call may be charged if this target serves it. */
   chargeLimitOf: (target: Target) => number
-  /** Nano-USD to charge if the isolate dies before a target has answered. */
+  /** Nano-USD to charge if the isolate dies before a target has responded. */
   estimateNano: number
   targets: readonly Target[]
   deps: Deps
@@ -89,7 +89,7 @@ export type CallContext = {
   metadata: (attempts: readonly Attempt[]) => Record<string, unknown>
   /** Content and usage of the response so far. */
   meter: ResponseMeter
-  /** The target that answered; undefined until one does. */
+  /** The target that responded; undefined until one does. */
   servingTarget: Target | undefined
   /** Aborted when the client disconnects before the response starts. Cancels dispatch, not a running relay. */
   dispatchAbort: DispatchAbort

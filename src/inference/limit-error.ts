@@ -8,10 +8,10 @@ import { windowEnd } from "../money/windows.ts"
 import type { Caller } from "../policy/call-policy.ts"
 import { toTimestamp } from "../support/time.ts"
 
-type Refused = Extract<Verdict, { ok: false }>
+type RejectedVerdict = Extract<Verdict, { ok: false }>
 
-/** 402 for the account and a key, 403 for a budget. The message names the limit and says what to do. */
-export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = true): GatewayError {
+/** 402 for the account and a key, 403 for a budget. The message names the limit and the remedy. */
+export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTokens = true): GatewayError {
   const orFewerTokens = takesMaxTokens ? ", or send fewer max_tokens" : ""
   const needs =
     verdict.leastNano > 0
@@ -55,7 +55,7 @@ export function limitError(verdict: Refused, caller: Caller, takesMaxTokens = tr
       `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orFewerTokens}.`,
       {
         metadata: { reason: "guardrail_budget", patterns: ["limit_usd"] },
-        refusedBy: [{ guardrailId: guardrail.id, field: "limit_usd" }],
+        rejectedBy: [{ guardrailId: guardrail.id, field: "limit_usd" }],
       },
     )
   }
@@ -79,7 +79,7 @@ export function endUserName(guardrailId: string, scope: string): string {
 
 /** Names the schedule with its limit and its reset. */
 function scheduleError(
-  { scope, interval }: Refused,
+  { scope, interval }: RejectedVerdict,
   { runLimits }: Caller,
   { needs, orFewerTokens }: { needs: string; orFewerTokens: string },
 ): GatewayError {
@@ -95,7 +95,7 @@ function scheduleError(
 
 /** Names the budget with its limit and its reset. */
 function providerBudgetError(
-  { scope, interval }: Refused,
+  { scope, interval }: RejectedVerdict,
   { providerBudgets }: Caller,
   { needs, orFewerTokens }: { needs: string; orFewerTokens: string },
 ): GatewayError {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import { hostRefusalOf, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
+import { hostRejection, isAllowedHost, isPrivateHost } from "../outbound/address.ts"
 import { isObject } from "../support/json.ts"
 import { vendorToolsOf } from "../formats/client-tools.ts"
 
@@ -40,7 +40,7 @@ function findRejected(
   hosts: () => MediaHosts,
 ): Rejected | undefined {
   if (typeof value === "string") {
-    const reason = isMedia ? refusalOf(value, hosts) : undefined
+    const reason = isMedia ? rejectionReason(value, hosts) : undefined
     return reason === undefined ? undefined : { path, reason }
   }
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return undefined
@@ -70,7 +70,7 @@ function isUrlSource(value: unknown): boolean {
 }
 
 /** Undefined for data, and for identifiers and schemes that only the provider knows. */
-function refusalOf(text: string, hosts: () => MediaHosts): string | undefined {
+function rejectionReason(text: string, hosts: () => MediaHosts): string | undefined {
   if (DATA.test(text)) return undefined
   const start = text.slice(0, MAX_URL).replaceAll(SKIPPED, "")
   if (!HAS_SCHEME.test(start)) return undefined
@@ -80,8 +80,8 @@ function refusalOf(text: string, hosts: () => MediaHosts): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") return undefined
   // Other parsers read another host in these.
   if (/[\s\p{Cc}\\]/u.test(text)) return "it has spaces, control characters or backslashes"
-  const refusal = hostRefusalOf(url)
-  if (refusal === undefined) return undefined
+  const reason = hostRejection(url)
+  if (reason === undefined) return undefined
   const { allowedHosts, privateHosts } = hosts()
-  return isAllowedHost(url, allowedHosts) || isPrivateHost(url, privateHosts) ? undefined : refusal
+  return isAllowedHost(url, allowedHosts) || isPrivateHost(url, privateHosts) ? undefined : reason
 }

@@ -20,15 +20,19 @@ const MONEY_REASONS: readonly (string | undefined)[] = [
  * Repeats steps 3 and 4 for a call that a money limit rejected, with the over-budget models of the key, or those of
  * the workspace if the key has none. Fails with the first rejection if none of them can be held.
  */
-export async function holdCheaper(prepared: PreparedCall, refusal: unknown, deps: Deps): Promise<HeldCall> {
+export async function holdCheaper(prepared: PreparedCall, rejection: unknown, deps: Deps): Promise<HeldCall> {
   const models = deps.deferral ? [] : modelsFor(prepared)
-  if (!(refusal instanceof GatewayError) || !MONEY_REASONS.includes(refusal.metadata?.reason) || models.length === 0) {
-    throw refusal
+  if (
+    !(rejection instanceof GatewayError) ||
+    !MONEY_REASONS.includes(rejection.metadata?.reason) ||
+    models.length === 0
+  ) {
+    throw rejection
   }
   try {
-    return await placeHold(planTargets(withModels(prepared, models, refusal), deps), deps)
+    return await placeHold(planTargets(withModels(prepared, models, rejection), deps), deps)
   } catch (thrown) {
-    throw thrown instanceof GatewayError ? refusal : thrown
+    throw thrown instanceof GatewayError ? rejection : thrown
   }
 }
 
@@ -36,13 +40,13 @@ function modelsFor({ request, caller }: PreparedCall): readonly string[] {
   return request.output === "text" ? (caller.overBudgetModels ?? caller.defaults.overBudgetModels) : []
 }
 
-function withModels(prepared: PreparedCall, models: readonly string[], refusal: GatewayError): PreparedCall {
+function withModels(prepared: PreparedCall, models: readonly string[], rejection: GatewayError): PreparedCall {
   const { request } = prepared
   const stage: PipelineStage = {
     type: "plugin",
     name: "over-budget",
-    summary: `${refusal.metadata?.reason ?? ""}: ${models.join(", ")} instead`,
-    data: { reason: refusal.metadata?.reason, models },
+    summary: `${rejection.metadata?.reason ?? ""}: ${models.join(", ")} instead`,
+    data: { reason: rejection.metadata?.reason, models },
   }
   const before = request.preparation ?? { requestedModel: requestedModelOf(request, prepared.meta), stages: [] }
   const [model, ...others] = models

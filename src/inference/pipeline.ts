@@ -63,7 +63,7 @@ export async function callTargets(call: PlannedCall, deps: Deps): Promise<Respon
   const planned = { ...call, caller: callerFor(call.caller, call.request.user) } // limits that count each end user
   //                                                        4. reserve the upper bound under every limit: 402, 403 or 429
   const placing = deps.deferral ? placeDeferredHold(planned, deps) : placeHold(planned, deps)
-  const held = await placing.catch((refusal: unknown) => holdCheaper(planned, refusal, deps))
+  const held = await placing.catch((rejection: unknown) => holdCheaper(planned, rejection, deps))
   if (deps.deferral && "submit" in deps.deferral) return submitLater(held, deps.deferral)
   const upstream = dispatch(held, deps) //                  5. failover until one target shows content; not awaited here
   const reply = relay({

@@ -22,8 +22,8 @@ export function planTargets<Call extends PlannableCall>(prepared: Call, deps: Pl
 function routableTargets(prepared: PlannableCall, deps: PlanDeps): Target[] {
   try {
     return plan(prepared.request.routing, planInputOf(prepared, deps))
-  } catch (refusal) {
-    throw withRoutingMetadata(refusal, prepared, [])
+  } catch (thrown) {
+    throw withRoutingMetadata(thrown, prepared, [])
   }
 }
 

@@ -77,19 +77,19 @@ export function withinBudgets(
   const decided = new Map(
     holds.limited.map(({ provider, isByok }, at) => [groupName(provider, isByok), verdicts[at]?.verdict] as const),
   )
-  const refused = verdicts.filter(({ verdict }) => !verdict.ok)
+  const rejected = verdicts.filter(({ verdict }) => !verdict.ok)
   return {
     targets: targets.filter((target) => decided.get(groupOf(target))?.ok !== false),
     grantOf: (target) => {
       const verdict = decided.get(groupOf(target))
       return verdict?.ok ? verdict.grantedNano : undefined
     },
-    stages: refused.length > 0 ? [toStage(refused)] : [],
+    stages: rejected.length > 0 ? [toStage(rejected)] : [],
   }
 }
 
-function toStage(refused: readonly ProviderVerdict[]): PipelineStage {
-  const skipped = refused.flatMap(({ scope, verdict }) =>
+function toStage(rejected: readonly ProviderVerdict[]): PipelineStage {
+  const skipped = rejected.flatMap(({ scope, verdict }) =>
     verdict.ok ? [] : [{ provider: providerOf(scope) ?? scope, interval: verdict.interval ?? "lifetime", verdict }],
   )
   const each = skipped.map(

@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors/errors.ts"
 import { keyScope } from "../ledger/limits.ts"
-import type { RateRefusal } from "../ledger/rates.ts"
+import type { RateRejection } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import type { Caller } from "../policy/call-policy.ts"
 import { endUserName } from "./limit-error.ts"
@@ -9,18 +9,18 @@ import { endUserName } from "./limit-error.ts"
 const CONCURRENT_RETRY_SECONDS = 1
 
 /** 429 for a rate limit. The message has the limit, its current use, and when to retry. */
-export function rateLimitError(refusal: RateRefusal, caller: Caller): GatewayError {
-  const { limit, remaining, needed, resetAt } = refusal
-  const { holder, reason, guardrailId } = holderOf(refusal.scope, caller)
-  const field = FIELDS[refusal.kind]
+export function rateLimitError(rejection: RateRejection, caller: Caller): GatewayError {
+  const { limit, remaining, needed, resetAt } = rejection
+  const { holder, reason, guardrailId } = holderOf(rejection.scope, caller)
+  const field = FIELDS[rejection.kind]
   const isTooLarge = needed > limit
   const seconds = resetAt === null ? CONCURRENT_RETRY_SECONDS : Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
   const advice = isTooLarge
     ? "It can never fit: send a shorter prompt, or raise the limit."
     : `Retry in ${seconds} ${seconds === 1 ? "second" : "seconds"}, or raise the limit.`
-  return new GatewayError("rate_limited", `${holder} ${sentenceFor(refusal)} ${advice}`, {
+  return new GatewayError("rate_limited", `${holder} ${sentenceFor(rejection)} ${advice}`, {
     metadata: { reason, retryable: !isTooLarge, ...(guardrailId !== undefined && { patterns: [field] }) },
-    ...(guardrailId !== undefined && { refusedBy: [{ guardrailId, field }] }),
+    ...(guardrailId !== undefined && { rejectedBy: [{ guardrailId, field }] }),
     headers: {
       "x-ratelimit-limit": String(limit),
       "x-ratelimit-remaining": String(remaining),
@@ -36,7 +36,7 @@ const FIELDS = {
   concurrent: "concurrent_requests",
 } as const
 
-function sentenceFor({ kind, limit, remaining, needed }: RateRefusal): string {
+function sentenceFor({ kind, limit, remaining, needed }: RateRejection): string {
   const requests = limit === 1 ? "1 request" : `${limit} requests`
   const used = limit - remaining
   if (kind === "concurrent") {

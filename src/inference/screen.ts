@@ -60,21 +60,23 @@ export async function screenToolResult<Result extends Json>(
 }
 
 function rethrowWithStages(screening: Screening, identity: Named, meta: RequestMeta) {
-  return (refusal: unknown): never => {
-    throw refusal instanceof GatewayError ? refusedAt(refusal, screening.stages(), identity, meta) : refusal
+  return (rejection: unknown): never => {
+    throw rejection instanceof GatewayError
+      ? withScreeningStages(rejection, screening.stages(), identity, meta)
+      : rejection
   }
 }
 
 /** Adds the stages to a rejection, for the record of the call and for clients that requested metadata. */
-export function refusedAt(
-  refusal: GatewayError,
+export function withScreeningStages(
+  rejection: GatewayError,
   stages: readonly PipelineStage[],
   { model, models }: Named,
   { wantsMetadata, region }: RequestMeta,
 ): GatewayError {
   const slug = model ?? models?.[0] ?? ""
-  const about = { summary: refusal.message, pipeline: stages }
-  return withStages(refusal, stages, wantsMetadata ? unroutable(slug, region, about) : undefined)
+  const about = { summary: rejection.message, pipeline: stages }
+  return withStages(rejection, stages, wantsMetadata ? unroutable(slug, region, about) : undefined)
 }
 
 /** Bytes of a body after a step that may change it: a redaction can be longer than the text it replaces. */

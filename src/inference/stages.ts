@@ -13,52 +13,52 @@ type StagedCall = {
   caller: PlannableCall["caller"]
 }
 
-/** Pipeline stages of a call for its routing metadata. `refusedBy`: guardrail rules that rejected it. */
-export function stagesOf({ request, caller }: StagedCall, refusedBy: readonly GuardrailRule[] = []): PipelineStage[] {
+/** Pipeline stages of a call for its routing metadata. `rejectedBy`: guardrail rules that rejected it. */
+export function stagesOf({ request, caller }: StagedCall, rejectedBy: readonly GuardrailRule[] = []): PipelineStage[] {
   const { preparation, screening } = request
-  return [...(preparation?.stages ?? []), ...guardrailStages(caller.guardrails, screening?.stages() ?? [], refusedBy)]
+  return [...(preparation?.stages ?? []), ...guardrailStages(caller.guardrails, screening?.stages() ?? [], rejectedBy)]
 }
 
 /** Adds routing metadata to a rejection before dispatch, if the client requested it. */
-export function withRoutingMetadata(refusal: unknown, prepared: PlannableCall, targets: readonly Target[]): unknown {
+export function withRoutingMetadata(rejection: unknown, prepared: PlannableCall, targets: readonly Target[]): unknown {
   const { request, meta } = prepared
-  if (!(refusal instanceof GatewayError)) return refusal
-  const stages = stagesOf(prepared, refusal.refusedBy)
+  if (!(rejection instanceof GatewayError)) return rejection
+  const stages = stagesOf(prepared, rejection.rejectedBy)
   const extraFields =
-    meta.wantsMetadata && !refusal.extraFields
+    meta.wantsMetadata && !rejection.extraFields
       ? unroutable(requestedModelOf(request, meta), meta.region, {
-          summary: refusal.message,
+          summary: rejection.message,
           pipeline: stages,
           targets,
         })
       : undefined
-  return withStages(refusal, stages, extraFields)
+  return withStages(rejection, stages, extraFields)
 }
 
-const stagesByRefusal = new WeakMap<GatewayError, readonly PipelineStage[]>()
+const stagesByError = new WeakMap<GatewayError, readonly PipelineStage[]>()
 
 /** Adds the stages to a rejection, for the record of the call, and extra fields to its body. */
 export function withStages(
-  refusal: GatewayError,
+  rejection: GatewayError,
   stages: readonly PipelineStage[],
   extraFields: Record<string, unknown> | undefined,
 ): GatewayError {
-  const { code, message, metadata, headers, refusedBy } = refusal
+  const { code, message, metadata, headers, rejectedBy } = rejection
   const error = extraFields
     ? new GatewayError(code, message, {
         ...(metadata && { metadata }),
         ...(headers && { headers }),
-        refusedBy,
+        rejectedBy,
         extraFields,
       })
-    : refusal
-  stagesByRefusal.set(error, stages)
+    : rejection
+  stagesByError.set(error, stages)
   return error
 }
 
 /** Guardrail findings of a rejected call. */
-export function findingsOf(refusal: GatewayError): GuardrailFinding[] {
-  return toFindings(stagesByRefusal.get(refusal) ?? [])
+export function findingsOf(rejection: GatewayError): GuardrailFinding[] {
+  return toFindings(stagesByError.get(rejection) ?? [])
 }
 
 /** Guardrail findings of a call, for its record. */

@@ -1,7 +1,13 @@
 import { framesOf } from "../formats/sse/frames.ts"
 import { PacedReader } from "../formats/sse/paced-reader.ts"
 import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
-import { type MessageFilter, redactedCode, type Rejection, toErrorResponse, toRejection } from "../providers/refusal.ts"
+import {
+  type MessageFilter,
+  redactedCode,
+  type Rejection,
+  toErrorResponse,
+  toRejection,
+} from "../providers/rejection.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
@@ -207,7 +213,7 @@ function fromInBandError(
   filter: MessageFilter | undefined,
 ): Rejection {
   if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
-  const refusal = toRejection(provider, toErrorResponse(error), { now: Date.now(), filter })
+  const rejection = toRejection(provider, toErrorResponse(error), { now: Date.now(), filter })
   const code = error.code === null ? undefined : redactedCode(error.code, provider.apiKey, filter)
-  return { ...refusal, status: 200, providerCode: code ?? null }
+  return { ...rejection, status: 200, providerCode: code ?? null }
 }

@@ -46,7 +46,7 @@ export type InternChatRequest = z.infer<typeof InternChatRequest>
 
 const ModelUsage = z
   .object({
-    model: z.string().meta({ description: "That answered." }),
+    model: z.string().meta({ description: "The model that responded." }),
     calls: z.int(),
     prompt_tokens: z.int(),
     completion_tokens: z.int(),

@@ -25,7 +25,7 @@ export const CONTROL_FAILURES = failures(
 )
 export const CONTROL_RIGHTS = "For the key that created the intern, keys of the same user and management keys."
 
-/** The intern, if the caller controls it; otherwise 404 or 403. */
+/** The intern, if the principal controls it; otherwise 404 or 403. */
 export async function controlledIntern(c: Context<App>, id: string): Promise<InternRow> {
   const row = await visibleIntern(c, id)
   if (!mayControl(c.var.principal, row)) throw noControlError("created this intern")

@@ -20,7 +20,7 @@ type Creator = { env: Env; principal: Principal }
 
 const BEING_DELETED: readonly InternStatus[] = ["destroying", "destroy_failed"]
 
-/** The intern to clone. 404 or 403 for a caller that does not control it. */
+/** The intern to clone. 404 or 403 for a principal that does not control it. */
 async function clonedIntern({ env, principal }: Creator, id: string): Promise<InternRow> {
   const row = await findIntern(env.DB, principal, id)
   if (!row) throw internError("not_found", "clone_of: no intern of this workspace has this id.")

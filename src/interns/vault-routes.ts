@@ -177,7 +177,7 @@ export const vault = newRouter()
       if (!mayControl(c.var.principal, row)) throw noControlError(`stored the secret ${row.name}`)
     }
     const rows = await copySecrets({ db: c.env.DB, source, target, keys, names, entry, requireControl })
-    if (!rows) throw await refusalOf(c, target, 0)
+    if (!rows) throw await rejectionOf(c, target, 0)
     notifyUsers(c, target)
     return c.json({ data: rows.map(toSecret) }, 200)
   })
@@ -199,7 +199,7 @@ async function store(c: Context<App>, vault: Vault, secret: { name: string; host
   const row = await sealSecret(await openKeys(c, vault), vault, secret, entry)
   const [put] =
     (await putSecrets(c.env.DB, { vault, rows: [row], sources: { vaultId: vault.vaultId, versions: [] }, entry })) ?? []
-  if (!put) throw await refusalOf(c, vault, row.sealed.length)
+  if (!put) throw await rejectionOf(c, vault, row.sealed.length)
   notifyUsers(c, vault)
   return { data: toSecret(put) }
 }
@@ -246,7 +246,7 @@ async function openKeys(c: Context<App>, vault: Vault): Promise<VaultKeys> {
   return openVault(dataKey, masters)
 }
 
-async function refusalOf(c: Context<App>, vault: Vault, bytes: number): Promise<GatewayError> {
+async function rejectionOf(c: Context<App>, vault: Vault, bytes: number): Promise<GatewayError> {
   if (await isFull(c.env.DB, vault, bytes)) {
     const rule = `A vault holds at most ${MAX_SECRETS} secrets and ${MAX_SEALED_BYTES} sealed bytes. Delete some first.`
     return new GatewayError("invalid_request", rule)

@@ -4,7 +4,7 @@ import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
-import { outboundRefusalOf } from "../outbound/send.ts"
+import { outboundRejection } from "../outbound/send.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { newId } from "../support/ids.ts"
@@ -77,7 +77,7 @@ export const internWebhooks = newRouter()
   .openapi(set, async (c) => {
     const row = await controlledIntern(c, c.req.valid("param").internId)
     const { url } = c.req.valid("json")
-    const fault = outboundRefusalOf(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
+    const fault = outboundRejection(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
     if (fault !== undefined) throw internError("invalid_body", `url: ${fault}. Give a public https URL.`)
     const secret = newSigningSecret()
     const entry = entryOf(c, { action: "intern.webhook_set", resourceId: row.id, workspaceId: row.workspaceId })

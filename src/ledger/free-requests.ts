@@ -48,12 +48,12 @@ export function countFreeRequest(
   limits: FreeLimits,
   creditedNano: number,
   now: number,
-): { count: FreeCount } | { refusal: FreeLimitExceeded } {
+): { count: FreeCount } | { rejection: FreeLimitExceeded } {
   const current = currentFree(count, now)
   const perDay = dailyLimit(limits, creditedNano)
-  if (current.day >= perDay) return { refusal: { limit: perDay, resetAt: current.dayStart + DAY_MS, window: "day" } }
+  if (current.day >= perDay) return { rejection: { limit: perDay, resetAt: current.dayStart + DAY_MS, window: "day" } }
   if (current.minute >= limits.perMinute) {
-    return { refusal: { limit: limits.perMinute, resetAt: current.minuteStart + MINUTE_MS, window: "minute" } }
+    return { rejection: { limit: limits.perMinute, resetAt: current.minuteStart + MINUTE_MS, window: "minute" } }
   }
   return { count: { ...current, minute: current.minute + 1, day: current.day + 1 } }
 }

@@ -3,7 +3,7 @@ import type { HoldRequest } from "./protocol.ts"
 import type { RateLimit } from "./rates.ts"
 
 /**
- * A lease is a slice of all limits of a caller, held at the ledger and distributed by an isolate: calls far from every
+ * A lease is a slice of all limits of a key, held at the ledger and distributed by an isolate: calls far from every
  * limit are admitted without a request. Pure; the ledger's side is durable-objects/ledger/holds.ts, the isolate's side
  * leases.ts.
  *
@@ -33,7 +33,7 @@ function leaseAmountFor(mostNano: number): number {
   return Math.max(1, mostNano)
 }
 
-/** Nano-USD to lease, at most `wantNano`; 0 if the caller is too near a limit. */
+/** Nano-USD to lease, at most `wantNano`; 0 if the key is too near a limit. */
 export function sliceOf(
   { mostNano }: CostRange,
   wantNano: number,
@@ -98,10 +98,10 @@ export function isUsable(lease: { isOver: boolean; usableUntil: number }, now: n
   return !lease.isOver && lease.usableUntil > now
 }
 
-/** Cached by list of limits: a caller has the same list for all its calls. */
+/** Cached by list of limits: a key has the same list for all its calls. */
 const keyTexts = new WeakMap<readonly (Limit | RateLimit)[], string>()
 
-/** Callers with the same key may share a lease. */
+/** Calls with the same key may share a lease. */
 export function leaseKey(limited: Pick<HoldRequest, "chargesAccount" | "limits" | "rates" | "providers">): string {
   const { chargesAccount, limits, rates, providers } = limited
   let key = rates ? textOf(limits) + textOf(rates.limits) : textOf(limits)

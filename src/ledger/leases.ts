@@ -4,7 +4,7 @@ import { addCall, declarationFor, EMPTY, endCall, isUsable, leaseKey, refill, re
 import { type HoldRequest, type HoldVerdict, type LeaseUpdate, newLeaseId, type Registration } from "./protocol.ts"
 import { releaseRate, type RateSlice, type ReservedRate, refillSlice, reserveRate } from "./rates.ts"
 
-/** Delay before the next lease request for a caller that was too near a limit. */
+/** Delay before the next lease request for a key that was too near a limit. */
 const REJECTION_CACHE_MS = 1_000
 /** Timeout of a lease request. Afterwards another call of the isolate may send one. */
 const REQUEST_TIMEOUT_MS = 5_000
@@ -275,7 +275,7 @@ export class Leases {
     return this.#leases.values()
   }
 
-  /** Removes entries of callers near their limits, who have no lease whose return would remove them. */
+  /** Removes entries of keys near their limits, which have no lease whose return would remove them. */
   #invalidateRejected(): void {
     if (this.#leases.size < MAX_LEASES) return
     for (const [key, { slice, open }] of this.#leases) {

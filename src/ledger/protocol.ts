@@ -2,7 +2,7 @@ import type { Generation, GenerationDraft, Settled } from "./generation.ts"
 import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, LimitStatus, Verdict, CostRange } from "./limits.ts"
 import type { ProviderHolds, ProviderVerdict } from "./provider-limits.ts"
-import type { RateRefusal, RateRequest, RateSlice } from "./rates.ts"
+import type { RateRejection, RateRequest, RateSlice } from "./rates.ts"
 import type { Reconciliation } from "./reconciliation.ts"
 
 /** Messages between isolates and the ledger. Money is nano-USD. */
@@ -15,7 +15,7 @@ import type { Reconciliation } from "./reconciliation.ts"
 export type HoldVerdict =
   | (Verdict & { leasedNano?: number; leasedRates?: RateSlice; providers?: readonly ProviderVerdict[] })
   | { ok: false; free: FreeLimitExceeded }
-  | { ok: false; rate: RateRefusal }
+  | { ok: false; rate: RateRejection }
 
 /**
  * Result of a report. `charged`: generations charged by it; the others were charged before, or their lease has ended.
@@ -35,7 +35,7 @@ export type HoldRequest = {
   providers?: ProviderHolds
   /** Limits of free requests, for a call on a free model. */
   free?: FreeLimits
-  /** Absent for callers without rate limits. */
+  /** Absent for keys without rate limits. */
   rates?: RateRequest
   /** Nano-USD to charge if the hold is never settled. */
   estimateNano: number

@@ -34,8 +34,8 @@ export function decideWithProviders(
     return verdict?.ok ? [{ leastNano: wanted.leastNano, mostNano: verdict.grantedNano }] : []
   })
   const candidates = others ? [others, ...left] : left
-  const refusal = providers.find(({ verdict }) => !verdict.ok)
-  if (candidates.length === 0 && refusal) return { verdict: refusal.verdict, providers }
+  const rejection = providers.find(({ verdict }) => !verdict.ok)
+  if (candidates.length === 0 && rejection) return { verdict: rejection.verdict, providers }
   const highestAmounts = {
     leastNano: Math.max(0, ...candidates.map(({ leastNano }) => leastNano)),
     mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),

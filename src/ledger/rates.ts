@@ -21,13 +21,13 @@ export type RateRequest = { limits: readonly RateLimit[]; tokens: number }
 /** Requests and tokens of a scope in the minute that starts at `minute` (epoch milliseconds). */
 export type RateCount = { minute: number; requests: number; tokens: number }
 
-/** Amounts taken of every limit of a caller. Infinity if no limit of that kind applies. */
+/** Amounts taken of every limit of a key. Infinity if no limit of that kind applies. */
 export type RateShare = { requests: number; tokens: number; slots: number }
 
 /** A share leased by an isolate. Requests and tokens are valid only in `minute`. */
 export type RateSlice = RateShare & { minute: number }
 
-export type RateRefusal = {
+export type RateRejection = {
   scope: string
   kind: "requests" | "tokens" | "concurrent"
   limit: number
@@ -58,11 +58,14 @@ export function currentCount(count: RateCount | undefined, now: number): RateCou
 }
 
 /** The first limit that rejects another call; undefined if none does. */
-export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateRefusal | undefined {
+export function rateRejectionOf(
+  { limits, tokens }: RateRequest,
+  { countOf, slotsOf }: RateUse,
+): RateRejection | undefined {
   for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {
     const count = countOf(scope)
     const resetAt = count.minute + MINUTE_MS
-    const refuse = (kind: RateRefusal["kind"], limit: number, used: number, needed: number): RateRefusal => ({
+    const reject = (kind: RateRejection["kind"], limit: number, used: number, needed: number): RateRejection => ({
       scope,
       kind,
       limit,
@@ -72,16 +75,16 @@ export function refusalOf({ limits, tokens }: RateRequest, { countOf, slotsOf }:
     })
     const running = slotsOf(scope)
     if (concurrentRequests !== null && running + 1 > concurrentRequests)
-      return refuse("concurrent", concurrentRequests, running, 1)
+      return reject("concurrent", concurrentRequests, running, 1)
     if (requestsPerMinute !== null && count.requests + 1 > requestsPerMinute)
-      return refuse("requests", requestsPerMinute, count.requests, 1)
+      return reject("requests", requestsPerMinute, count.requests, 1)
     if (tokensPerMinute !== null && count.tokens + tokens > tokensPerMinute)
-      return refuse("tokens", tokensPerMinute, count.tokens, tokens)
+      return reject("tokens", tokensPerMinute, count.tokens, tokens)
   }
   return undefined
 }
 
-/** The share to lease, including the call; undefined if the caller is too near a limit. */
+/** The share to lease, including the call; undefined if the key is too near a limit. */
 export function rateShareOf({ limits, tokens }: RateRequest, { countOf, slotsOf }: RateUse): RateShare | undefined {
   const available = { requests: Infinity, tokens: Infinity, slots: Infinity }
   for (const { scope, requestsPerMinute, tokensPerMinute, concurrentRequests } of limits) {

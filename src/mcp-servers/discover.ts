@@ -45,7 +45,7 @@ async function requestResult(request: McpRequest, upstream: Upstream): Promise<J
     const response = await lastOf(messages)
     return isObject(response?.["result"]) ? response["result"] : undefined
   } catch (thrown) {
-    if (thrown instanceof ServerFailure && isRefusal(thrown)) return undefined
+    if (thrown instanceof ServerFailure && isRejection(thrown)) return undefined
     throw thrown
   }
 }
@@ -54,6 +54,6 @@ async function requestResult(request: McpRequest, upstream: Upstream): Promise<J
 const OTHER_CAUSES: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /** Whether a server may have rejected a request for its revision. */
-export function isRefusal({ status }: ServerFailure): boolean {
+export function isRejection({ status }: ServerFailure): boolean {
   return status !== undefined && status >= 400 && status < 500 && !OTHER_CAUSES.has(status)
 }

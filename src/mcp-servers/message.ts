@@ -52,7 +52,7 @@ export const ERROR_CODES = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   /** Rejected by a permission, a limit or a guardrail. `data.code` is the HTTP status that other endpoints return. */
-  refused: -32_010,
+  rejected: -32_010,
   /** The server failed before it responded. */
   serverFailed: -32_011,
   /** A header of revision 2026-07-28 is missing or differs from the body. */

@@ -127,7 +127,7 @@ export const mcpServerRoutes = newRouter()
     const changed = changesOf({ slug, headers, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "mcp_server.create", ...event })
-    if (!(await insertMcpServer(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
+    if (!(await insertMcpServer(c.env.DB, row, entry).catch(rejectDuplicate))) throw await rejectionOf(c, scope)
     return c.json({ data: toMcpServer(row, merged) }, 201)
   })
   .openapi(get, async (c) => {
@@ -194,7 +194,7 @@ async function toSealed(
   return { sealed, version }
 }
 
-async function refusalOf(c: Context<App>, { organizationId, workspaceId }: McpScope): Promise<GatewayError> {
+async function rejectionOf(c: Context<App>, { organizationId, workspaceId }: McpScope): Promise<GatewayError> {
   if (!(await findWorkspace(c.env.DB, organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",

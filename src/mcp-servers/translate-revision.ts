@@ -1,6 +1,6 @@
 import { withTimeout } from "../support/time.ts"
 import { isObject, type Json } from "../support/json.ts"
-import { discover, invalidateRevision, isRefusal, supportsStateless } from "./discover.ts"
+import { discover, invalidateRevision, isRejection, supportsStateless } from "./discover.ts"
 import {
   type ServerResponse,
   endSession,
@@ -54,7 +54,7 @@ async function sendStateless(request: McpRequest, { server, upstream }: Translat
     const response = await sendRequest(withMeta(request, metaOf(request)), upstream)
     return { ...response, sessionId: null, messages: readBy(request, response.messages) }
   } catch (thrown) {
-    if (thrown instanceof ServerFailure && isRefusal(thrown)) invalidateRevision(server)
+    if (thrown instanceof ServerFailure && isRejection(thrown)) invalidateRevision(server)
     throw thrown
   }
 }
@@ -91,7 +91,7 @@ async function* asSession(request: McpRequest, messages: AsyncIterable<McpMessag
 /** Opens the session of a client. A server without sessions gets its requests one by one. */
 async function initialize(request: McpRequest, { server, upstream }: Translation): Promise<ServerResponse> {
   const session = await sendRequest(request, upstream).catch((thrown: unknown) => {
-    if (thrown instanceof ServerFailure && isRefusal(thrown)) return thrown
+    if (thrown instanceof ServerFailure && isRejection(thrown)) return thrown
     throw thrown
   })
   const response = session instanceof ServerFailure ? undefined : await lastOf(session.messages)
@@ -186,7 +186,7 @@ async function* relayed(request: McpRequest, { messages }: ServerResponse, sessi
         open = undefined
         yield toStateless(request.method, message)
       } else if (isRequest(message)) {
-        refuse(message, session, translation)
+        rejectServerRequest(message, session, translation)
       } else if (isRelayed(message, logLevel)) {
         yield message
       }
@@ -197,7 +197,7 @@ async function* relayed(request: McpRequest, { messages }: ServerResponse, sessi
 }
 
 /** The client of this session can only respond to pings: the server must not wait for anything else. */
-function refuse(request: McpRequest, { upstream }: Session, { server, waitUntil }: Translation): void {
+function rejectServerRequest(request: McpRequest, { upstream }: Session, { server, waitUntil }: Translation): void {
   const error = { code: ERROR_CODES.methodNotFound, message: "The client does not have this method." }
   const response = request.method === "ping" ? resultResponse(request, {}) : errorResponse(request, error)
   const send = (signal: AbortSignal) => sendOneWay(response, { ...upstream, signal })

@@ -66,7 +66,7 @@ function headersOf({ headers, sessionId, protocolVersion }: Upstream): Record<st
 /** Sends a request. Throws ServerFailure; so does reading the messages. */
 export async function sendRequest(request: McpRequest, upstream: Upstream): Promise<ServerResponse> {
   const response = await post(request, upstream)
-  if (!response.ok) return refusalIn(response, request, upstream)
+  if (!response.ok) return rejectionIn(response, request, upstream)
   const { headers, body } = response
   const type = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase()
   const isStream = type === "text/event-stream"
@@ -80,12 +80,12 @@ export async function sendRequest(request: McpRequest, upstream: Upstream): Prom
 }
 
 /** Servers of revision 2026-07-28 reject requests with a JSON-RPC error and one of these statuses. */
-const REFUSED: ReadonlySet<number> = new Set([400, 404])
+const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 404])
 
-async function refusalIn(response: Response, request: McpRequest, upstream: Upstream): Promise<ServerResponse> {
+async function rejectionIn(response: Response, request: McpRequest, upstream: Upstream): Promise<ServerResponse> {
   const { body, headers, status } = response
   const isDocument = body !== null && (headers.get("content-type") ?? "").startsWith("application/json")
-  if (upstream.protocolVersion === STATELESS_VERSION && REFUSED.has(status) && isDocument) {
+  if (upstream.protocolVersion === STATELESS_VERSION && REJECTION_STATUSES.has(status) && isDocument) {
     const reading = { request, signal: upstream.signal, hidden: redactorOf(upstream) }
     const found = await lastOf(readDocument(body, reading)).catch(() => undefined)
     if (found && isObject(found["error"])) return { sessionId: null, isStream: false, messages: single(found) }

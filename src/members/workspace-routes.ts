@@ -70,7 +70,7 @@ export const workspaceMembers = newRouter()
     const { user_ids: ids } = c.req.valid("json")
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     const nonMembers = await findNonMembers(c.env.DB, organizationId, ids)
-    if (nonMembers.length > 0) refuse(`${nonMembers.join(", ")}: not a member of the organization.`)
+    if (nonMembers.length > 0) reject(`${nonMembers.join(", ")}: not a member of the organization.`)
     const entry = entryOf(c, { action: "workspace_member.add", ...eventOf(id, ids) })
     const rows = await insertWorkspaceMembers(c.env.DB, {
       organizationId,
@@ -86,12 +86,12 @@ export const workspaceMembers = newRouter()
     const { user_ids: ids } = c.req.valid("json")
     const workspace = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     if (workspace.isDefault) {
-      refuse("the default workspace has all members of the organization. DELETE /organization/members removes one.")
+      reject("the default workspace has all members of the organization. DELETE /organization/members removes one.")
     }
     const now = Date.now()
     const [bound] = await findBoundMembers(c.env.DB, { organizationId, workspaceId: workspace.id, ids, now })
     if (bound) {
-      refuse(
+      reject(
         bound.source === "scim"
           ? `${bound.userId}: is managed by the organization's directory. Remove the group or its mapping there.`
           : `${bound.userId}: has active API keys in the workspace. Delete or disable them first.`,
@@ -118,6 +118,6 @@ async function workspaceOf(db: D1Database, organizationId: string, ref: string):
   return row
 }
 
-function refuse(rule: string): never {
+function reject(rule: string): never {
   throw new GatewayError("invalid_request", `user_ids: ${rule}`)
 }

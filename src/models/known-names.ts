@@ -34,7 +34,7 @@ export function withKnownNames<T extends Lists>(input: T, knownNames: KnownNames
     fields.flatMap((field) => {
       const names = input[field]
       if (!names) return []
-      const spelled = names.map((name, index) => spell(name) ?? refuse(`${field}[${index}]`, name, noun, all()))
+      const spelled = names.map((name, index) => spell(name) ?? rejectName(`${field}[${index}]`, name, noun, all()))
       return [[field, [...new Set(spelled)]] as const]
     })
   return { ...input, ...Object.fromEntries([...read(MODEL_LISTS, models), ...read(PROVIDER_LISTS, providers)]) }
@@ -108,11 +108,11 @@ export function spellModels(
     const [model, preset] = at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at)]
     if (model === "" && preset !== "") return name
     const found = model.includes("*") ? undefined : spell(model)
-    return found === undefined ? refuse(fields(index), model, noun, all()) : found + preset
+    return found === undefined ? rejectName(fields(index), model, noun, all()) : found + preset
   })
 }
 
-function refuse(field: string, name: string, noun: Reader["what"], ids: Iterable<string>): never {
+function rejectName(field: string, name: string, noun: Reader["what"], ids: Iterable<string>): never {
   const nearest = suggestNames(name, new Set(ids))
   const hint = nearest.length > 0 ? ` Did you mean ${anyOf(nearest)}?` : ""
   const advice = `To name it before it exists, send "allow_unknown": true.`

@@ -41,7 +41,7 @@ export function usdToNano(usd: number): number {
   return Number(BigInt(usd.toFixed(9).replace(".", "")))
 }
 
-/** Whether an amount of USD is a whole number of nano-USD, ignoring float noise such as in 0.1 + 0.2. */
+/** Whether an amount of USD is an integer number of nano-USD, ignoring float noise such as in 0.1 + 0.2. */
 export function isNanoPrecise(usd: number): boolean {
   return Math.abs(usd) < 1e12 && Math.abs(nanoToUsd(usdToNano(usd)) - usd) <= Math.abs(usd) * 1e-12
 }

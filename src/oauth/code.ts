@@ -124,7 +124,7 @@ function appIdOf(callbackUrl: string): number {
 }
 
 /** One message for every reason: a client with only the code or the verifier learns nothing about the other. */
-export function refusedExchange(): GatewayError {
+export function invalidExchange(): GatewayError {
   return new GatewayError("forbidden", "The code or its verifier is not valid, or the code was used or is too old.")
 }
 

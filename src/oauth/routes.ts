@@ -15,7 +15,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
-import { isProven, newCode, refusedExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
+import { isProven, newCode, invalidExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
 import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
 import { publicKeys } from "./signing-key.ts"
 import { exchangeCode, findOpenCode, insertCode } from "./store.ts"
@@ -98,13 +98,13 @@ export const oauthKeys = newRouter()
     const hash = hashKey(input.code)
     const row = await openCode(c, hash, now)
     const approver = row && isProven(row, input) ? await principalByHash(row.approvedBy, c.env, now) : undefined
-    if (!row || !approver) throw refusedExchange()
+    if (!row || !approver) throw invalidExchange()
     const { secret, hash: keyHash, label } = newKey()
     const key = toKeyRow(row, { hash: keyHash, label }, approver, now)
     c.set("principal", approver)
     const changed = changesOf({ name: key.name, kind: key.kind, callback_url: row.callbackUrl }, AUDITED_FIELDS)
     const event = { action: "api_key.create", resourceId: keyHash, workspaceId: row.workspaceId, changed } as const
-    if (!(await exchangeCode(c.env.DB, { hash, key, now, entry: newEntry(actorOf(c), event) }))) throw refusedExchange()
+    if (!(await exchangeCode(c.env.DB, { hash, key, now, entry: newEntry(actorOf(c), event) }))) throw invalidExchange()
     invalidateKey(keyHash)
     return c.json({ key: secret, user_id: row.userId }, 200)
   })

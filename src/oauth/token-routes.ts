@@ -35,7 +35,7 @@ type Reason =
   | "invalid_scope"
   | "server_error"
   | "temporarily_unavailable"
-type Refused = { error: Reason; error_description: string }
+type TokenFailure = { error: Reason; error_description: string }
 
 const exchange = createRoute({
   method: "post",
@@ -57,14 +57,14 @@ const exchange = createRoute({
 /** Without authentication. Errors have the OAuth format, not the envelope. */
 export const oauthTokens = newRouter().openapi(exchange, async (c) => {
   const form = await readForm(c)
-  const refusal = form ? refusalOf(form) : refused("invalid_request", "Send a form of at most 64 KiB.")
-  if (!form || refusal) return c.json(refusal ?? refused("invalid_request", "Send a form."), 400)
+  const rejection = form ? formError(form) : tokenFailure("invalid_request", "Send a form of at most 64 KiB.")
+  if (!form || rejection) return c.json(rejection ?? tokenFailure("invalid_request", "Send a form."), 400)
   const policy = trustedIssuers(c.env).get(form.get("federation_policy_id") ?? "")
   if (!policy) return c.json(NOT_TRUSTED, 400)
   const now = Date.now()
   const keys = await issuerKeys(policy, now)
   if (!keys)
-    return c.json(refused("temporarily_unavailable", "The issuer's keys are temporarily unavailable. Retry."), 503)
+    return c.json(tokenFailure("temporarily_unavailable", "The issuer's keys are temporarily unavailable. Retry."), 503)
   const verification = { token: form.get("subject_token") ?? "", policy, keys, now }
   const subject = (await subjectOf(verification)) ?? (await subjectAfterRotation(verification))
   const token = subject === undefined ? undefined : await issue(c, policy, subject, now)
@@ -81,17 +81,17 @@ async function subjectAfterRotation(verification: Verification): Promise<string 
 oauthTokens.onError((thrown, c) => {
   const { status, message, code, cause } = asGatewayError(thrown)
   logError(message, { requestId: c.var.requestId, code }, cause)
-  if (status === 503) return c.json(refused("temporarily_unavailable", message), 503)
-  return c.json(refused("server_error", message), 500)
+  if (status === 503) return c.json(tokenFailure("temporarily_unavailable", message), 503)
+  return c.json(tokenFailure("server_error", message), 500)
 })
 
 /** One response for an unknown policy and every fault of a token, so that probing reveals nothing. */
-const NOT_TRUSTED: Refused = {
+const NOT_TRUSTED: TokenFailure = {
   error: "invalid_grant",
   error_description: "This subject_token is not trusted under this federation_policy_id.",
 }
 
-function refused(error: Reason, description: string): Refused {
+function tokenFailure(error: Reason, description: string): TokenFailure {
   return { error, error_description: description }
 }
 
@@ -103,25 +103,25 @@ async function readForm(c: Context<App>): Promise<URLSearchParams | undefined> {
   return bytes && new URLSearchParams(new TextDecoder().decode(bytes))
 }
 
-function refusalOf(form: URLSearchParams): Refused | undefined {
+function formError(form: URLSearchParams): TokenFailure | undefined {
   const grant = form.get("grant_type")
   if (grant && grant !== GRANT) {
     const forApps = grant === "authorization_code" ? " The code of an app is exchanged at POST /auth/keys." : ""
-    return refused("unsupported_grant_type", `grant_type: accepts ${GRANT}.${forApps}`)
+    return tokenFailure("unsupported_grant_type", `grant_type: accepts ${GRANT}.${forApps}`)
   }
-  for (const name of REQUIRED) if (!form.get(name)) return refused("invalid_request", `${name}: is required.`)
+  for (const name of REQUIRED) if (!form.get(name)) return tokenFailure("invalid_request", `${name}: is required.`)
   const twice = [...REQUIRED, ...OPTIONAL].find((name) => form.getAll(name).length > 1)
-  if (twice) return refused("invalid_request", `${twice}: is given twice.`)
+  if (twice) return tokenFailure("invalid_request", `${twice}: is given twice.`)
   if (form.get("subject_token_type") !== JWT) {
-    return refused("invalid_request", `subject_token_type: accepts ${JWT}.`)
+    return tokenFailure("invalid_request", `subject_token_type: accepts ${JWT}.`)
   }
   // An empty parameter counts as omitted (RFC 6749, section 3.2).
   if (![ACCESS_TOKEN, ""].includes(form.get("requested_token_type") ?? "")) {
-    return refused("invalid_request", `requested_token_type: accepts ${ACCESS_TOKEN}.`)
+    return tokenFailure("invalid_request", `requested_token_type: accepts ${ACCESS_TOKEN}.`)
   }
   return [SCOPE, ""].includes(form.get("scope") ?? "")
     ? undefined
-    : refused("invalid_scope", `scope: accepts ${SCOPE}.`)
+    : tokenFailure("invalid_scope", `scope: accepts ${SCOPE}.`)
 }
 
 /**

@@ -145,7 +145,7 @@ export const destinations = newRouter()
     const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "destination.create", resourceId: scope.id, workspaceId, changed })
     if (!(await insertDestination(c.env.DB, { ...row, created_at: now, updated_at: now }, entry))) {
-      throw await refusalOf(c, workspaceId, type)
+      throw await rejectionOf(c, workspaceId, type)
     }
     invalidateWorkspace(workspaceId)
     const secret = JSON.stringify(splitConfig(type, config).secret)
@@ -244,7 +244,7 @@ async function requireKeysOfOrganization(c: Context<App>, hashes: readonly strin
   throw new GatewayError("invalid_request", `api_key_hashes: this organization has no key ${foreign}.`)
 }
 
-async function refusalOf(c: Context<App>, workspaceId: string, type: KindName): Promise<GatewayError> {
+async function rejectionOf(c: Context<App>, workspaceId: string, type: KindName): Promise<GatewayError> {
   if (!(await findWorkspace(c.env.DB, c.var.principal.organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",

@@ -50,15 +50,15 @@ const FilterRule = z
   })
   .check((context) => {
     const { operator, value } = context.value
-    const refuse = (message: string) =>
+    const reject = (message: string) =>
       context.issues.push({ code: "custom", path: ["value"], message, input: value, continue: false })
     if (BARE.includes(operator)) return
-    if (value === undefined) refuse(`is required with ${operator}`)
+    if (value === undefined) reject(`is required with ${operator}`)
     else if (COMPARING.includes(operator) && !Number.isFinite(toNumber(value)))
-      refuse(`must be a number with ${operator}`)
+      reject(`must be a number with ${operator}`)
     else if (operator === "regex") {
       const problem = String(value).length > MAX_PATTERN_LENGTH ? TOO_LONG : problemOf(String(value))
-      if (problem !== undefined) refuse(problem)
+      if (problem !== undefined) reject(problem)
     }
   })
 export type FilterRule = z.infer<typeof FilterRule>

@@ -41,12 +41,12 @@ function isListed(url: URL, hosts: ReadonlySet<string>): boolean {
 }
 
 /** Why a URL is rejected by its text; undefined if it is accepted. */
-export function refusalOf(url: URL): string | undefined {
-  return url.port === "" ? hostRefusalOf(url) : "only the default ports of http and https are allowed"
+export function urlRejection(url: URL): string | undefined {
+  return url.port === "" ? hostRejection(url) : "only the default ports of http and https are allowed"
 }
 
 /** Why a host is rejected; undefined if it is accepted. */
-export function hostRefusalOf(url: URL): string | undefined {
+export function hostRejection(url: URL): string | undefined {
   const host = toHost(url.hostname)
   const literal = toLiteral(host)
   if (literal !== undefined) return isPublicAddress(literal) ? undefined : NOT_PUBLIC

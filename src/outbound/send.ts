@@ -1,7 +1,7 @@
 import { concat, readAtMost } from "../support/bytes.ts"
 import { parseRetryAfter } from "../support/retry-after.ts"
 import { valueOrTimeout } from "../support/time.ts"
-import { hostRefusalOf, isPrivateHost } from "./address.ts"
+import { hostRejection, isPrivateHost } from "./address.ts"
 import { withDeadline } from "./deadline.ts"
 import { type Network, unresolvable } from "./resolve.ts"
 
@@ -112,7 +112,7 @@ async function follow<T>(
     signal.throwIfAborted()
     const url = URL.parse(target)
     if (!url) return { status: null, reason: "it is not a valid URL" }
-    const reason = outboundRefusalOf(url, deps.privateHosts) ?? (await addressRefusalOf(url, deps, signal))
+    const reason = outboundRejection(url, deps.privateHosts) ?? (await addressRejection(url, deps, signal))
     if (reason !== undefined) return { status: null, reason }
     url.hash = ""
     const { method, body } = outbound
@@ -131,16 +131,16 @@ async function follow<T>(
 }
 
 /** Why a URL is rejected by its text; undefined if it is accepted. */
-export function outboundRefusalOf(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
+export function outboundRejection(url: URL, privateHosts: ReadonlySet<string>): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only https URLs are allowed"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not allowed"
   if (isPrivateHost(url, privateHosts)) return undefined
   if (url.protocol !== "https:") return "only https URLs are allowed"
   if (url.port !== "" && Number(url.port) < MIN_FREE_PORT) return "this port is not allowed"
-  return hostRefusalOf(url)
+  return hostRejection(url)
 }
 
-function addressRefusalOf(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signal: AbortSignal) {
+function addressRejection(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signal: AbortSignal) {
   return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
 }
 

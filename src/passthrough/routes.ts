@@ -127,7 +127,7 @@ export const passthroughServices = newRouter()
     const changed = changesOf({ slug, ...input }, AUDITED_FIELDS)
     const event = { resourceId: slug, workspaceId: scope.workspaceId, changed }
     const entry = entryOf(c, { action: "passthrough_service.create", ...event })
-    if (!(await insertService(c.env.DB, row, entry).catch(rejectDuplicate))) throw await refusalOf(c, scope)
+    if (!(await insertService(c.env.DB, row, entry).catch(rejectDuplicate))) throw await rejectionOf(c, scope)
     return c.json({ data: toService(row, merged) }, 201)
   })
   .openapi(get, async (c) => {
@@ -212,7 +212,7 @@ async function toSealed(
   return { sealed, version }
 }
 
-async function refusalOf(c: Context<App>, { organizationId, workspaceId }: ServiceScope): Promise<GatewayError> {
+async function rejectionOf(c: Context<App>, { organizationId, workspaceId }: ServiceScope): Promise<GatewayError> {
   if (!(await findWorkspace(c.env.DB, organizationId, workspaceId))) return workspaceNotFound()
   return new GatewayError(
     "conflict",

@@ -50,7 +50,7 @@ export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
 
-/** End users of a caller whose limits are cached; more are dropped together. */
+/** Maximum number of end users per caller with cached limits; the cache is cleared beyond it. */
 const MAX_END_USERS = 1_000
 const byEndUser = new WeakMap<Caller, Map<string, Caller>>()
 

@@ -73,7 +73,7 @@ const CustomModel = z.strictObject(
     max_completion_tokens: tokens.optional(),
   },
   {
-    error: refuse(
+    error: rejectUnknownKeys(
       "model",
       `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}, overrides`,
     ),
@@ -123,7 +123,7 @@ const CustomProvider = z.strictObject(
     models: z.array(CustomModel, { error: "must be an array of models" }).superRefine(rejectTwice("id")),
   },
   {
-    error: refuse(
+    error: rejectUnknownKeys(
       "provider",
       "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, regions, zero_retention, collects_data, models",
     ),
@@ -172,7 +172,7 @@ function parseJson(variableName: string, json: string): unknown {
 }
 
 /** zod quotes unknown field names, and a secret may have been pasted there. */
-function refuse(noun: string, fields: string): z.core.$ZodErrorMap {
+function rejectUnknownKeys(noun: string, fields: string): z.core.$ZodErrorMap {
   return (issue) =>
     issue.code === "unrecognized_keys"
       ? `has an unknown field; a ${noun} has ${fields}`

@@ -29,7 +29,7 @@ export function routingMetadata(call: RoutingFacts, attempts: readonly Attempt[]
     is_byok: servingTarget?.byok !== undefined,
     summary: servingTarget
       ? `${servingTarget.model.id} by ${servingTarget.provider.name}, attempt ${attempts.length} of ${call.targets.length} possible`
-      : `no provider answered in ${attempts.length} attempts`,
+      : `no provider responded in ${attempts.length} attempts`,
     endpoints: endpointsOf(call.targets, servingTarget),
     attempts: attempts.map(({ model, provider, status }) => ({ model, provider, status: status ?? 0 })),
     pipeline: call.stages(),
@@ -55,7 +55,7 @@ function strategyOf({ draft, request, meta }: RoutingFacts): string {
   return draft.requestedModel.endsWith(":free") ? "free" : "direct"
 }
 
-type Refusal = {
+type Rejection = {
   summary: string
   pipeline: readonly PipelineStage[]
   /** The endpoints that could have served the call. */
@@ -63,7 +63,7 @@ type Refusal = {
 }
 
 /** Routing metadata of a call that was rejected before dispatch. */
-export function unroutable(requested: string, region: string | null, { summary, pipeline, targets = [] }: Refusal) {
+export function unroutable(requested: string, region: string | null, { summary, pipeline, targets = [] }: Rejection) {
   const metadata = {
     attempt: 0,
     requested,

@@ -77,14 +77,14 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
   const targets = limited(ordered, preferences)
   if (targets.length > 0) return targets
   const names = resolved.map((found) => found.name).join(", ")
-  throw refusalFor(names, removed)
+  throw rejectionFor(names, removed)
 }
 
 /** Why the last endpoints of a model were removed from the plan. */
 type Removal = { reason: string; rule?: GuardrailRule | undefined; command?: string | undefined }
 
 /** `forbidden` with the rules if a guardrail removed the endpoints, `not_found` otherwise. */
-function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
+function rejectionFor(names: string, removed: readonly Removal[]): GatewayError {
   if (removed.length === 0) {
     return new GatewayError(
       "not_found",
@@ -95,10 +95,10 @@ function refusalFor(names: string, removed: readonly Removal[]): GatewayError {
   const [command] = removed.flatMap((one) => one.command ?? [])
   const advice = command === undefined ? "" : ` The operator sets one, or 0: ${command}`
   const message = `No endpoint of ${names} can serve this request: ${text}.${advice}`
-  const refusedBy = removed.flatMap(({ rule }) => rule ?? [])
-  if (refusedBy.length === 0) return new GatewayError("not_found", message)
-  const patterns = [...new Set(refusedBy.map(({ field }) => field))]
-  return new GatewayError("forbidden", message, { metadata: { reason: "guardrail", patterns }, refusedBy })
+  const rejectedBy = removed.flatMap(({ rule }) => rule ?? [])
+  if (rejectedBy.length === 0) return new GatewayError("not_found", message)
+  const patterns = [...new Set(rejectedBy.map(({ field }) => field))]
+  return new GatewayError("forbidden", message, { metadata: { reason: "guardrail", patterns }, rejectedBy })
 }
 
 function unknownModel(requested: readonly ResolvedModel[], { catalogue, output }: PlanInput): GatewayError {

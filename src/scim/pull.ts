@@ -85,7 +85,7 @@ export function readResponse(found: LookupResult, now: number): ReadResult<Recor
   if (status !== 200) return { is: "refused", reason: text }
   if (!body) return { is: "too-large" }
   const value = parse(body)
-  return isObject(value) ? { is: "read", value } : { is: "refused", reason: "its answer is not a JSON object" }
+  return isObject(value) ? { is: "read", value } : { is: "refused", reason: "its response is not a JSON object" }
 }
 
 /** Milliseconds, clamped. */
@@ -105,7 +105,7 @@ export function readPage(part: "users" | "groups", body: Record<string, unknown>
   const { totalresults: total, resources: listed } = foldNames(body)
   const resources = listed ?? []
   if (typeof total !== "number" || !Number.isInteger(total) || total < 0 || !Array.isArray(resources)) {
-    return { is: "refused", reason: "its answer is not a SCIM list" }
+    return { is: "refused", reason: "its response is not a SCIM list" }
   }
   try {
     return { is: "read", value: { total, items: resources.map(part === "users" ? toUser : toGroup) } }

@@ -56,7 +56,7 @@ export function serverToolName(type: string): string | undefined {
 function readOne(tool: Tool, index: number, takenNames: Set<string>, settings: ToolSettings): RequestedTool {
   const { type } = tool
   const kind = kindOf(type)
-  if (!kind) throw refusal(type, index)
+  if (!kind) throw unsupportedTool(type, index)
   const nested = tool["parameters"] != null
   const value = nested ? tool["parameters"] : PREFIXED.test(type) ? {} : withoutNulls(tool)
   const path = nested || PREFIXED.test(type) ? ["tools", index, "parameters"] : ["tools", index]
@@ -111,7 +111,7 @@ function itemTypeOf(type: string, kind: ToolKind): string {
   return kind === "web_search" ? "web_search_call" : `openrouter:${kind}`
 }
 
-function refusal(type: string, index: number): GatewayError {
+function unsupportedTool(type: string, index: number): GatewayError {
   const has =
     type === "mcp"
       ? "register the server with POST /mcp-servers and name it in server_label, without server_url"

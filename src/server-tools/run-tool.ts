@@ -15,22 +15,26 @@ export async function runServerTool(
   const used = tally.uses.get(name) ?? 0
   if (tool.maxUses !== undefined && used >= tool.maxUses) {
     const times = tool.maxUses === 1 ? "once" : `${tool.maxUses} times`
-    return refuse(tool, `${name} may be used ${times} in this request, which is used up. Continue without it.`, deps)
+    return rejectCall(
+      tool,
+      `${name} may be used ${times} in this request, which is used up. Continue without it.`,
+      deps,
+    )
   }
   tally.uses.set(name, used + 1)
   const args = parse(argumentsJson)
-  if (args === undefined) return refuse(tool, `The arguments of ${name} must be a JSON object.`, deps)
+  if (args === undefined) return rejectCall(tool, `The arguments of ${name} must be a JSON object.`, deps)
   try {
     return await tool.run(args, deps, tally)
   } catch (thrown) {
     logError("a server tool failed", { tool: tool.kind }, thrown)
-    return refuse(tool, `${name} failed inside the gateway.`, deps)
+    return rejectCall(tool, `${name} failed inside the gateway.`, deps)
   }
 }
 
 /** A failed outcome with the item fields that its API format requires: datetime always has a time. */
-function refuse(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
-  if (tool.refusedItem) return failure(message, tool.refusedItem(message))
+function rejectCall(tool: RequestedTool, message: string, { now }: ToolDeps): ToolOutcome {
+  if (tool.rejectedItem) return failure(message, tool.rejectedItem(message))
   if (tool.kind === "web_search") return failure(message, { action: { type: "search", query: "", sources: [] } })
   if (tool.kind === "web_fetch") return failure(message, { error: message })
   return failure(message, { datetime: `${new Date(now()).toISOString().slice(0, 19)}+00:00`, timezone: "UTC" })

@@ -19,7 +19,7 @@ export type ToolOutcome = {
   content: string
   isError: boolean
   costNano: number
-  /** Searches that an engine answered successfully. */
+  /** Searches that an engine completed. */
   searches: number
   /** Output item of the Responses format, without `type`, `id` and `status`. */
   item: Record<string, unknown>
@@ -27,7 +27,7 @@ export type ToolOutcome = {
   /** Guardrail findings, if the tool applies guardrails itself. */
   stages?: readonly PipelineStage[]
   /** A guardrail blocked the call or its result: the request ends with this error, and the model reads nothing. */
-  refusal?: GatewayError
+  blockError?: GatewayError
 }
 
 /** Settings of the operator: settings.ts. */
@@ -68,7 +68,7 @@ export type RequestedTool = {
   /** Maximum runs in a request; undefined for no limit. */
   maxUses: number | undefined
   /** Fields of its output item if a call could not run; absent for tools whose kind defines them. */
-  refusedItem?: (message: string) => Record<string, unknown>
+  rejectedItem?: (message: string) => Record<string, unknown>
   run(args: unknown, deps: ToolDeps, tally: Tally): Promise<ToolOutcome>
 }
 

@@ -6,7 +6,7 @@ import { readAtMost } from "./bytes.ts"
 export async function readText(message: Request | Response, maxBytes: number): Promise<string | undefined> {
   const { headers } = message
   const declared = headers.get("content-length")
-  // The length of a compressed body says nothing about its text.
+  // The length of a compressed body is not the length of its text.
   const isPlain = !headers.has("content-encoding")
   if (declared !== null && isPlain && Number(declared) <= maxBytes) return message.text()
   return message.body ? readChunked(message.body, maxBytes) : ""

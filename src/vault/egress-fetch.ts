@@ -45,7 +45,7 @@ const BODY_HEADERS = /^(content-|transfer-encoding$)/i
 const HOP_BY_HOP =
   /^(connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|accept-encoding)$/i
 /** TRACE echoes the request, and API clients do not use the others. */
-const REFUSED_METHODS = /^(connect|trace|track)$/i
+const REJECTED_METHODS = /^(connect|trace|track)$/i
 /**
  * Not sent with a value: a host that echoes it would reveal it in pieces, or in an encoding that is not checked. The
  * host may ignore these headers, and then sends everything in UTF-8.
@@ -74,7 +74,7 @@ export async function egressFetch(
     await sent.response.body?.cancel()
     current = next
   }
-  return refuse(`It redirects more than ${MAX_REDIRECTS} times.`)
+  return reject(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
 
 /** For a daemon: only to hosts of secrets. A redirect is returned: the agent's client may follow it. */
@@ -94,20 +94,20 @@ async function exchange(
   deps: EgressDeps,
 ): Promise<EgressResult> {
   const url = URL.parse(request.url)
-  if (!url) return refuse("It is not a valid URL.")
+  if (!url) return reject("It is not a valid URL.")
   if (url.username !== "" || url.password !== "") {
-    return refuse("A URL with a user or password is not sent. Send an Authorization header.")
+    return reject("A URL with a user or password is not sent. Send an Authorization header.")
   }
-  if (REFUSED_METHODS.test(request.method)) return refuse(`${request.method.toUpperCase()} is not sent.`)
+  if (REJECTED_METHODS.test(request.method)) return reject(`${request.method.toUpperCase()} is not sent.`)
   // The runtime's `fetch` rejects it.
-  if (request.body !== undefined && /^(GET|HEAD)$/.test(request.method)) return refuse("A GET with a body is not sent.")
+  if (request.body !== undefined && /^(GET|HEAD)$/.test(request.method)) return reject("A GET with a body is not sent.")
   const decided = decideEgress({ url, headers: request.headers }, secrets)
   if (!decided.ok) return { ...decided, why: decided.misdirected ? "misdirected" : "refused" }
   const host = toBoundHost(url)
   const isBound = boundTo(url, secrets).length > 0
   const testOrigin = isBound ? deps.testHosts.get(host) : undefined
   const fault = testOrigin === undefined ? await unresolvable(url, deps, deps.signal) : undefined
-  if (fault !== undefined) return refuse(`It is not sent: ${fault}.`)
+  if (fault !== undefined) return reject(`It is not sent: ${fault}.`)
   for (const [at, [, sent]] of decided.headers.entries()) {
     const [, value = sent] = request.headers[at] ?? []
     if (sent !== value) released.push([sent, value])
@@ -131,7 +131,7 @@ async function exchange(
   return { ok: true, response: withoutValues(response, url, isReadable, redactorFor({ released, secrets })) }
 }
 
-function refuse(reason: string): EgressResult {
+function reject(reason: string): EgressResult {
   return { ok: false, reason, why: "refused" }
 }
 

@@ -1,4 +1,4 @@
-import { hostRefusalOf, NOT_PUBLIC } from "../outbound/address.ts"
+import { hostRejection, NOT_PUBLIC } from "../outbound/address.ts"
 import { decodeBase64 } from "../support/encoding.ts"
 import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"
@@ -17,17 +17,17 @@ export type Egress =
 
 /** Whether the URL's host is not textually an internal address of a machine, network or cloud. */
 export function isPublicTarget(url: URL): boolean {
-  return hostRefusalOf(url) === undefined
+  return hostRejection(url) === undefined
 }
 
 /** The request with values inserted, or why it is rejected. */
 export function decideEgress({ url, headers }: Outgoing, secrets: readonly ReleasedSecret[]): Egress {
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("Only http and https requests are sent.")
-  if (!isPublicTarget(url)) return refuse(`It is not sent: ${NOT_PUBLIC}.`)
+  if (url.protocol !== "https:" && url.protocol !== "http:") return reject("Only http and https requests are sent.")
+  if (!isPublicTarget(url)) return reject(`It is not sent: ${NOT_PUBLIC}.`)
   if (isMisdirected(url, headers)) return { ok: false, reason: MISDIRECTED, misdirected: true }
   if (url.protocol === "http:") {
     const names = secrets.filter(({ placeholder }) => mentions(placeholder, url, headers)).map(({ name }) => name)
-    if (names.length > 0) return refuse(`The secret ${names[0]} is sent over https only.`)
+    if (names.length > 0) return reject(`The secret ${names[0]} is sent over https only.`)
   }
   return release({ url, headers }, boundTo(url, secrets))
 }
@@ -48,7 +48,7 @@ export function boundTo<T extends { hosts: readonly string[] }>(url: URL, secret
   return secrets.filter(({ hosts }) => hosts.includes(host))
 }
 
-function refuse(reason: string): Egress {
+function reject(reason: string): Egress {
   return { ok: false, reason }
 }
 
@@ -88,7 +88,7 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
     const swapped = swap(text, (value) => value)
     if (swapped !== text && !FITS_A_HEADER.test(swapped)) {
       const [unfit = ""] = bound.filter(({ value }) => !FITS_A_HEADER.test(value)).map((secret) => secret.name)
-      return refuse(`The secret ${unfit} cannot be a header: it must be printable ASCII on one line.`)
+      return reject(`The secret ${unfit} cannot be a header: it must be printable ASCII on one line.`)
     }
     sent.push([name, swapped])
   }

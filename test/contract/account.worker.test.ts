@@ -3,7 +3,7 @@ import * as z from "zod"
 import { addGroup, addUser, newDirectory } from "../scim/directory.ts"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import { ScimGroup, ScimGroupMapping } from "./records.ts"
-import { expectRefusal } from "./refusal.ts"
+import { expectRefusal } from "./rejection.ts"
 
 type List = { data: { id: string }[]; total_count: number }
 type One = { data: { id: string } }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { newWorkspace } from "../support/world.ts"
 import { chatRows, type FieldRow } from "./rows/field.ts"
-import { expectRefusal } from "./refusal.ts"
+import { expectRefusal } from "./rejection.ts"
 import { responsesRows } from "./rows/response-field.ts"
 
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest"
 import { beforeSql } from "../faults/bindings.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
-import { expectRefusal } from "./refusal.ts"
+import { expectRefusal } from "./rejection.ts"
 
 const NOBODY = "00000000-0000-4000-8000-000000000000"
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }

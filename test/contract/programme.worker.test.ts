@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { insertIntern } from "../support/interns.ts"
 import { client, expectJson, newWorkspace, operatorClient } from "../support/world.ts"
-import { expectRefusal } from "./refusal.ts"
+import { expectRefusal } from "./rejection.ts"
 
 /** Every route of interns and vaults, from the router: a new one is covered automatically. */
 const routes = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { toBase64Url } from "../../src/support/encoding.ts"
 import { client, expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
-import { expectRefusal } from "./refusal.ts"
+import { expectRefusal } from "./rejection.ts"
 
 const NOBODY = "00000000-0000-4000-8000-000000000000"
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }

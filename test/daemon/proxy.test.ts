@@ -12,7 +12,7 @@ import tls from "node:tls"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { newAuthority } from "../../src/daemon/proxy/authority.ts"
-import { open, publicConnect, Refusal } from "../../src/daemon/proxy/connect.ts"
+import { open, publicConnect, AddressError } from "../../src/daemon/proxy/connect.ts"
 import { gatewayEgress } from "../../src/daemon/proxy/egress.ts"
 import { type Proxy, startProxy } from "../../src/daemon/proxy/proxy.ts"
 import type { ReleasedSecret } from "../../src/vault/secret.ts"
@@ -95,7 +95,7 @@ beforeAll(async () => {
     await once(server, "listening")
   }
   const connect = async (host: string, port: number) => {
-    if (host === "inside.example.com") throw new Refusal("The address of the host is not public.")
+    if (host === "inside.example.com") throw new AddressError("The address of the host is not public.")
     return open("127.0.0.1", port === 443 || port === 8443 ? portOf(internet) : port)
   }
   const deps = {
@@ -435,9 +435,9 @@ test("a name is resolved once, and every address of it must be public", async ()
     requests.push(host)
     return Promise.resolve(answers[host] ?? [])
   })
-  for (const host of Object.keys(answers)) await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
+  for (const host of Object.keys(answers)) await expect(connect(host, 443)).rejects.toBeInstanceOf(AddressError)
   for (const host of ["127.0.0.1", "::1", "169.254.169.254"]) {
-    await expect(connect(host, 443)).rejects.toBeInstanceOf(Refusal)
+    await expect(connect(host, 443)).rejects.toBeInstanceOf(AddressError)
   }
   expect(requests).toEqual(Object.keys(answers))
 })

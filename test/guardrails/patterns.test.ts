@@ -210,7 +210,7 @@ describe("the scan budget", () => {
       const delta = { content: HOSTILE.slice(at, at + 1_000).replaceAll("x", "y") }
       reported.push(...(filter?.chunk({ id: "x", choices: [{ index: 0, delta, finish_reason: null }] }) ?? []))
     }
-    expect(filter?.refusal()?.metadata).toMatchObject({ reason: "guardrail_unchecked" })
+    expect(filter?.blockError()?.metadata).toMatchObject({ reason: "guardrail_unchecked" })
     expect(filter?.end()).toEqual([])
   })
 

@@ -29,7 +29,7 @@ describe("requests on free models", () => {
     const made: string[] = []
     for (const now of [NOON, NOON, NOON, NOON, NOON + MINUTE, NOON + MINUTE, NOON + MINUTE]) {
       const taken = take(count, now)
-      made.push("count" in taken ? "ok" : taken.refusal.window)
+      made.push("count" in taken ? "ok" : taken.rejection.window)
       if ("count" in taken) ({ count } = taken)
     }
     expect(made).toEqual(["ok", "ok", "ok", "minute", "ok", "ok", "day"])

@@ -11,7 +11,7 @@ import {
   type RateSlice,
   type ReservedRate,
   refillSlice,
-  refusalOf,
+  rateRejectionOf,
   reserveRate,
 } from "../../src/ledger/rates.ts"
 import { runs } from "../support/runs.ts"
@@ -133,7 +133,7 @@ test("the count of a clock that was hours ahead is reset when it is right again,
 
 test("a limit that is not set rejects nothing and leases without a bound", () => {
   const request = { limits: [{ ...none, scope: "a" }], tokens: 1e12 }
-  expect(refusalOf(request, empty)).toBeUndefined()
+  expect(rateRejectionOf(request, empty)).toBeUndefined()
   expect(rateShareOf(request, empty)).toEqual({ requests: Infinity, tokens: Infinity, slots: Infinity })
 })
 

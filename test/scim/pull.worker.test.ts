@@ -167,9 +167,9 @@ describe("a failed pull changes nothing, and the job has the reason", () => {
     [
       "a response that is not JSON",
       page2(() => new Response('{"totalResults": 5, "Resour')),
-      "its answer is not a JSON object",
+      "its response is not a JSON object",
     ],
-    ["a response that is not a list", page2(json({ hello: 1 })), "its answer is not a SCIM list"],
+    ["a response that is not a list", page2(json({ hello: 1 })), "its response is not a SCIM list"],
     [
       "a user without a name",
       page2(() => list([{ id: "x" }], 5, 3)),

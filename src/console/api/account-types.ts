@@ -10,7 +10,7 @@ import type {
 import type { Intern as InternSchema } from "../../interns/schemas.ts"
 import type { DesignatedPreset, Preset as PresetSchema, PresetVersion as VersionSchema } from "../../presets/schemas.ts"
 
-/** Shapes of the API, derived from the schemas that validate its answers. */
+/** Shapes of the API, derived from the schemas that validate its responses. */
 export type Guardrail = z.infer<typeof GuardrailSchema>
 export type ContentTest = z.infer<typeof ContentTestResponse>["data"]
 export type KeyAssignment = z.infer<typeof KeyAssignmentSchema>

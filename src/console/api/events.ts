@@ -84,7 +84,7 @@ export function follow(path: string, onEvent: (frame: Frame) => void, onState: (
   }
   const run = async () => {
     while (!abort.signal.aborted) {
-      // After a failure, the next attempt follows; the state says that the view is not live.
+      // After a failure, the next attempt follows; the state shows that the view is not live.
       await read().catch(() => {})
       if (abort.signal.aborted) return
       onState(false)

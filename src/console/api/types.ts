@@ -20,7 +20,7 @@ import type { FileRecord as FileSchema } from "../../files/schemas.ts"
 import type { Service as ServiceSchema } from "../../passthrough/schemas.ts"
 import type { McpServer as McpServerSchema } from "../../mcp-servers/schemas.ts"
 
-/** Shapes of the API, derived from the schemas that validate its answers. */
+/** Shapes of the API, derived from the schemas that validate its responses. */
 export type ApiKey = z.infer<typeof ApiKeySchema>
 export type CurrentKey = z.infer<typeof CurrentKeySchema>
 export type Model = z.infer<typeof ModelSchema>

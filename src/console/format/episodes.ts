@@ -34,7 +34,7 @@ function kindOf(minute: Minute, median: number | null): Episode["kind"] | null {
 }
 
 /**
- * Failures and slow answers of a provider, oldest first. An episode ends with the first minute of normal calls; without
+ * Failures and slow responses of a provider, oldest first. An episode ends with the first minute of normal calls; without
  * calls after it, nothing shows that the provider has recovered.
  */
 export function episodesOf(minutes: readonly Minute[]): Episode[] {

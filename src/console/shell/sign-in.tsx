@@ -8,7 +8,7 @@ import { TextField } from "../ui/field.tsx"
 import { Mark } from "./mark.tsx"
 
 /** Messages for failed sign-ins with the identity provider, by the reason in the URL. */
-const REFUSALS: Readonly<Record<string, string>> = {
+const REJECTIONS: Readonly<Record<string, string>> = {
   not_member: "You are not a member of an organization here. Ask an administrator to add your email in Team.",
   disabled: "An administrator has disabled your access to the console. Ask them to enable your key in Keys.",
   expired: "The sign-in took too long, or began in another browser. Try again.",
@@ -51,7 +51,7 @@ function Card({ note }: { note?: string }) {
         <Mark /> Sign in
       </h1>
       {note !== undefined && <p role="status">{note}</p>}
-      <Refusal />
+      <Rejection />
       {provider !== null && (
         <>
           <a class="button primary" href={signInUrl()} {...(note !== undefined && { target: "_blank" })}>
@@ -89,12 +89,12 @@ function signInUrl(): string {
   return `/console/sign-in/oidc?${new URLSearchParams({ return_to: page }).toString()}`
 }
 
-function Refusal() {
+function Rejection() {
   const reason = query.value.get("sign_in")
   if (reason === null) return null
   return (
     <p class="refusal" role="alert">
-      {REFUSALS[reason] ?? "The sign-in failed. Try again."}
+      {REJECTIONS[reason] ?? "The sign-in failed. Try again."}
     </p>
   )
 }

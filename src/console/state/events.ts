@@ -6,7 +6,7 @@ const listeners = new Set<Listener>()
 let isLive = false
 let stop: (() => void) | undefined
 
-/** Events of the gateway, with one connection for the whole page. Returns a function that stops it. */
+/** Events of the gateway, with one connection per page. Returns a function that stops it. */
 export function listen(onEvent: Listener["onEvent"], onState: Listener["onState"] = () => {}): () => void {
   const listener = { onEvent, onState }
   listeners.add(listener)

@@ -14,7 +14,7 @@ export function lex(text: string): Lexed {
 
 /**
  * The blocks of a text that grows at its end: those that are complete are kept, as the same objects. A reference to a
- * link whose definition is far away stays as it is written until `lex` reads the whole.
+ * link whose definition is far away stays as it is written until `lex` reads the complete text.
  */
 export function lexMore(before: Lexed, text: string): Lexed {
   const normal = text.replaceAll(/\r\n?/g, "\n")

@@ -3,12 +3,12 @@ import { once } from "node:events"
 import net from "node:net"
 import { isPublicAddress } from "../../outbound/address.ts"
 
-/** Opens a connection, or rejects with a Refusal if the address is not public. */
+/** Opens a connection, or rejects with an AddressError if the address is not public. */
 export type Connect = (host: string, port: number) => Promise<net.Socket>
 
 /** Why a connection was not opened, for the agent. */
-export class Refusal extends Error {
-  override readonly name = "Refusal"
+export class AddressError extends Error {
+  override readonly name = "AddressError"
 }
 
 export type Resolve = (host: string) => Promise<string[]>
@@ -25,8 +25,8 @@ const TIMEOUT_MS = 15_000
 export function publicConnect(resolve: Resolve = systemResolve): Connect {
   return async (host, port) => {
     const addresses = net.isIP(host) === 0 ? await resolve(host).catch(() => []) : [host]
-    if (addresses.length === 0) throw new Refusal("The name of the host could not be resolved.")
-    if (!addresses.every(isPublicAddress)) throw new Refusal("The address of the host is not public.")
+    if (addresses.length === 0) throw new AddressError("The name of the host could not be resolved.")
+    if (!addresses.every(isPublicAddress)) throw new AddressError("The address of the host is not public.")
     return open(addresses[0] ?? "", port)
   }
 }

@@ -14,17 +14,17 @@ import {
 /** The response of a host, or of the gateway instead. */
 export type EgressResult =
   | { is: "host"; envelope: ResponseEnvelope; body: IncomingMessage }
-  | { is: "refusal"; status: number; reason: string; isUnbound: boolean }
+  | { is: "rejection"; status: number; reason: string; isUnbound: boolean }
 
 /**
- * Sends a request with placeholders to the gateway, which inserts the values. `body`: streamed if the envelope says so.
+ * Sends a request with placeholders to the gateway, which inserts the values. `body`: streamed if the envelope requests it.
  */
 export type Egress = (envelope: RequestEnvelope, body: IncomingMessage, signal: AbortSignal) => Promise<EgressResult>
 
 /** Shorter than the idle timeout of the gateway. */
 const IDLE_MS = 3_000
 const MAX_HEADER_BYTES = 2 * MAX_ENVELOPE_LENGTH
-const MAX_REFUSAL_BYTES = 65_536
+const MAX_REJECTION_BYTES = 65_536
 const BAD_GATEWAY = 502
 
 export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
@@ -34,7 +34,7 @@ export function gatewayEgress(endpoint: () => URL, joinToken: string): Egress {
     const url = endpoint()
     const header = encodeEnvelope(envelope)
     if (header.length > MAX_ENVELOPE_LENGTH) {
-      return { is: "refusal", status: 431, reason: "The URL and headers are too large.", isUnbound: false }
+      return { is: "rejection", status: 431, reason: "The URL and headers are too large.", isUnbound: false }
     }
     const length = body.headers["content-length"]
     const open = (isRetry: boolean): Promise<IncomingMessage> =>
@@ -72,17 +72,17 @@ async function toResult(response: IncomingMessage): Promise<EgressResult> {
   const header = response.headers[EGRESS_RESPONSE_HEADER]
   const envelope = typeof header === "string" ? decodeResponse(header) : undefined
   if (envelope) return { is: "host", envelope, body: response }
-  const { message, reason } = await readRefusal(response)
+  const { message, reason } = await readRejection(response)
   // A gateway error about the token or its own state is not a status of the host.
   const status = response.statusCode === 403 ? 403 : BAD_GATEWAY
-  return { is: "refusal", status, reason: message, isUnbound: reason === "host_not_bound" }
+  return { is: "rejection", status, reason: message, isUnbound: reason === "host_not_bound" }
 }
 
-async function readRefusal(response: IncomingMessage): Promise<{ message: string; reason: string | undefined }> {
+async function readRejection(response: IncomingMessage): Promise<{ message: string; reason: string | undefined }> {
   let text = ""
   for await (const part of response) {
     text += String(part)
-    if (text.length > MAX_REFUSAL_BYTES) break
+    if (text.length > MAX_REJECTION_BYTES) break
   }
   try {
     type Failure = { error?: { message?: string; metadata?: { reason?: string } } }

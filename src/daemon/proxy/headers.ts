@@ -39,7 +39,7 @@ export function withoutHopByHop(pairs: Pairs): Pairs {
 
 /**
  * Headers of the forwarded request. They frame the body as received, against request smuggling: Node frames the body of
- * a GET only if a header says so.
+ * a GET only if it has a header for it.
  */
 export function withBodyHeaders(request: IncomingMessage): Pairs {
   const pairs = withoutHopByHop(pairsOf(request.rawHeaders))

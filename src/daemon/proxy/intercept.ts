@@ -47,7 +47,7 @@ async function pass(
   response.on("close", () => disconnect.abort())
   try {
     const result = await egress({ method, url, headers, hasBody: hasBody(request) }, request, disconnect.signal)
-    if (result.is === "refusal") {
+    if (result.is === "rejection") {
       // The secret of this host was just deleted: the next connection is tunnelled like any other.
       if (result.isUnbound) onUnbound()
       return respond(response, result.status, result.reason)

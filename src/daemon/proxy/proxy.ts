@@ -10,7 +10,7 @@ import { boundTo, isPublicTarget } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
 import type { GivenSecret } from "../../vault/secret.ts"
 import type { Authority } from "./authority.ts"
-import { type Connect, open, Refusal } from "./connect.ts"
+import { type Connect, open, AddressError } from "./connect.ts"
 import type { Egress } from "./egress.ts"
 import { withBodyHeaders, withoutHopByHop, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
@@ -114,8 +114,8 @@ async function connect(
     upstream.write(head)
     pipeBoth(socket, upstream)
   } catch (thrown) {
-    const text = thrown instanceof Refusal ? thrown.message : "The host could not be reached."
-    rejectConnect(socket, thrown instanceof Refusal ? 403 : 502, text)
+    const text = thrown instanceof AddressError ? thrown.message : "The host could not be reached."
+    rejectConnect(socket, thrown instanceof AddressError ? 403 : 502, text)
   }
 }
 

@@ -26,7 +26,7 @@ export async function runApply(input: CommandInput): Promise<number> {
   const { declaration, live, stateFile, state, organizationId } = prepared
   const { changes } = prepared.plan
   const summary = printable([...prepared.notes, describePlan(prepared.plan)].join("\n"))
-  refuse(input, prepared.plan, summary)
+  requireApplicable(input, prepared.plan, summary)
   const file = text(input, "keys-out")
   const keysOut = file !== undefined && createsKeys(prepared.plan) ? new KeysOut(file) : null
   const outcome = await applyChanges(input.api, live, changes, keysOut).finally(() => keysOut?.close())
@@ -73,7 +73,7 @@ async function prepare(input: CommandInput): Promise<Prepared> {
 }
 
 /** Called before anything is changed. */
-function refuse(input: CommandInput, planned: Plan, summary: string): void {
+function requireApplicable(input: CommandInput, planned: Plan, summary: string): void {
   const drifted = planned.changes.filter(({ drift }) => drift).map(({ address }) => address)
   if (drifted.length > 0 && input.values["force"] !== true) {
     throw new Failure(

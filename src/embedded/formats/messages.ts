@@ -19,12 +19,12 @@ export const messagesFormat: SimulatedFormat = {
       chat: toChatRequest(request),
       encoderOf: (completion) => messagesEncoder(completion),
     })),
-  refuse: async (refusal) => {
-    const { error } = toRecord(await refusal.json())
-    const headers = new Headers(refusal.headers)
+  toError: async (response) => {
+    const { error } = toRecord(await response.json())
+    const headers = new Headers(response.headers)
     headers.delete("content-length")
-    const result = toMessagesError(refusal.status, String(toRecord(error)["message"]))
-    return Response.json(result, { status: refusal.status, headers })
+    const result = toMessagesError(response.status, String(toRecord(error)["message"]))
+    return Response.json(result, { status: response.status, headers })
   },
 }
 

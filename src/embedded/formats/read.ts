@@ -14,7 +14,7 @@ export function readAs<Schema extends z.ZodType, Read>(
   }
   try {
     return read(parsed.data)
-  } catch (refusal) {
-    return { message: refusal instanceof Error ? refusal.message : "The body is not valid.", param: null }
+  } catch (thrown) {
+    return { message: thrown instanceof Error ? thrown.message : "The body is not valid.", param: null }
   }
 }

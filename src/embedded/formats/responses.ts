@@ -14,7 +14,7 @@ export const responsesFormat: SimulatedFormat = {
       chat: toChatRequest(request),
       encoderOf: (completion) => responsesEncoder(request, completion),
     })),
-  refuse: (refusal) => refusal,
+  toError: (response) => response,
 }
 
 const { message, code, type } = overloaded.error

@@ -9,7 +9,7 @@ import type { CompletionEncoder } from "./encoder.ts"
 export interface SimulatedFormat {
   read: (body: unknown) => Question | Invalid
   /** Converts an error of the OpenAI shape to the shape of this format. */
-  refuse: (refusal: Response) => Response | Promise<Response>
+  toError: (response: Response) => Response | Promise<Response>
 }
 
 export interface Question {
@@ -21,7 +21,7 @@ export interface Question {
 export function serveFormat(format: SimulatedFormat): (request: Request) => Promise<Response> {
   return async (request) => {
     const response = await complete(request, format)
-    return response.ok ? response : format.refuse(response)
+    return response.ok ? response : format.toError(response)
   }
 }
 

@@ -92,8 +92,8 @@ async function transcribe(request: Request): Promise<Response> {
   const form = await request.formData().catch(() => undefined)
   const file = form?.get("file")
   if (!(file instanceof File)) return invalid(400, "'file' must be a part of the form.", "file", null)
-  const refused = rejectModel(form?.get("model"), "transcription")
-  if (refused) return refused
+  const rejected = rejectModel(form?.get("model"), "transcription")
+  if (rejected) return rejected
   const seconds = Math.ceil(file.size / BYTES_PER_SECOND)
   const transcript = { text: `${file.size} bytes of ${file.type}`, usage: { type: "duration", seconds } }
   if (form?.get("response_format") !== "verbose_json") return Response.json(transcript)

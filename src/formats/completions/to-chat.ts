@@ -6,7 +6,7 @@ import type { CompletionsRequest } from "./schemas.ts"
 const NATIVE_FIELDS = ["suffix", "echo"] as const
 
 /** Why a provider without the completions format cannot serve the request; undefined if it can. */
-export function chatRefusal(request: CompletionsRequest): GatewayError | undefined {
+export function unsupportedField(request: CompletionsRequest): GatewayError | undefined {
   const field = NATIVE_FIELDS.find((name) => Boolean(request[name]))
   const rule = "a provider with the completions format, and none of the remaining ones has it"
   if (Array.isArray(request.prompt)) {
@@ -17,8 +17,8 @@ export function chatRefusal(request: CompletionsRequest): GatewayError | undefin
 
 /** The prompt as the message of a user. Throws if the request has fields that the chat format cannot express. */
 export function toChatRequest(request: CompletionsRequest): ChatRequest {
-  const refusal = chatRefusal(request)
-  if (refusal) throw refusal
+  const unsupported = unsupportedField(request)
+  if (unsupported) throw unsupported
   return asChatRequest(request, promptsOf(request))
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { type Block, refuse } from "../messages/upstream/content.ts"
+import { type Block, invalidField } from "../messages/upstream/content.ts"
 
 /** Converts Messages content blocks to Converse blocks. */
 
@@ -95,7 +95,7 @@ export function requireInline(turns: readonly { content: readonly Block[] }[]): 
       if (blocks.some(isByReference)) {
         const rule =
           "images and files must be data: URLs in base64 with this provider, which accepts no URLs and no file ids"
-        throw refuse("messages", rule)
+        throw invalidField("messages", rule)
       }
     }
   }

@@ -52,7 +52,7 @@ function toMaxTokens(request: ChatRequest, { upstreamId, maxCompletionTokens }: 
   return isLimited || isClaude(upstreamId) ? body["max_tokens"] : undefined
 }
 
-/** Model-specific fields for which Converse has no field of its own. */
+/** Model-specific fields for which Converse has no field. */
 function toModelFields(request: ChatRequest, upstreamId: string, body: Json): Json {
   if (isClaude(upstreamId)) {
     const { effort } = isObject(body["output_config"]) ? body["output_config"] : {}

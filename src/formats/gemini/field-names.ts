@@ -5,7 +5,7 @@ import { isArray, isObject, type Json } from "../../support/json.ts"
  * are in snake case in every format.
  */
 
-/** Fields whose values belong to the caller: their keys are not field names. */
+/** Fields whose values belong to the client: their keys are not field names. */
 const OPAQUE = new Set([
   "args",
   "response",

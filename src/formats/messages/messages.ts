@@ -69,7 +69,7 @@ function toUserMessages(content: readonly ContentBlock[], at: number): Json[] {
   content.forEach((block, position) => {
     if (isKnown(block) && block.type === "tool_result") results.push(toToolMessage(block))
     else if (isKnown(block) && isResponseBlock(block)) parts.push(...toParts(block))
-    else throw refuse(block, "user", at, position)
+    else throw unsupportedBlock(block, "user", at, position)
   })
   if (parts.length === 0 && results.length > 0) return results
   return [...results, { role: "user", content: simplest(parts) }]
@@ -109,7 +109,7 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
   const calls: Json[] = []
   content.forEach((block, position) => {
     if (!isKnown(block)) {
-      if (!block.type.endsWith("_tool_result")) throw refuse(block, "assistant", at, position)
+      if (!block.type.endsWith("_tool_result")) throw unsupportedBlock(block, "assistant", at, position)
       return
     }
     switch (block.type) {
@@ -128,7 +128,7 @@ function toAssistantMessage(content: readonly ContentBlock[], at: number): Json 
       case "text":
         return parts.push(toTextPart(block.text, block.cache_control))
       default:
-        throw refuse(block, "assistant", at, position)
+        throw unsupportedBlock(block, "assistant", at, position)
     }
   })
   for (const { type, tool_call_id: id, fields } of details) {
@@ -155,7 +155,12 @@ const TAKEN = {
   assistant: "text, thinking, redacted_thinking, tool_use and server_tool_use with its result",
 }
 
-function refuse({ type }: { type: string }, role: keyof typeof TAKEN, at: number, position: number): GatewayError {
+function unsupportedBlock(
+  { type }: { type: string },
+  role: keyof typeof TAKEN,
+  at: number,
+  position: number,
+): GatewayError {
   const message = `${type} is not supported here; a message of the ${role} may have ${TAKEN[role]}`
   return new GatewayError("invalid_request", `messages[${at}].content[${position}].type: ${message}.`)
 }

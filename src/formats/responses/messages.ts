@@ -52,7 +52,7 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
   if (!isKnown(item)) {
     // Runs of server tools are restored from the reasoning items.
     if (SERVER_TOOL_ITEM.test(item.type)) return
-    throw refusal(item.type, at)
+    throw unsupportedItem(item.type, at)
   }
   switch (item.type) {
     case "reasoning":
@@ -71,7 +71,7 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
 
 const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:service|openrouter):)/
 
-function refusal(type: string, at: number): GatewayError {
+function unsupportedItem(type: string, at: number): GatewayError {
   const errorText =
     type === "item_reference"
       ? "item_reference refers to a stored item, and this gateway stores none: send the item itself"

@@ -2,7 +2,7 @@ import type { GuardrailRules } from "../guardrail.ts"
 import type { ContentCheckRule } from "../schemas.ts"
 import type { Action } from "../content/text-filter.ts"
 
-/** A check that guardrails of a caller name, with the action of each of them on a finding, by their index. */
+/** A check that guardrails of a key name, with the action of each of them on a finding, by their index. */
 export type AppliedCheck = {
   name: string
   input: ReadonlyMap<number, Action>

@@ -10,7 +10,7 @@ const MAX_RESPONSE_BYTES = 8_000_000
 const MAX_CATEGORIES = 20
 const MAX_CATEGORY_LENGTH = 64
 
-/** The result of a check; null if the check did not respond in time, or not as its format says. */
+/** The result of a check; null if the check did not respond in time, or not in its format. */
 export async function runCheck(check: ContentCheck, input: CheckInput): Promise<CheckResult | null> {
   const { format, name, timeout_ms: timeoutMs } = check
   const request = formats[format].body(input, check.parameters)

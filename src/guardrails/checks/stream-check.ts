@@ -34,8 +34,8 @@ export class StreamCheck {
     try {
       await this.#judge(texts.map((text) => ({ role: "assistant", text })))
       return undefined
-    } catch (refusal) {
-      return asGatewayError(refusal)
+    } catch (thrown) {
+      return asGatewayError(thrown)
     }
   }
 }

@@ -56,7 +56,7 @@ function textIn(bytes: Uint8Array, { type, charset }: Encoded): string | undefin
   const wide = wideCharsetOf(bytes)
   if (wide !== undefined) return new TextDecoder(wide).decode(bytes)
   if (TEXT_TYPE.test(type)) return decoderOf(charset).decode(bytes)
-  // Types say little about other files: what is UTF-8 without control characters is a text.
+  // The types of other files are unreliable: UTF-8 without control characters counts as text.
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
     return text.includes("\0") ? undefined : text

@@ -1,9 +1,9 @@
 import { isObject } from "../../support/json.ts"
 
-/** Fields with the text of an answer. */
+/** Fields with output text. */
 export const OUTPUT_FIELDS = ["content", "refusal", "audio"]
 
-/** The choice of a chunk, whether it is its last one, and whether it has text of the answer. */
+/** The choice of a chunk, whether it is its last one, and whether it has output text. */
 export function outputStateOf(choices: readonly unknown[]): { index: number; isLast: boolean; isOutput: boolean } {
   const [choice] = choices
   if (!isObject(choice)) return { index: 0, isLast: false, isOutput: false }

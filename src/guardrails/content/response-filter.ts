@@ -33,7 +33,7 @@ type ChoiceParts = {
   prior: Json[]
 }
 
-/** A chunk without text of the answer; `delayedChunks`: delayed text of the answer, before the last chunk. */
+/** A chunk without output text; `delayedChunks`: delayed output text, before the last chunk. */
 type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined }
 
 /** `field`: of the text that the model writes. */
@@ -75,7 +75,7 @@ export class ResponseFilter {
   }
 
   /** The error for the client if the response is blocked. */
-  refusal(): GatewayError | undefined {
+  blockError(): GatewayError | undefined {
     return this.isBlocked ? this.#screen.blockError() : undefined
   }
 
@@ -126,7 +126,7 @@ export class ResponseFilter {
   }
 
   /**
-   * Delays fields between two pieces of the answer text until the text is decided: its first piece must not be sent
+   * Delays fields between two pieces of the output text until the text is decided: its first piece must not be sent
    * before the second one is scanned.
    */
   #inOrder(index: number, { followsDelayedText, isLast, delayedChunks }: ChunkOrder, chunks: Json[]): Json[] {
@@ -143,7 +143,7 @@ export class ResponseFilter {
       : [...chunks.slice(0, -1), ...queue, ...chunks.slice(-1)]
   }
 
-  /** Releases the delayed text of an answer at its end. */
+  /** Releases the delayed output text of a choice at its end. */
   #finishOutput(choice: number): Json[] {
     const out: Json[] = []
     this.#channels.finish(choice, this.#into(out, choice), true)

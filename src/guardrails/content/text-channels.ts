@@ -46,7 +46,7 @@ export class TextChannels {
     return new Set([...this.#channels.values()].map(({ choice }) => choice))
   }
 
-  /** Whether some text of the answer is delayed. */
+  /** Whether some output text is delayed. */
   hasDelayedOutput(choice: number): boolean {
     return OUTPUT_FIELDS.some((name) => this.#channels.get(`${choice} ${name}`)?.filter.hasDelayedText)
   }
@@ -73,7 +73,7 @@ export class TextChannels {
 
   /**
    * Releases delayed text of other fields first, to keep the order of the response. Tool calls are not released, since
-   * their index orders them, and neither is the text of the answer, which delays everything after it.
+   * their index orders them, and neither is the output text, which delays everything after it.
    */
   releaseOthers(choice: number, extended: ReadonlySet<string>, release: Release): void {
     const isCalling = [...extended].every((key) => key.startsWith(`${choice} call `))
@@ -89,7 +89,7 @@ export class TextChannels {
     }
   }
 
-  /** Ends the texts of a choice, or only those of the answer, and releases what they delayed. */
+  /** Ends the texts of a choice, or only its output, and releases what they delayed. */
   finish(choice: number, release: Release, onlyOutput = false): void {
     for (const [key, channel] of this.#channels) {
       if (channel.choice !== choice) continue

@@ -23,7 +23,7 @@ type PatternMatching = {
   program: () => Program
   /** Maximum length of a match in UTF-16 units. */
   limit: number
-  /** Selects the parts of a match to report; without it the whole match. `before`: the CONTEXT units before it. */
+  /** Selects the parts of a match to report; without it the complete match. `before`: the CONTEXT units before it. */
   refine?: (match: string, before: string) => readonly MatchRange[]
   /** Triggers of which every accepted match has one. */
   triggers?: Triggers

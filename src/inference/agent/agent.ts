@@ -11,7 +11,7 @@ import type { Prepared } from "../prepare/prepare.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { PreparedCall } from "../call.ts"
 import { withFindings } from "../../guardrails/stages.ts"
-import { applyGuardrails, refusedAt, screenToolResult, sizeInBytes } from "../screen.ts"
+import { applyGuardrails, withScreeningStages, screenToolResult, sizeInBytes } from "../screen.ts"
 import type { RequestMeta, Deps } from "../deps.ts"
 import type { ToolRun } from "../../ledger/generation.ts"
 import { callsOf, ToolCallFilter, type ToolCall } from "./tool-calls.ts"
@@ -176,9 +176,9 @@ export class Agent {
   /** A run with its result after the guardrails, so that its record contains only what the model reads. */
   async #screened(run: Run): Promise<Run> {
     const { prepared, screening, meta } = this.job
-    const { content, item, citations, stages = [], refusal } = run.outcome
+    const { content, item, citations, stages = [], blockError: blocked } = run.outcome
     this.#found.push(...stages)
-    if (refusal) throw refusedAt(refusal, this.findings, prepared.chat, meta)
+    if (blocked) throw withScreeningStages(blocked, this.findings, prepared.chat, meta)
     const passed = await screenToolResult({ content, item, citations }, screening, prepared.chat, meta)
     return { ...run, outcome: { ...run.outcome, ...passed } }
   }

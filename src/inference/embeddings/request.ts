@@ -33,7 +33,7 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     bounds: {
       promptBound: bodyBytes,
       pieces: { images: 0 },
-      // One request has many texts, each of which may fill a whole context.
+      // One request has many texts, each of which may fill the context.
       priced: plainCall(),
       promptLimit: "none",
       promptEstimate: Math.ceil(JSON.stringify(request.input).length / UNITS_PER_TOKEN),

@@ -33,7 +33,7 @@ type TranslatedFormat<Request> = {
 export function translatedRequest<Request extends object>(bridged: TranslatedFormat<Request>): InferenceRequest {
   const { request, bodyBytes, isNativeTo, buildNativeRequest, encoderFor } = bridged
   const chat = translate(bridged)
-  const refusal = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
+  const unsupported = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
   const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
   const { upstream: question, bounds } = normalized
   return {
@@ -46,7 +46,7 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
       buildUpstreamRequest: (provider, outgoing) =>
         isNativeTo(provider) ? buildNativeRequest(outgoing) : question.buildUpstreamRequest(provider, outgoing),
       unsupportedReason: (provider) =>
-        isNativeTo(provider) ? undefined : (refusal ?? question.unsupportedReason?.(provider)),
+        isNativeTo(provider) ? undefined : (unsupported ?? question.unsupportedReason?.(provider)),
     },
     encoderFor: (call) => encoderFor(request, call),
   }
@@ -55,9 +55,9 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
 function translate<Request>({ request, toChat }: TranslatedFormat<Request>): ChatRequest | GatewayError {
   try {
     return toChat(request)
-  } catch (refusal) {
-    if (refusal instanceof GatewayError) return refusal
-    throw refusal
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
   }
 }
 

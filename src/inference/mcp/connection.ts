@@ -25,8 +25,8 @@ export type Connection = {
   isStateless: boolean
   upstream: Omit<Upstream, "signal">
   newScreening: () => Screening | undefined
-  /** Called with the guardrail findings of a tool call; `refusal` is set if a guardrail blocks it. */
-  onScreened?: (stages: readonly PipelineStage[], refusal?: GatewayError) => void
+  /** Called with the guardrail findings of a tool call; `blockError` is set if a guardrail blocks it. */
+  onScreened?: (stages: readonly PipelineStage[], blockError?: GatewayError) => void
   /** Called with the generation id of a tool call before it is sent. */
   onHeld?: (generationId: string) => void
   deps: () => Promise<Deps>

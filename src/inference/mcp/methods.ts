@@ -19,7 +19,7 @@ import type { Connection } from "./connection.ts"
 
 /** Allowed for every key that may call a tool of the server. */
 const FOR_TOOLS = new Set(["initialize", "server/discover", "ping", "tools/list", "tools/call", "logging/setLevel"])
-/** Allowed for keys that may use the whole server. */
+/** Allowed for keys that may use all tools of the server. */
 const FOR_ALL = new Set([
   "resources/list",
   "resources/templates/list",

@@ -240,7 +240,7 @@ function streamed(request: McpRequest, opening: Promise<Opened>, streaming: Stre
   return new Response(readable, { headers })
 }
 
-/** A failure of the whole HTTP request. */
+/** A failure of the complete HTTP request. */
 function httpErrorOf(thrown: unknown): unknown {
   if (!(thrown instanceof ServerFailure)) return thrown
   return thrown.isSessionLost ? sessionLost() : new GatewayError("provider_failed", thrown.message)

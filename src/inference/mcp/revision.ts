@@ -16,9 +16,9 @@ import { isArray, isObject, type Json } from "../../support/json.ts"
 
 export const VERSION_HEADER = "mcp-protocol-version"
 
-type Refusal = { jsonrpc: "2.0"; id: RequestId | null; error: McpError }
+type Rejection = { jsonrpc: "2.0"; id: RequestId | null; error: McpError }
 /** `version`: undefined if the client names none. */
-type Revision = { version: string | undefined } | { refusal: Refusal }
+type Revision = { version: string | undefined } | { rejection: Rejection }
 
 export function readRevision(headers: Headers, body: McpMessage | McpMessage[]): Revision {
   const header = headers.get(VERSION_HEADER) ?? undefined
@@ -26,14 +26,14 @@ export function readRevision(headers: Headers, body: McpMessage | McpMessage[]):
   const isClaimed = messages.some((message) => META.version in metaOf(message))
   const [message] = messages
   if (!message || (isArray(body) && (isClaimed || header === STATELESS_VERSION))) {
-    return { refusal: refusal(null, ERROR_CODES.invalidRequest, `Revision ${STATELESS_VERSION} has no batches.`) }
+    return { rejection: toRejection(null, ERROR_CODES.invalidRequest, `Revision ${STATELESS_VERSION} has no batches.`) }
   }
   const id = isRequest(message) ? message.id : null
   const error = isClaimed ? errorOfClaim(message, headers) : errorWithoutClaim(message, header)
-  return error ? { refusal: { jsonrpc: "2.0", id, error } } : { version: isClaimed ? STATELESS_VERSION : header }
+  return error ? { rejection: { jsonrpc: "2.0", id, error } } : { version: isClaimed ? STATELESS_VERSION : header }
 }
 
-function refusal(id: RequestId | null, code: number, message: string, data?: Json): Refusal {
+function toRejection(id: RequestId | null, code: number, message: string, data?: Json): Rejection {
   return { jsonrpc: "2.0", id, error: errorOf(code, message, data) }
 }
 

@@ -29,7 +29,7 @@ const Body = z
   )
   .meta({ id: "McpBody" })
 
-const Refused = z
+const McpRejection = z
   .object({
     jsonrpc: z.literal("2.0").meta({ description: "Version of JSON-RPC." }),
     id: z.union([z.string(), z.number()]).nullable().meta({ description: "Id of the request; null if it has none." }),
@@ -42,7 +42,7 @@ const Refused = z
       .meta({ description: "The JSON-RPC error." }),
   })
   .meta({ id: "McpRefusal", description: "Rejection of a request that violates revision 2026-07-28." })
-const Failed = z.union([ErrorEnvelope, Refused]).meta({ id: "McpFailure" })
+const Failed = z.union([ErrorEnvelope, McpRejection]).meta({ id: "McpFailure" })
 
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal", "provider_failed")
 
@@ -105,7 +105,7 @@ export const mcpGateway = newRouter()
   .openapi(send, async (c) => {
     const body = c.req.valid("json")
     const revision = readRevision(c.req.raw.headers, body)
-    if ("refusal" in revision) return c.json(revision.refusal, 400)
+    if ("rejection" in revision) return c.json(revision.rejection, 400)
     const connection = await connect(incomingCall(c), c.req.valid("param").server, revision.version)
     const accepted = acceptedBy(c.req.header("accept") ?? null)
     if (Array.isArray(body)) {

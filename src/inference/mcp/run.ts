@@ -41,7 +41,7 @@ const hasDisconnected = (signal: AbortSignal) => signal.aborted && signal.reason
 /** Methods whose results describe the server, which its operator has registered. */
 const DESCRIPTIONS = new Set(["initialize", "server/discover", "ping", "tools/list"])
 
-/** Runs one request: permission, guardrails, hold, exchange. Throws only if the whole HTTP request must fail. */
+/** Runs one request: permission, guardrails, hold, exchange. Throws only if the complete HTTP request must fail. */
 export async function runRequest(
   request: McpRequest,
   connection: Connection,
@@ -154,8 +154,8 @@ async function screenedOf(
   if (!screening?.readsOutput) return message
   try {
     return await screenReceived(message, screening)
-  } catch (refusal) {
-    if (isFinal) throw refusal
+  } catch (thrown) {
+    if (isFinal) throw thrown
     return undefined
   }
 }
@@ -218,7 +218,7 @@ function toMcpError(error: GatewayError, thrown: unknown): McpError {
         ? ERROR_CODES.invalidParams
         : error.code === "not_found"
           ? ERROR_CODES.methodNotFound
-          : ERROR_CODES.refused
+          : ERROR_CODES.rejected
   const retryAfter = error.headers?.["retry-after"]
   const { reason, patterns } = error.metadata ?? {}
   const data = {

@@ -130,12 +130,12 @@ function toRequested(
     failedStatus: "failed",
     definition: { name: newFunctionName(`${server.slug}__${name}`, takenNames), description, parameters },
     maxUses: undefined,
-    refusedItem: (message) => ({ ...about, arguments: "{}", output: null, error: message }),
+    rejectedItem: (message) => ({ ...about, arguments: "{}", output: null, error: message }),
     run: async (args, { signal }) => {
       const item = { ...about, arguments: JSON.stringify(args) }
-      let screened: Pick<ToolOutcome, "stages" | "refusal"> = {}
-      const onScreened: Connection["onScreened"] = (stages, refusal) =>
-        void (screened = { stages, ...(refusal && { refusal }) })
+      let screened: Pick<ToolOutcome, "stages" | "blockError"> = {}
+      const onScreened: Connection["onScreened"] = (stages, blockError) =>
+        void (screened = { stages, ...(blockError && { blockError }) })
       const { response } = await callServer(
         "tools/call",
         { name, arguments: args },

@@ -47,7 +47,7 @@ function writeVtt(transcript: Json): string {
   return `WEBVTT\n\n${cues.join("")}`
 }
 
-/** One cue per segment, or one for the whole audio if the provider reports no segments. */
+/** One cue per segment, or one for all of the audio if the provider reports no segments. */
 function cuesOf(transcript: Json): Cue[] {
   const segments = objectsOf(transcript["segments"])
   if (segments.length === 0) return [{ start: 0, end: durationOf(transcript), text: line(textOf(transcript)) }]

@@ -36,13 +36,13 @@ type Filters = ReturnType<NonNullable<IncomingCall["caller"]["guardrails"]>["rou
 function requireGuardrails({ slug, name, baseUrl }: ServiceRow, filters: Filters): void {
   const provider: Provider = { slug, name, baseUrl, format: "openai", keyHeader: "authorization", quirks: {} }
   const endpoint = plainEndpoint(slug, serviceModel(slug), true)
-  const refusing = filters.filter((filter) => !filter.keeps(endpoint, provider, null))
-  if (refusing.length === 0) return
-  const refusedBy = refusing.flatMap(({ rule }) => rule ?? [])
-  const text = refusing.map((filter) => filter.name).join("; ")
+  const rejecting = filters.filter((filter) => !filter.keeps(endpoint, provider, null))
+  if (rejecting.length === 0) return
+  const rejectedBy = rejecting.flatMap(({ rule }) => rule ?? [])
+  const text = rejecting.map((filter) => filter.name).join("; ")
   throw new GatewayError("forbidden", `A guardrail rejects the service ${slug}: ${text}.`, {
-    metadata: { reason: "guardrail", patterns: [...new Set(refusedBy.map(({ field }) => field))] },
-    refusedBy,
+    metadata: { reason: "guardrail", patterns: [...new Set(rejectedBy.map(({ field }) => field))] },
+    rejectedBy,
   })
 }
 

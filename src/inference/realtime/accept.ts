@@ -33,11 +33,11 @@ export async function connectSession(client: SessionClient, env: Env): Promise<{
   const response = await object.fetch(new Request("http://realtime/", { headers }))
   const { webSocket } = response
   if (webSocket) return { webSocket }
-  const { code, message, ...details } = await response.json<Refusal>()
+  const { code, message, ...details } = await response.json<Rejection>()
   throw new GatewayError(code, message, details)
 }
 
-type Refusal = { code: ErrorName; message: string } & NonNullable<ConstructorParameters<typeof GatewayError>[2]>
+type Rejection = { code: ErrorName; message: string } & NonNullable<ConstructorParameters<typeof GatewayError>[2]>
 
 /** Runs in the object. Returns 101, or the error of the rejection. */
 export async function acceptSession(
@@ -49,10 +49,10 @@ export async function acceptSession(
   try {
     return await accept(client, { request, env, executionCtx })
   } catch (thrown) {
-    const { code, message, metadata, refusedBy, headers, extraFields, cause } = asGatewayError(thrown)
+    const { code, message, metadata, rejectedBy, headers, extraFields, cause } = asGatewayError(thrown)
     if (cause !== undefined) logError("realtime session was not opened", { requestId: client.meta.requestId }, cause)
     const details = { ...(metadata && { metadata }), ...(headers && { headers }), ...(extraFields && { extraFields }) }
-    return Response.json({ code, message, refusedBy, ...details } satisfies Refusal)
+    return Response.json({ code, message, rejectedBy, ...details } satisfies Rejection)
   }
 }
 

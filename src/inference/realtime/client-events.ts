@@ -28,26 +28,29 @@ export function checkEvent(event: RealtimeEvent, names: UpstreamNames): EventChe
   if (type === "session.update") return checkSession(event, names)
   if (type === "conversation.item.create") return checked(event, itemError(event["item"], "item"))
   if (type === "response.create") return checkResponse(event)
-  return refuse("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
+  return rejectEvent("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
 
 function checkSession(event: RealtimeEvent, { upstreamId, transcription }: UpstreamNames): EventCheck {
   const { session } = event
-  if (!isObject(session)) return refuse("invalid_event", "session: must be an object.")
+  if (!isObject(session)) return rejectEvent("invalid_event", "session: must be an object.")
   const { type, tools, prompt, tracing: _, ...fields } = session
   if (type !== undefined && type !== "realtime") {
-    return refuse("unsupported_session", 'session.type: must be "realtime". Use /audio/transcriptions to transcribe.')
+    return rejectEvent(
+      "unsupported_session",
+      'session.type: must be "realtime". Use /audio/transcriptions to transcribe.',
+    )
   }
   const fault = toolError(tools, "session.tools") ?? promptError(prompt, "session.prompt") ?? inputError(fields)
   if (fault) return { error: fault }
-  const isRefused = transcription === undefined && requestedTranscription(event) !== undefined
+  const ignoresTranscription = transcription === undefined && requestedTranscription(event) !== undefined
   const passed = {
     ...(type !== undefined && { type }),
     ...withTranscription(fields, transcription),
     ...(tools !== undefined && { tools }),
     ...("model" in fields && { model: upstreamId }),
   }
-  return { event: { ...event, session: passed }, ...(isRefused && { notice: NO_TRANSCRIPTION }) }
+  return { event: { ...event, session: passed }, ...(ignoresTranscription && { notice: NO_TRANSCRIPTION }) }
 }
 
 const NO_TRANSCRIPTION = validationError(
@@ -98,7 +101,7 @@ function inputError({ audio, input_audio_transcription: old }: Json): EventError
 function checkResponse(event: RealtimeEvent): EventCheck {
   const { response } = event
   if (response === undefined || response === null) return { event }
-  if (!isObject(response)) return refuse("invalid_event", "response: must be an object.")
+  if (!isObject(response)) return rejectEvent("invalid_event", "response: must be an object.")
   const { model: _, ...settings } = response
   return checked({ ...event, response: settings }, responseError(settings))
 }
@@ -145,7 +148,7 @@ function checked(event: RealtimeEvent, fault: EventError | undefined): EventChec
   return fault ? { error: fault } : { event }
 }
 
-function refuse(code: string, message: string): EventCheck {
+function rejectEvent(code: string, message: string): EventCheck {
   return { error: validationError(code, message) }
 }
 

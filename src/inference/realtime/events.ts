@@ -37,12 +37,12 @@ export function errorEvent({ type, code, message }: EventError, causedBy: unknow
 }
 
 /** How a session ends when a response can no longer be held. */
-export function closingOf(refusal: unknown): Closing {
-  if (!(refusal instanceof GatewayError)) {
+export function closingOf(rejection: unknown): Closing {
+  if (!(rejection instanceof GatewayError)) {
     const message = "The gateway cannot currently hold the cost of another response. Connect again in a few seconds."
     return { code: CLOSE.providerFailed, error: { type: "server_error", code: "unavailable", message } }
   }
-  const { code, message, metadata } = refusal
+  const { code, message, metadata } = rejection
   const reason = metadata?.reason ?? code
   if (code === "rate_limited")
     return { code: CLOSE.rateLimit, error: { type: "rate_limit_error", code: reason, message } }

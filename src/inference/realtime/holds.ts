@@ -49,10 +49,10 @@ export async function holdResponse(
   const limits = rateLimitsOf(caller)
   const rates = limits.length > 0 && apiType === "realtime" ? { limits, tokens: estimateTokens } : undefined
   const request = { draft, wanted, estimateNano, caller, takesMaxTokens: false, rates, providers }
-  const granted = await hold(request, deps).catch(async (refusal: unknown) => {
+  const granted = await hold(request, deps).catch(async (rejection: unknown) => {
     // The ledger may have placed the hold although its response was lost.
-    if (!(refusal instanceof GatewayError)) await deps.ledger.release(draft.id)
-    throw refusal
+    if (!(rejection instanceof GatewayError)) await deps.ledger.release(draft.id)
+    throw rejection
   })
   const heldNano = granted.grantedNano
   const within = withinBudgets(targets, providers, granted.providers)

@@ -1,7 +1,7 @@
 import type { Attempt } from "../../formats/attempt.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
-import type { Rejection } from "../../providers/refusal.ts"
+import type { Rejection } from "../../providers/rejection.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { healthKey, type Target } from "../../routing/target.ts"
@@ -53,7 +53,7 @@ export async function openSession(request: SessionRequest, { deps, meta, caller 
   const covered = held.within.targets
   const dialed = await dial(covered, request, deps)
   if ("socket" in dialed) return { id, ...dialed, held, hold, conversation }
-  throw await refused(held, covered, dialed, deps)
+  throw await recordRejection(held, covered, dialed, deps)
 }
 
 /** The targets that may serve the session, best first. Throws if no target remains. */
@@ -68,9 +68,9 @@ export function planTranscription(model: string, session: Target, { deps, meta, 
   try {
     const { targets } = planTargets({ request, meta, caller }, deps)
     return targets.find(({ byok }) => byok?.id === session.byok?.id)
-  } catch (refusal) {
-    if (refusal instanceof GatewayError) return undefined
-    throw refusal
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return undefined
+    throw thrown
   }
 }
 
@@ -168,7 +168,7 @@ async function connect(
 }
 
 /** Records that no provider accepted the session. It costs nothing. */
-async function refused(
+async function recordRejection(
   held: HeldResponse,
   targets: readonly Target[],
   { rejections, attempts }: Extract<Dialed, { rejections: Rejection[] }>,

@@ -24,9 +24,9 @@ export function endOfPolicy(
     const { targets } = planSession(model, { ...policy, meta })
     if (targets.some(({ provider }) => provider.slug === target.provider.slug)) return undefined
     return forbidden("guardrail", "The policy of this key no longer allows this session.")
-  } catch (refusal) {
-    if (!(refusal instanceof GatewayError)) throw refusal
-    return forbidden(refusal.metadata?.reason ?? refusal.code, refusal.message)
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    return forbidden(thrown.metadata?.reason ?? thrown.code, thrown.message)
   }
 }
 

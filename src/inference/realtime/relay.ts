@@ -47,8 +47,8 @@ export class EventRelay {
     conversation.add(checked.event)
     const { type } = checked.event
     if (type === "response.create") {
-      const refusal = await this.#admitRequest()
-      if (refusal) return this.#emit(errorEvent(refusal, event["event_id"]))
+      const rejection = await this.#admitRequest()
+      if (rejection) return this.#emit(errorEvent(rejection, event["event_id"]))
     } else if (ADDS_INPUT.has(type)) await this.#responses.admitInput()
     this.#text.add(checked.event)
     // Serialized again: a provider may resolve repeated names differently, but must read exactly what was checked.
@@ -60,9 +60,9 @@ export class EventRelay {
     try {
       await this.#responses.admitRequest()
       return undefined
-    } catch (refusal) {
-      if (this.#responses.isRunning && refusal instanceof GatewayError) return closingOf(refusal).error
-      throw refusal
+    } catch (thrown) {
+      if (this.#responses.isRunning && thrown instanceof GatewayError) return closingOf(thrown).error
+      throw thrown
     }
   }
 
@@ -85,7 +85,7 @@ export class EventRelay {
     if (!event) return false
     const { type, response } = event
     if (type === "error") {
-      this.#responses.requestRefused()
+      this.#responses.requestRejected()
       this.#emit(passedError(event, target))
     } else if (type === "session.created" || type === "session.updated") {
       conversation.session(sessionOf(event) ?? {})
@@ -123,8 +123,8 @@ export class EventRelay {
     if (event.type !== "response.done") return undefined
     try {
       await this.#responses.refill()
-    } catch (refusal) {
-      if (!this.#responses.isRunning) throw refusal
+    } catch (thrown) {
+      if (!this.#responses.isRunning) throw thrown
     }
   }
 

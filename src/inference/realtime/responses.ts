@@ -85,7 +85,7 @@ export class Responses {
   }
 
   /** The provider rejected an event of the client, which may have been a response request. */
-  requestRefused(): void {
+  requestRejected(): void {
     this.#requested = Math.max(0, this.#requested - 1)
   }
 

@@ -41,7 +41,7 @@ export class EventRelay implements FrameHandler {
   /** Starts the response with the events of the stream's head. */
   open(items: readonly StreamItem[]): void {
     const { meter, encoder, servingInfo } = this.#relay
-    // One id for the whole stream, including events that the gateway sends first.
+    // One id for the complete stream, including events that the gateway sends first.
     meter.id ??= firstId(items)
     this.#defaults = this.#relay.defaultsOf()
     this.#write(encoder.open(servingInfo))

@@ -13,11 +13,11 @@ type Ended = { held: HeldEncoder | undefined; stop: StopReason | undefined; out:
 export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Promise<GatewayError | undefined> {
   const { filter, filtered } = relay
   if (!filter) return undefined
-  const refusal = filter.refusal() ?? (stop === "too_long_to_check" ? tooLong() : await checked(relay, out))
-  if (!refusal && held) out.write(held.release())
+  const blockError = filter.blockError() ?? (stop === "too_long_to_check" ? tooLong() : await checked(relay, out))
+  if (!blockError && held) out.write(held.release())
   // The client received nothing, so no text is logged.
   else if (held && filtered) filtered.transcript = { content: "", reasoning: "" }
-  return refusal
+  return blockError
 }
 
 /** The client receives heartbeats until the checks have responded. Does not wait for them after a client disconnect. */

@@ -61,15 +61,15 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
     clientSignal.removeEventListener("abort", onDisconnect)
     body?.cancel()
   }
-  let refusal: GatewayError | undefined
+  let blockError: GatewayError | undefined
   if (stop !== "client_disconnected") {
     events.end()
     out.write([events.takeOutput()])
-    refusal = await judge(relay, { held, stop, out })
+    blockError = await judge(relay, { held, stop, out })
   }
   await out.release()
   return relayVerdict(stop ?? "ended", meter, relay.provider, {
-    refusal,
+    blockError,
     filter: relay.filter?.providerMessage,
   })
 }

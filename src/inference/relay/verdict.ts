@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/refusal.ts"
+import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/rejection.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
@@ -14,8 +14,8 @@ export type StopReason =
   | "blocked"
   | "too_long_to_check"
 
-/** `refusal`: the error of a blocked response. `filter`: of the provider's messages. */
-type Guardrails = { refusal?: GatewayError | undefined; filter?: MessageFilter | undefined }
+/** `blockError`: of a blocked response. `filter`: of the provider's messages. */
+type Guardrails = { blockError?: GatewayError | undefined; filter?: MessageFilter | undefined }
 
 /**
  * How a stream ended. It is complete only with a finish reason or `[DONE]`; any other end is a cut, because a truncated
@@ -25,10 +25,10 @@ export function relayVerdict(
   stop: StopReason,
   meter: ResponseMeter,
   provider: { name: string; apiKey?: string; baseUrl?: string },
-  { refusal, filter }: Guardrails,
+  { blockError, filter }: Guardrails,
 ): RelayEnd {
   if (stop === "client_disconnected") return { ending: "cancelled", error: undefined }
-  if (refusal) return { ending: "error", error: refusal }
+  if (blockError) return { ending: "error", error: blockError }
   if (meter.error) {
     const { code } = meter.error
     const rejection = toRejection(provider, toErrorResponse(meter.error), { now: Date.now(), filter })

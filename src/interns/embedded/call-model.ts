@@ -14,7 +14,7 @@ export type CallUsage = { prompt: number; cached: number; completion: number; co
 export type CountedCall = { usage: CallUsage; model: string | null }
 
 export type ModelResponse =
-  | ({ is: "answer"; message: ModelMessage } & CountedCall)
+  | ({ is: "message"; message: ModelMessage } & CountedCall)
   /** `counted`: absent if nothing was charged or the stream ended without usage. */
   | { is: "failure"; status: number; message: string; counted?: CountedCall }
 
@@ -103,7 +103,7 @@ async function readResponse(
     }
   }
   const message = toMessage(choices.get(0)?.choice.message ?? {}, callIds)
-  return { is: "answer", message, usage, model }
+  return { is: "message", message, usage, model }
 }
 
 /** Some models repeat ids. A call is found by its id, and providers reject a conversation in which two are equal. */

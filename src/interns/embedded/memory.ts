@@ -67,7 +67,7 @@ export class Memory {
   }
 
   /**
-   * Deletes rules, so that the next call asks again. `operation` null: all of the session. Returns the number deleted.
+   * Deletes rules, so that the next call requests permission again. `operation` null: all of the session. Returns the number deleted.
    */
   deleteRules(session: string, operation: string | null): number {
     const remaining = this.rules(session).filter(([name]) => operation !== null && name !== operation)

@@ -35,18 +35,18 @@ export type ChatCall = {
 
 type RpcRejection = { code: ErrorName; message: string; metadata: ErrorMetadata; headers: Record<string, string> }
 
-const REFUSED = "x-intern-refused"
+const REJECTED = "x-intern-refused"
 
 /** Encodes an error as a response, since error classes do not survive an RPC. */
 export function toRejection(error: GatewayError): Response {
   const { code, message, metadata = {}, headers = {} } = error
-  const refusal: RpcRejection = { code, message, metadata, headers }
-  return Response.json(refusal, { headers: { [REFUSED]: "1" } })
+  const rejection: RpcRejection = { code, message, metadata, headers }
+  return Response.json(rejection, { headers: { [REJECTED]: "1" } })
 }
 
 /** Returns the response of an intern's object, or throws the error that it encodes. */
 export async function throwIfRejected(response: Response): Promise<Response> {
-  if (!response.headers.has(REFUSED)) return response
+  if (!response.headers.has(REJECTED)) return response
   const { code, message, metadata, headers } = await response.json<RpcRejection>()
   throw new GatewayError(code, message, { metadata, headers })
 }
@@ -56,7 +56,7 @@ export type SessionPosition = Pick<SessionRecord, "id" | "updatedAt">
 /** A session with its run in progress. `acp`: the agent's id of the session. */
 export type SessionState = { record: SessionRecord; acp: string | null; run: { questionId: string | null } | null }
 
-/** An answer for a whole session. */
+/** A standing answer for a session. */
 export type SessionPermission = { operation: string; decision: "allow" | "reject" }
 
 /** Initial content of an intern. `isLast`: this is the last part. */

@@ -8,7 +8,7 @@ export const newQuestion = (run: Run, rpc: RpcId) => ({
 })
 
 /**
- * Handles a question of the agent: asks the client, queues it behind an open question, or answers it at once in
+ * Handles a question of the agent: sends it to the client, queues it behind an open question, or answers it at once in
  * self-drive mode.
  */
 export function openQuestion(run: Run, question: Question, now: number): Step {

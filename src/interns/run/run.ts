@@ -70,7 +70,7 @@ export type Run = {
   openRpc: number | null
   isLoading: boolean
   promptRpc: number | null
-  /** Steering messages without an answer of the agent. Absent in runs of older versions, as are the next two. */
+  /** Steering messages without a response of the agent. Absent in runs of older versions, as are the next two. */
   steers?: { rpc: number; text: string }[]
   /** Steering messages that came after the agent's turn. */
   lateTexts?: string[]

@@ -4,8 +4,8 @@ import { optionOf, selected } from "./questions.ts"
 import type { Question, Run, Step } from "./run.ts"
 
 /**
- * Answers for a whole session (`allow_always`, `reject_always`) to daemon agents. The agent receives a one-time answer,
- * because its own memory of an answer is not limited to the session and not revocable; the gateway repeats the answer.
+ * Standing answers of a session (`allow_always`, `reject_always`) to daemon agents. The agent receives a one-time answer,
+ * because the agent's memory of an answer is not limited to the session and not revocable; the gateway repeats the answer.
  */
 
 export type Decision = "allow" | "reject"

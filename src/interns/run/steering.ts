@@ -3,7 +3,7 @@ import type { Effect, Run, Step } from "./run.ts"
 
 /**
  * Messages that steer a turn in progress. The client got 202 for each, so a message that reaches the agent after its turn
- * becomes the next prompt of the same run, which therefore ends only when the agent has answered to all of them.
+ * becomes the next prompt of the same run, which therefore ends only when the agent has responded to all of them.
  */
 
 export const textBlock = (text: string) => ({ type: "text", text })
@@ -24,7 +24,7 @@ export function steered(run: Run, acp: string, text: string, rpc: number): Step 
 
 type AgentResponse = AcpEvent & { is: "result" | "failure" }
 
-/** The run after the agent's answer to a steering message; undefined for the answer to another request. */
+/** The run after the agent's response to a steering message; undefined for the response to another request. */
 export function onSteerResponse(run: Run, response: AgentResponse): Run | undefined {
   const { steers = [], lateTexts = [] } = run
   const message = steers.find(({ rpc }) => rpc === response.rpc)

@@ -42,7 +42,7 @@ export function operationOf({ apiType, broadcast }: Pick<Generation, "apiType" |
   return broadcast?.isToolRun ? "execute_tool" : OPERATIONS[apiType]
 }
 
-/** The kind of output that a request asks for; null if it does not say. */
+/** The kind of output that a request specifies; null if it specifies none. */
 export function outputTypeOf({ apiType, broadcast }: Pick<Generation, "apiType" | "broadcast">): string | null {
   if (apiType === "image") return "image"
   if (apiType === "tts") return "speech"

@@ -24,7 +24,8 @@ export async function readDocument(
   budget: Budget = newBudget(),
 ): Promise<Readable> {
   const type = toMediaType(contentType)
-  if (type === "application/pdf" || isPdf(bytes)) return isCut ? refuse("the PDF is too large") : read(bytes, budget)
+  if (type === "application/pdf" || isPdf(bytes))
+    return isCut ? unreadable("the PDF is too large") : read(bytes, budget)
   if (HTML.test(type)) {
     try {
       const html = decode(bytes, contentType)
@@ -32,11 +33,11 @@ export async function readDocument(
       const note = html.length > MAX_HTML ? "\n[… the page is longer than the gateway reads]" : ""
       return { ok: true, title: title || undefined, text: text + note }
     } catch {
-      return refuse("the page's HTML could not be read")
+      return unreadable("the page's HTML could not be read")
     }
   }
   if (isText(type)) return { ok: true, title: undefined, text: decode(bytes, contentType) }
-  return refuse(type === "" ? "it has no content type" : `its content type, ${type}, is not text, HTML or PDF`)
+  return unreadable(type === "" ? "it has no content type" : `its content type, ${type}, is not text, HTML or PDF`)
 }
 
 /** Removes characters that a media type cannot contain: servers can send anything. */
@@ -54,18 +55,18 @@ export function isPdf(bytes: Uint8Array): boolean {
 }
 
 async function read(bytes: Uint8Array, budget: Budget): Promise<Readable> {
-  if (budget.work < MIN_WORK) return refuse("the PDFs of this request already took too much work")
+  if (budget.work < MIN_WORK) return unreadable("the PDFs of this request already took too much work")
   const maxWork = Math.min(PDF_WORK, budget.work)
   // Deducted before the work, because other tool calls of the round run concurrently.
   budget.work -= maxWork
   const pdf = await readPdf(bytes, { maxWork })
-  if (!pdf.ok) return refuse(PDF_ERRORS[pdf.reason])
+  if (!pdf.ok) return unreadable(PDF_ERRORS[pdf.reason])
   budget.work += maxWork - pdf.work
   const note = pdf.isCut ? `\n[… the PDF has ${pdf.pages} pages; the rest is left out]` : ""
   return { ok: true, title: undefined, text: pdf.text + note }
 }
 
-function refuse(reason: string): Readable {
+function unreadable(reason: string): Readable {
   return { ok: false, reason }
 }
 

@@ -1,6 +1,6 @@
 import { concat } from "../../support/bytes.ts"
 import { withDeadline } from "../../outbound/deadline.ts"
-import { isAllowedHost, refusalOf } from "../../outbound/address.ts"
+import { isAllowedHost, urlRejection } from "../../outbound/address.ts"
 import { type Network, unresolvable } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
@@ -45,14 +45,14 @@ export async function fetchPublic(
       follow(text, { ...deps, signal }, mayFetch),
     )
     if ("value" in timed) return timed.value
-    return refuse(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
+    return failedFetch(timed.stopped === "timeout" ? "the page took too long" : "the request was cancelled")
   } catch {
     // The message of a connection error can name hosts and addresses of the gateway's network.
-    return refuse("the connection failed")
+    return failedFetch("the connection failed")
   }
 }
 
-function refuse(reason: string, status?: number): FetchResult {
+function failedFetch(reason: string, status?: number): FetchResult {
   return { ok: false, reason, ...(status !== undefined && { status }) }
 }
 
@@ -62,9 +62,9 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     deps.signal.throwIfAborted()
     const url = URL.parse(target, base)
-    if (!url) return refuse("it is not a valid URL")
-    const reason = await refusalAt(url, deps, mayFetch)
-    if (reason !== undefined) return refuse(reason)
+    if (!url) return failedFetch("it is not a valid URL")
+    const reason = await rejectionAt(url, deps, mayFetch)
+    if (reason !== undefined) return failedFetch(reason)
     url.hash = ""
     // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
     const { fetch: send } = deps
@@ -75,22 +75,22 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
     target = location
     base = url.href
   }
-  return refuse(`it redirects more than ${MAX_REDIRECTS} times`)
+  return failedFetch(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-async function refusalAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
+async function rejectionAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => boolean): Promise<string | undefined> {
   if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https URLs are fetched"
   if (url.href.length > MAX_URL_LENGTH) return "its URL is too long"
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not one that may be fetched"
   if (isAllowedHost(url, deps.settings.allowedHosts)) return undefined
-  return refusalOf(url) ?? unresolvable(url, deps, deps.signal)
+  return urlRejection(url) ?? unresolvable(url, deps, deps.signal)
 }
 
 async function read(url: URL, response: Response, maxBytes: number): Promise<FetchResult> {
   if (!response.ok) {
     await response.body?.cancel()
-    return refuse(`the server returned ${response.status}`, response.status)
+    return failedFetch(`the server returned ${response.status}`, response.status)
   }
   const { bytes, isCut } = response.body
     ? await readUpTo(response.body, maxBytes)

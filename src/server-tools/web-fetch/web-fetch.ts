@@ -58,10 +58,10 @@ async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally:
   const fetched = await fetchPublic(url, { ...deps, settings: deps.settings.webFetch }, (hop) =>
     isPermitted(hop, config.domains),
   )
-  if (!fetched.ok) return refuse(url, fetched.reason, fetched.status)
+  if (!fetched.ok) return failedFetch(url, fetched.reason, fetched.status)
   const { page } = fetched
   const document = await readDocument(page, tally.documents)
-  if (!document.ok) return refuse(url, document.reason, page.status)
+  if (!document.ok) return failedFetch(url, document.reason, page.status)
   const { title } = document
   const note = page.isCut ? "\n[… the page is longer than the gateway reads]" : ""
   const text = cutEnd(document.text, config.maxContentTokens * UNITS_PER_TOKEN) + note
@@ -77,7 +77,7 @@ async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally:
 }
 
 /** Credentials in the URL are not repeated in the item. */
-function refuse(url: string, reason: string, status?: number): ToolOutcome {
+function failedFetch(url: string, reason: string, status?: number): ToolOutcome {
   const safeUrl = withoutCredentials(url)
   return failure(`${safeUrl} was not fetched: ${reason}.`, {
     url: safeUrl,

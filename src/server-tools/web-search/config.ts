@@ -79,7 +79,7 @@ export type WebSearchConfig = {
 /** Options checked against the capabilities of the chosen engine. */
 export function webSearchConfig(settings: SearchSettings) {
   return WebSearchOptions.transform((options, context): WebSearchConfig => {
-    const refuse = (field: string, message: string) => {
+    const reject = (field: string, message: string) => {
       context.addIssue({ code: "custom", path: [field], message })
       return z.NEVER
     }
@@ -87,11 +87,11 @@ export function webSearchConfig(settings: SearchSettings) {
     const engine = toEngine(options.engine, settings)
     if (!settings.engines.has(engine)) {
       const has = [...settings.engines.keys()].join(", ")
-      return refuse("engine", `${engine} is not configured here (${variableOf(engine)} is not set); there is ${has}`)
+      return reject("engine", `${engine} is not configured here (${variableOf(engine)} is not set); there is ${has}`)
     }
     const { modes } = engines[engine]
     if (mode != null && !modes.includes(mode)) {
-      return refuse(
+      return reject(
         "mode",
         `${engine} has no such mode; ${modes.length > 0 ? `it has ${modes.join(", ")}` : "leave it out"}`,
       )
@@ -106,7 +106,7 @@ export function webSearchConfig(settings: SearchSettings) {
     ].flatMap(orNone)
     if (allowed.length > 0 && excluded.length > 0) {
       const name = ["excluded_domains", "blocked_domains", "exclude_domains"].find((one) => one in options)
-      return refuse(name ?? "filters", "cannot be used together with a list of allowed domains")
+      return reject(name ?? "filters", "cannot be used together with a list of allowed domains")
     }
     return {
       engine,

@@ -23,13 +23,13 @@ export async function searchWeb(engine: EngineName, search: Search, deps: Search
       requestSearch(engine, search, { ...deps, signal }),
     )
     if ("value" in timed) return timed.value
-    return refuse(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
+    return failedSearch(timed.stopped === "timeout" ? "the search engine took too long" : "the request was cancelled")
   } catch {
-    return refuse("the search engine could not be reached")
+    return failedSearch("the search engine could not be reached")
   }
 }
 
-function refuse(reason: string): SearchOutcome {
+function failedSearch(reason: string): SearchOutcome {
   return { ok: false, reason }
 }
 
@@ -37,12 +37,12 @@ async function requestSearch(engine: EngineName, search: Search, deps: SearchDep
   const response = await send(engine, { ...search, query: startOf(search.query, MAX_QUERY_LENGTH) }, deps)
   if (!response.ok || !response.body) {
     await response.body?.cancel()
-    return refuse(`the search engine returned ${response.status}`)
+    return failedSearch(`the search engine returned ${response.status}`)
   }
   const bytes = await readAtMost(response.body, MAX_RESPONSE_BYTES)
-  if (!bytes) return refuse("the response of the search engine was too large")
+  if (!bytes) return failedSearch("the response of the search engine was too large")
   const document = parse(bytes)
-  if (!document) return refuse("the response of the search engine could not be read")
+  if (!document) return failedSearch("the response of the search engine could not be read")
   return { ok: true, results: toResults(engine, document, search), costNano: deps.settings.priceNano }
 }
 

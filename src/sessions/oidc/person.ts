@@ -7,7 +7,7 @@ import { invalidateMember, kindOf } from "../member-kind.ts"
 import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
 
 /** Why a person who signed in at the provider gets no session. */
-export type Refusal = "not_member" | "disabled"
+export type SignInRejection = "not_member" | "disabled"
 
 type SignIn = {
   db: D1Database
@@ -22,7 +22,12 @@ type SignIn = {
  * that apply to them, and listed among the keys, so that disabling it ends the sessions. The key does not expire, since
  * keys and interns that the person makes would expire with it: the session does.
  */
-export async function signInMember({ db, email, organizationId, origin }: SignIn): Promise<ConsoleSession | Refusal> {
+export async function signInMember({
+  db,
+  email,
+  organizationId,
+  origin,
+}: SignIn): Promise<ConsoleSession | SignInRejection> {
   const memberships = await findMembersByEmail(db, email)
   const member = memberships.find((each) => organizationId === undefined || each.organizationId === organizationId)
   if (!member) return "not_member"

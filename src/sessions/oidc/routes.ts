@@ -13,7 +13,7 @@ import { logWarning } from "../../support/log.ts"
 import type { ConsoleSession } from "../cookie.ts"
 import { sessionCookie } from "../session-cookie.ts"
 import { emailOf } from "./identity.ts"
-import { type Refusal, signInMember } from "./person.ts"
+import { type SignInRejection, signInMember } from "./person.ts"
 import { discover, exchangeCode } from "./provider.ts"
 import { type OidcSettings, oidcSettings } from "./settings.ts"
 import {
@@ -102,7 +102,7 @@ export const oidcSignIn = newRouter()
     const { return_to: returnTo, organization } = c.req.valid("query")
     const transaction = newTransaction(safePath(returnTo, new URL(c.req.url).origin), organization, now)
     const url = await authorizationUrl(c, settings, transaction, now)
-    if (url === undefined) return c.redirect(refusalUrl("provider"), 302)
+    if (url === undefined) return c.redirect(rejectionUrl("provider"), 302)
     setCookie(c, cookieName(c), await sealTransaction(transaction, masterKeysOf(c.env)), {
       ...attributesFor(c),
       maxAge: TRANSACTION_MS / 1_000,
@@ -116,20 +116,20 @@ export const oidcSignIn = newRouter()
     // A transaction is used once, whether or not it succeeds.
     deleteCookie(c, cookieName(c), attributesFor(c))
     const { code, state, error, iss } = c.req.valid("query")
-    if (!transaction || state !== transaction.state) return c.redirect(refusalUrl("expired"), 302)
+    if (!transaction || state !== transaction.state) return c.redirect(rejectionUrl("expired"), 302)
     if (error !== undefined || code === undefined) {
-      return c.redirect(refusalUrl(error === "access_denied" ? "cancelled" : "provider"), 302)
+      return c.redirect(rejectionUrl(error === "access_denied" ? "cancelled" : "provider"), 302)
     }
     const outcome = await finish(c, settings, { transaction, code, iss, now })
-    if (typeof outcome === "string") return c.redirect(refusalUrl(outcome), 302)
+    if (typeof outcome === "string") return c.redirect(rejectionUrl(outcome), 302)
     setCookie(c, ...(await sessionCookie(outcome, { url: c.req.url, masters: masterKeysOf(c.env), now })))
     return c.redirect(transaction.returnTo, 302)
   })
 
-type Reason = Refusal | "expired" | "cancelled" | "provider" | "unverified"
+type Reason = SignInRejection | "expired" | "cancelled" | "provider" | "unverified"
 
 /** The sign-in page explains the reason. Text from the provider is never shown. */
-function refusalUrl(reason: Reason): string {
+function rejectionUrl(reason: Reason): string {
   return `/?sign_in=${reason}`
 }
 

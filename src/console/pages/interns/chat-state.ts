@@ -39,7 +39,7 @@ type Chunk = {
 
 /**
  * Sends messages to an intern and streams its response into the chat. A question can be answered before the response
- * that asks it has ended, so two turns may overlap: each changes only its message, and `running` only while it is the
+ * that sent it has ended, so two turns may overlap: each changes only its message, and `running` only while it is the
  * newest. False if the intern did not receive the messages.
  */
 export async function runTurn(

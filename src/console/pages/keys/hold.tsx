@@ -66,12 +66,12 @@ export function HoldCheck({ apiKey }: { apiKey: ApiKey }) {
 
 function Outcome({ estimate, limits }: { estimate: Estimate; limits: readonly Limit[] | undefined }) {
   const { hold, expected, prompt_tokens: tokens } = estimate
-  const refusing = limits?.find(({ left }) => left < hold)
+  const rejecting = limits?.find(({ left }) => left < hold)
   return (
     <span role="status">
       {limits && (
-        <Status tone={refusing ? "bad" : "good"}>
-          {refusing ? `refused: ${nameOf(refusing)} has ${usd(refusing.left)} left` : "fits under every limit"}
+        <Status tone={rejecting ? "bad" : "good"}>
+          {rejecting ? `refused: ${nameOf(rejecting)} has ${usd(rejecting.left)} left` : "fits under every limit"}
         </Status>
       )}{" "}
       <span class="quiet">

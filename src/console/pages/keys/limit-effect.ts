@@ -5,18 +5,22 @@ const DAY = 86_400_000
 type Charged = { cost: number; byok_cost: number }
 
 /**
- * Calls of the window that a lower limit would have refused: those that began when it was spent. `calls`: newest first;
- * `spent`: in the whole window, of which there may be more calls.
+ * Calls of the window that a lower limit would have rejected: those that began when it was spent. `calls`: newest first;
+ * `spent`: in the complete window, of which there may be more calls.
  */
-export function refusedBy(calls: readonly Charged[], limit: number, { spent, byok }: { spent: number; byok: boolean }) {
+export function rejectedBy(
+  calls: readonly Charged[],
+  limit: number,
+  { spent, byok }: { spent: number; byok: boolean },
+) {
   const costOf = (call: Charged) => call.cost + (byok ? call.byok_cost : 0)
   let sum = Math.max(0, spent - calls.reduce((total, call) => total + costOf(call), 0))
-  let refused = 0
+  let rejected = 0
   for (const call of calls.toReversed()) {
-    if (sum >= limit) refused += 1
+    if (sum >= limit) rejected += 1
     else sum += costOf(call)
   }
-  return refused
+  return rejected
 }
 
 /** Start of the window of a limit; null for a limit that never resets. */

@@ -5,7 +5,7 @@ import { count, plural, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { Status } from "../../ui/status.tsx"
 import type { KeyInput } from "./key-form.tsx"
-import { refusedBy, windowOf } from "./limit-effect.ts"
+import { rejectedBy, windowOf } from "./limit-effect.ts"
 import { spentOf } from "./state.ts"
 
 const MAX_CALLS = 200
@@ -23,16 +23,16 @@ export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: KeyInpu
   const { data, has_more: hasMore } = calls.data
   const reset = input.reset === "" ? null : input.reset
   const spent = spentOf({ ...apiKey, limit_reset: reset, include_byok_in_limit: input.byok })
-  const refused = refusedBy(data, limit, { spent, byok: input.byok })
+  const rejected = rejectedBy(data, limit, { spent, byok: input.byok })
   const which = hasMore ? `newest ${count(MAX_CALLS)} calls` : plural(data.length, "call")
   const period = window?.name ?? "of this key"
   return (
     <p class="limit-preview" role="status">
       {data.length === 0 ? (
         <Status tone="off">No calls {period} to compare with</Status>
-      ) : refused > 0 ? (
+      ) : rejected > 0 ? (
         <Status tone="warn">
-          {count(refused)} of the {which} {period} would have been refused
+          {count(rejected)} of the {which} {period} would have been refused
         </Status>
       ) : (
         <Status tone="good">

@@ -39,7 +39,7 @@ function scoped(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
   return { path: "/analytics/query", body: { ...body, filters: [...(body.filters ?? []), filter] } }
 }
 
-/** Totals of the whole range, computed by the server. */
+/** Totals of the complete range, computed by the server. */
 export function useAnalytics(query: AnalyticsQuery | null): Query<readonly Row[]> {
   const call = query && scoped(query)
   return useQuery(call && `${call.path} ${JSON.stringify(call.body)}`, async () => {

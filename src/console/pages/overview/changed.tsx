@@ -25,7 +25,7 @@ const SHOWN = 2
 /** The models, keys and apps whose spend changed most against the other period, with the cause. */
 export function Changed({ range, compared }: { range: Range; compared: ComparisonRange }) {
   const former = useAnalytics({ metrics: TOTALS, time_range: rangeOf(compared) })
-  // Without spend before, everything is new, which the figures say.
+  // Without spend before, everything is new, which the figures show.
   const hasBefore = numberIn(former.data?.[0], "usage") > 0
   const before = useAnalytics(hasBefore ? { ...QUERY, time_range: rangeOf(compared) } : null)
   const now = useAnalytics(hasBefore ? { ...QUERY, time_range: rangeOf(range) } : null)

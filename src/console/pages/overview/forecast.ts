@@ -1,7 +1,7 @@
 import type { Limit } from "../../api/types.ts"
 
 const DAY = 86_400_000
-/** Below this share of a window, its pace says little. */
+/** Below this share of a window, its pace is no forecast. */
 const MIN_SHARE = 0.05
 
 /** Start of the window of a limit that ends at this time. */

@@ -20,7 +20,7 @@ const TIGHT_SHARE = 0.2
 export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[] | undefined }) {
   const lastHour = { from: to - HOUR, to }
   const failing = useMinutes(lastHour)
-  const refused = useGet<CallPage>(
+  const rejected = useGet<CallPage>(
     withParams("/calls", { from: new Date(lastHour.from).toISOString(), status: "refused", limit: 50 }),
   )
   const rows = totalsOf(failing.data ?? [])
@@ -35,7 +35,7 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
     .filter((limit) => !(isTight && limit === closest))
     .map((limit) => ({ limit, at: reachedAt(limit, now.value) }))
     .filter(({ at }) => at !== null)
-  const refusals = refused.data?.data.length ?? 0
+  const rejections = rejected.data?.data.length ?? 0
   if (failing.data === undefined) return <p class="status-line">{"\u00A0"}</p>
   return (
     <ul class="status-line">
@@ -65,12 +65,12 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
           </a>
         </li>
       ))}
-      {refusals > 0 && (
+      {rejections > 0 && (
         <li>
           <a href="/calls?range=1h&status=refused">
             <Status tone="warn">
-              {refusals === 50 ? "50 or more" : count(refusals)} {refusals === 1 ? "call was" : "calls were"} refused in
-              the last hour
+              {rejections === 50 ? "50 or more" : count(rejections)} {rejections === 1 ? "call was" : "calls were"}{" "}
+              refused in the last hour
             </Status>
           </a>
         </li>

@@ -1,9 +1,9 @@
 import { type Message, textOf } from "../calls/content.ts"
 
-/** A logged conversation for the playground: turns with answers, and the question that follows them. */
+/** A logged conversation for the playground: turns with replies, and the prompt that follows them. */
 export type Replay = { system: string; turns: { text: string; reply: string }[]; prompt: string }
 
-/** Tool calls and their results are left out: the playground has the answer to each question. */
+/** Tool calls and their results are left out: the playground has the reply to each prompt. */
 export function replayOf(messages: readonly Message[]): Replay {
   const system: string[] = []
   const turns: Replay["turns"] = []

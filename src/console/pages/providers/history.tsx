@@ -31,7 +31,7 @@ export function useMinutes(range: { from: number; to: number }, provider?: strin
   })
 }
 
-/** Failures and slow answers by name of the provider. */
+/** Failures and slow responses by name of the provider. */
 export function episodesByProvider(rows: readonly Row[]): ReadonlyMap<string, readonly Episode[]> {
   const byProvider = Map.groupBy(rows, (row) => textIn(row, "provider"))
   return new Map([...byProvider].map(([name, of]) => [name, episodesOf(of.map(minuteOf))]))

@@ -9,7 +9,7 @@ export type Block = { type: string } & Json
 /** Path for error messages, and the lifetime of cache breakpoints without one. */
 export type ContentContext = { path: string; ttl: string | undefined }
 
-export function refuse(path: string, text: string): GatewayError {
+export function invalidField(path: string, text: string): GatewayError {
   return new GatewayError("invalid_request", `${path}: ${text}.`)
 }
 
@@ -30,7 +30,7 @@ export function toTextBlocks(content: unknown, context: ContentContext): Block[]
   return toParts(content).flatMap((part, at) => {
     const text = part["text"] ?? part["refusal"]
     if (typeof text === "string") return toTextBlock(text, toCacheControl(part, context.ttl))
-    throw refuse(`${context.path}.content[${at}].type`, `${String(part["type"])} is not supported here; use text`)
+    throw invalidField(`${context.path}.content[${at}].type`, `${String(part["type"])} is not supported here; use text`)
   })
 }
 
@@ -53,7 +53,7 @@ function toBlock(part: Json, { path, ttl }: ContentContext): Block[] {
       return [{ ...toDocument(inside("file"), path), ...cacheControl }]
     default: {
       const text = `${String(part["type"])} is not supported by this provider; use text, image_url or file`
-      throw refuse(`${path}.type`, text)
+      throw invalidField(`${path}.type`, text)
     }
   }
 }
@@ -72,7 +72,7 @@ function toImageSource(url: unknown, path: string): Json {
     return { type: "base64", media_type: mediaType, data: data.base64 }
   }
   if (isWebUrl(url)) return { type: "url", url }
-  throw refuse(`${path}.image_url.url`, "must be an http or https URL, or a data: URL in base64")
+  throw invalidField(`${path}.image_url.url`, "must be an http or https URL, or a data: URL in base64")
 }
 
 function toDocument(file: Json, path: string): Block {
@@ -81,7 +81,7 @@ function toDocument(file: Json, path: string): Block {
   if (typeof id === "string" && id !== "") return { type: "document", source: { type: "file", file_id: id }, ...title }
   if (isWebUrl(message)) return { type: "document", source: { type: "url", url: message }, ...title }
   const data = readDataUrl(message)
-  if (!data) throw refuse(`${path}.file.file_data`, "must be an http or https URL, or a data: URL in base64")
+  if (!data) throw invalidField(`${path}.file.file_data`, "must be an http or https URL, or a data: URL in base64")
   if (data.mediaType.startsWith("image/")) return { type: "image", source: toImageSource(message, path) }
   if (data.mediaType.startsWith("text/")) {
     const source = { type: "text", media_type: "text/plain", data: toText(data.base64, path) }
@@ -106,6 +106,6 @@ function readDataUrl(url: unknown): { mediaType: string; base64: string } | null
 
 function toText(base64: string, path: string): string {
   const bytes = decodeBase64(base64)
-  if (!bytes) throw refuse(`${path}.file.file_data`, "is not valid base64")
+  if (!bytes) throw invalidField(`${path}.file.file_data`, "is not valid base64")
   return new TextDecoder().decode(bytes)
 }

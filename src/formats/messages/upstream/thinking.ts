@@ -17,7 +17,7 @@ const MIN_BUDGET = 1_024
 /** Room for the response if a budget has no output limit. */
 const OUTPUT_TOKENS = 4_096
 
-/** The thinking that a chat request asks for: unspecified, none, or an effort, a budget or both. */
+/** The thinking that a chat request specifies: unspecified, none, or an effort, a budget or both. */
 export type ReasoningRequest = "unsaid" | "none" | { effort: string | null; budget: number | null; isHidden: boolean }
 
 export function reasoningRequestOf({ reasoning, reasoning_effort: shorthand }: ChatRequest): ReasoningRequest {

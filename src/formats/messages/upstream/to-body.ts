@@ -2,7 +2,7 @@ import type { Json } from "../../../support/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { markLastBlock } from "./breakpoint.ts"
-import { type Block, refuse } from "./content.ts"
+import { type Block, invalidField } from "./content.ts"
 import { toOutputSchema } from "./output-schema.ts"
 import { type Traits, traitsOf } from "./models.ts"
 import { toEffort, toMaxTokens, toThinking, reasoningRequestOf } from "./thinking.ts"
@@ -72,7 +72,7 @@ function toFormat(format: ChatRequest["response_format"]): { format?: Json; sent
     return { sentence: { type: "text", text: JSON_ONLY_INSTRUCTION } }
   }
   const content = `${format.type} is not supported by this provider; use text, json_object or json_schema`
-  throw refuse("response_format.type", content)
+  throw invalidField("response_format.type", content)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json, withoutNulls } from "../../../support/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
-import { refuse, toCacheControl } from "./content.ts"
+import { invalidField, toCacheControl } from "./content.ts"
 
 /** Converts tools and the tool choice to the Messages format. */
 
@@ -29,7 +29,7 @@ function toTool(tool: Json, path: string): Json {
     }
   }
   if (typeof type === "string" && VERSIONED_TOOL.test(type)) return tool
-  throw refuse(`${path}.type`, `${String(type)} is not supported by this provider; use function`)
+  throw invalidField(`${path}.type`, `${String(type)} is not supported by this provider; use function`)
 }
 
 /** The names that `allowed_tools` allows; null for any other choice. */
@@ -58,7 +58,7 @@ function toToolChoice(request: ChatRequest, tools: readonly Json[]): Json | unde
   }
   const name = nameOf(toolChoice) ?? tools.find(({ type }) => type === toolChoice["type"])?.["name"]
   if (typeof name === "string") return { type: "tool", name, ...oneAtATime }
-  throw refuse("tool_choice", "must be none, auto, required or an object that names one of the tools")
+  throw invalidField("tool_choice", "must be none, auto, required or an object that names one of the tools")
 }
 
 /** Whether the choice forces a tool call, which the API does not allow together with a thinking budget. */

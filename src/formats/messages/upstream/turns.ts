@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../../support/json.ts"
 import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
-import { type Block, type ContentContext, refuse, toBlocks, toTextBlock, toTextBlocks } from "./content.ts"
+import { type Block, type ContentContext, invalidField, toBlocks, toTextBlock, toTextBlocks } from "./content.ts"
 
 /** Converts chat messages to `system` and alternating user and assistant turns. */
 
@@ -29,7 +29,7 @@ export function toTurns(request: ChatRequest): { system: Block[]; turns: Turn[] 
   })
   trimLast(turns)
   if (turns.length > 0) return { system, turns }
-  if (system.length === 0) throw refuse("messages", "must not be empty")
+  if (system.length === 0) throw invalidField("messages", "must not be empty")
   return { system: [], turns: [{ role: "user", content: system }] }
 }
 
@@ -97,9 +97,9 @@ function toInput(encoded: string, path: string): Json {
   try {
     input = JSON.parse(encoded)
   } catch {
-    throw refuse(path, "must be JSON: this provider parses it")
+    throw invalidField(path, "must be JSON: this provider parses it")
   }
-  if (!isObject(input)) throw refuse(path, "must be a JSON object")
+  if (!isObject(input)) throw invalidField(path, "must be a JSON object")
   return input
 }
 

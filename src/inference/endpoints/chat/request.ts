@@ -57,15 +57,15 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
 /** Translates once, when a provider first needs it. Returns the error if the conversation cannot be expressed. */
 function translation(translate: () => Conversation): () => Conversation | GatewayError {
   let translated: Conversation | GatewayError | undefined
-  return () => (translated ??= refusalOr(translate))
+  return () => (translated ??= resultOrError(translate))
 }
 
-function refusalOr(translate: () => Conversation): Conversation | GatewayError {
+function resultOrError(translate: () => Conversation): Conversation | GatewayError {
   try {
     return translate()
-  } catch (refusal) {
-    if (refusal instanceof GatewayError) return refusal
-    throw refusal
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
   }
 }
 

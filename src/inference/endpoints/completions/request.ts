@@ -1,5 +1,5 @@
 import type { CompletionsRequest } from "../../../formats/completions/schemas.ts"
-import { asChatRequest, chatRefusal, promptsOf } from "../../../formats/completions/to-chat.ts"
+import { asChatRequest, unsupportedField, promptsOf } from "../../../formats/completions/to-chat.ts"
 import { completionsTranslation } from "../../../formats/completions/upstream.ts"
 import { chatReader } from "../../../formats/readers/chat.ts"
 import type { UpstreamFields, UpstreamRequest } from "../../../formats/upstream.ts"
@@ -20,7 +20,7 @@ export function completionsRequest(request: CompletionsRequest, bodyBytes: numbe
   const texts = suffix ? prompts.flatMap((prompt) => [prompt, suffix]) : prompts
   const logged = chatRequest(asChatRequest(request, texts), bodyBytes)
   const { upstream, bounds } = logged
-  const refusal = chatRefusal(request)
+  const unsupported = unsupportedField(request)
   return {
     ...logged,
     bounds: {
@@ -39,7 +39,7 @@ export function completionsRequest(request: CompletionsRequest, bodyBytes: numbe
         return toUpstream(request, path, provider, outgoing)
       },
       unsupportedReason: (provider) =>
-        pathAt(provider, request) === undefined ? (refusal ?? upstream.unsupportedReason?.(provider)) : undefined,
+        pathAt(provider, request) === undefined ? (unsupported ?? upstream.unsupportedReason?.(provider)) : undefined,
     },
     encoderFor: (call) => completionsEncoder(request, call),
   }

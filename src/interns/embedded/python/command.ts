@@ -8,7 +8,7 @@ const MAX_STEPS = 50_000_000
 const VERSION = "MicroPython 1.27.0 (the language of Python 3.4 and parts of later versions)\n"
 
 type Program = { name: string; source: string; argv: string[]; folder: string }
-type Refusal = { stderr: string; exitCode: number }
+type UsageError = { stderr: string; exitCode: number }
 
 /** `python3` and `python` of the shell: MicroPython on the shell's files. Loaded on first use. */
 export function pythonCommands({ defineCommand }: Shell): Command[] {
@@ -28,7 +28,7 @@ async function python(args: readonly string[], context: CommandContext, budget: 
   return { stdout: toPipe(stdout), stdoutKind: "bytes", stderr: new TextDecoder().decode(stderr), exitCode }
 }
 
-async function programOf(args: readonly string[], { fs, cwd, stdin }: CommandContext): Promise<Program | Refusal> {
+async function programOf(args: readonly string[], { fs, cwd, stdin }: CommandContext): Promise<Program | UsageError> {
   let at = 0
   while (/^-[uBsSEIqO]+$/.test(args[at] ?? "")) at += 1
   const [first = "-", second] = args.slice(at)

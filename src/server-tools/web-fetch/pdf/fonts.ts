@@ -40,7 +40,7 @@ function copyDescendant(font: Dict | undefined, objects: PdfObjects, add: Add): 
   return copy
 }
 
-/** `c first last w` counts for its whole range. */
+/** `c first last w` applies to each code of its range. */
 function countOf(widths: readonly Value[], objects: PdfObjects): number {
   let count = 0
   for (let at = 0; at < widths.length;) {

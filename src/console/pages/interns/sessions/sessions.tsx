@@ -177,7 +177,7 @@ function OpenSession({ intern, id }: { intern: Intern; id: string }) {
 
 type Permission = { operation: string; decision: "allow" | "reject" }
 
-/** Permissions granted or rejected for the whole session. */
+/** Permissions granted or rejected for the session. */
 function Permissions({ path }: { path: string }) {
   const list = useGet<{ data: Permission[] }>(`${path}/permissions`)
   // A turn of the chat may just have changed them.

@@ -115,7 +115,7 @@ export const BLOCKED_BY_GUARDRAIL = "A guardrail of this key blocks its message.
 
 /**
  * A provider's error text without its key and host, cut to the length for clients; undefined if the filter blocks it.
- * Filters the whole text, because a cut match would not be found.
+ * Filters the complete text, because a cut match would not be found.
  */
 export function redacted(message: string, provider: RejectingProvider): string
 export function redacted(message: string, provider: RejectingProvider, filter?: MessageFilter): string | undefined
