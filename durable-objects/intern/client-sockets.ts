@@ -28,11 +28,11 @@ export class ClientSockets {
       const message = `${CLIENT_LIMITS.clients} clients are connected to this intern, which is the maximum. Close one of them.`
       throw internError("busy", message, { "retry-after": "5" })
     }
-    const { 0: theirs, 1: ours } = new WebSocketPair()
+    const { 0: clientSocket, 1: serverSocket } = new WebSocketPair()
     const id = crypto.randomUUID()
-    ours.serializeAttachment({ id, name, showsForms: false } satisfies Client)
-    this.#ctx.acceptWebSocket(ours, [TAG, id])
-    return new Response(null, { status: 101, webSocket: theirs })
+    serverSocket.serializeAttachment({ id, name, showsForms: false } satisfies Client)
+    this.#ctx.acceptWebSocket(serverSocket, [TAG, id])
+    return new Response(null, { status: 101, webSocket: clientSocket })
   }
 
   has(socket: WebSocket): boolean {

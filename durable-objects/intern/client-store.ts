@@ -143,7 +143,7 @@ export class ClientStore {
   }
 
   /** Removes a disconnected client and closes its sessions. Returns its questions. */
-  leave(client: string): PendingQuestion[] {
+  removeClient(client: string): PendingQuestion[] {
     this.#sql.exec("DELETE FROM opened_sessions WHERE client = ?", client)
     this.#sql.exec("DELETE FROM client_requests WHERE client = ?", client)
     const rows = this.#sql.exec<QuestionRow>("DELETE FROM client_questions WHERE client = ? RETURNING *", client)

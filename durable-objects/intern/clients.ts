@@ -272,7 +272,7 @@ export class InternClients {
 
   /** Handles a disconnect: cancels the client's turns and answers the agent's questions. Idempotent. */
   #left(client: string): void {
-    const outside = this.#questions.withoutRun(this.#store.leave(client))
+    const outside = this.#questions.withoutRun(this.#store.removeClient(client))
     for (const run of this.#runs.open) if (run.client?.id === client) this.#around.turns().left(run)
     this.#questions.cancel(outside)
   }

@@ -48,13 +48,13 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
     case "bind":
       return runs.bind(run.session, effect.acp, epoch(), now())
     case "say":
-      return streams.get(run.id)?.say(effect.delta, run.model ?? model())
+      return streams.get(run.id)?.write(effect.delta, run.model ?? model())
     case "keep":
       return runs.keep(run.id, effect.delta)
     case "forget kept":
       return runs.clearBuffer(run.id)
     case "replay": {
-      for (const delta of runs.kept(run.id)) streams.get(run.id)?.say(delta, run.model ?? model())
+      for (const delta of runs.kept(run.id)) streams.get(run.id)?.write(delta, run.model ?? model())
       return runs.clearBuffer(run.id)
     }
     case "finish": {
@@ -72,8 +72,8 @@ function record(run: Run, effect: Effect, deps: EffectDeps): Promise<TurnUsage |
   const { session, usage } = run
   if (effect.do === "say" || effect.do === "keep") {
     const { delta } = effect
-    if ("content" in delta) log.say(session, "text", delta.content)
-    else log.say(session, "reasoning", delta.reasoning)
+    if ("content" in delta) log.appendText(session, "text", delta.content)
+    else log.appendText(session, "reasoning", delta.reasoning)
   }
   if (effect.do !== "finish") return undefined
   const { finish } = effect

@@ -63,7 +63,7 @@ export class SessionLog {
   }
 
   /** Adds a piece of the agent's text or reasoning. */
-  say(session: string, kind: Text["kind"], piece: string): void {
+  appendText(session: string, kind: Text["kind"], piece: string): void {
     const pending = this.#pending.get(session)
     if (pending && (pending.kind !== kind || pending.text.length + piece.length > MAX_TEXT_LENGTH)) this.#flush(session)
     const joined = this.#pending.get(session)

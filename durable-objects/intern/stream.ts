@@ -56,9 +56,9 @@ export class InternStream {
     this.#waitToKeepAlive()
   }
 
-  say(delta: Delta, model: string | null): void {
+  write(delta: Delta, model: string | null): void {
     this.#model = model ?? this.#model
-    this.#write(deltaChunk(this.#head, this.#modelWord(), delta, this.#isFirst))
+    this.#write(deltaChunk(this.#head, this.#modelName(), delta, this.#isFirst))
     if (this.#out.waitingBytes > MAX_WAITING_BYTES) this.#lose()
   }
 
@@ -68,7 +68,7 @@ export class InternStream {
    */
   finish(finish: Finish, session: string | null, usage: TurnUsage | null | Promise<TurnUsage | null>): void {
     if (this.#isOver) return
-    const model = this.#modelWord()
+    const model = this.#modelName()
     if (finish.reason === "tool_calls") {
       this.#write(
         questionChunk(this.#head, {
@@ -96,7 +96,7 @@ export class InternStream {
       .catch(() => undefined)
   }
 
-  #modelWord(): string {
+  #modelName(): string {
     return this.#model ?? placeholderModel(this.#options.spelling)
   }
 

@@ -38,8 +38,8 @@ export function questionsOf(entries: readonly StoredEntry[], { ending }: Pick<Ru
 
 /** For a form, only whether it was filled in: its content is only for the agent. */
 function decisionOf(kind: string, content: string): string | null {
-  const word = content.trim()
-  if (kind === "permission") return word
-  const { action = word } = record(parseJson(content))
+  const text = content.trim()
+  if (kind === "permission") return text
+  const { action = text } = record(parseJson(content))
   return ACTIONS.find((one) => one === action) ?? null
 }

@@ -12,7 +12,7 @@ const line = z
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
   // Not a regex: its flag would appear in the OpenAPI document.
-  .refine((given) => !/\p{Cc}/u.test(given), "must be on one line")
+  .refine((value) => !/\p{Cc}/u.test(value), "must be on one line")
 const name = line.max(128, "must be at most 128 characters")
 const address = z.email("must be an e-mail address")
 const workspace = uuidParam("a workspace").optional()

@@ -47,7 +47,7 @@ import { media } from "../inference/media/routes.ts"
 import { authenticateSession, realtime } from "../inference/realtime/routes.ts"
 import { realtimeSecrets } from "../inference/realtime/secret-routes.ts"
 import { inference } from "../inference/routes.ts"
-import { requireProgramme } from "../interns/access.ts"
+import { requireInternsAccess } from "../interns/access.ts"
 import { internChat } from "../interns/chat-routes.ts"
 import { internDaemons, internDaemonSocket } from "../interns/daemon-routes.ts"
 import { internFiles } from "../interns/file-routes.ts"
@@ -250,13 +250,13 @@ app.onError(recordingRejections)
 const notFound = onNotFound((method, path) =>
   app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
 )
-const PROGRAMME_PATHS = new RegExp(`^${BASE_PATH}/(?:interns|vault)(?:/|$)`)
+const INTERNS_PATHS = new RegExp(`^${BASE_PATH}/(?:interns|vault)(?:/|$)`)
 app.notFound(async (c) => {
   // Mounted last, so that no API request waits for it.
   const response = (await serveConsole(c.req.raw, c.env)) ?? (await notFound(c))
   // Outside the programme, a path of interns is unknown with every method.
-  if (response.status === 405 && PROGRAMME_PATHS.test(c.req.path)) {
-    await authenticate(c, async () => void (await requireProgramme(c, async () => undefined)))
+  if (response.status === 405 && INTERNS_PATHS.test(c.req.path)) {
+    await authenticate(c, async () => void (await requireInternsAccess(c, async () => undefined)))
   }
   return response
 })

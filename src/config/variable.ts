@@ -12,7 +12,7 @@ export type Variable<Schema extends z.ZodType = z.ZodType> = {
   isSecret?: true
 }
 
-export function wholeNumber(unit: string, min: number, fallback: number) {
+export function integerOf(unit: string, min: number, fallback: number) {
   const error = `must be a whole number of ${unit}, at least ${min}`
   return z
     .string()
@@ -22,7 +22,7 @@ export function wholeNumber(unit: string, min: number, fallback: number) {
     .default(fallback)
 }
 
-export const milliseconds = (fallback: number) => wholeNumber("milliseconds", 1, fallback)
+export const milliseconds = (fallback: number) => integerOf("milliseconds", 1, fallback)
 
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, { error: `must be one of ${values.join(", ")}` })

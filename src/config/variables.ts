@@ -11,7 +11,7 @@ import {
   text,
   url,
   usd,
-  wholeNumber,
+  integerOf,
   type Variable,
 } from "./variable.ts"
 
@@ -123,17 +123,17 @@ export const variables = {
   }),
 
   FREE_REQUESTS_PER_MINUTE: define({
-    schema: wholeNumber("requests", 0, 20),
+    schema: integerOf("requests", 0, 20),
     section: "limits",
     effect: "Requests on `:free` models per organization and minute.",
   }),
   FREE_REQUESTS_PER_DAY: define({
-    schema: wholeNumber("requests", 0, 50),
+    schema: integerOf("requests", 0, 50),
     section: "limits",
     effect: "The same per UTC day.",
   }),
   FREE_REQUESTS_PER_DAY_PAID: define({
-    schema: wholeNumber("requests", 0, 1_000),
+    schema: integerOf("requests", 0, 1_000),
     section: "limits",
     effect: "The same once `FREE_PAID_FROM_USD` were credited.",
   }),
@@ -143,17 +143,17 @@ export const variables = {
     effect: "Total credit from which the higher daily limit applies.",
   }),
   FILES_QUOTA_BYTES: define({
-    schema: wholeNumber("bytes", 0, 10 * 1024 ** 3),
+    schema: integerOf("bytes", 0, 10 * 1024 ** 3),
     section: "limits",
     effect: "Bytes of files per organization. The default is 10 GiB.",
   }),
   GENERATION_RETENTION_DAYS: define({
-    schema: wholeNumber("days", 35, 90),
+    schema: integerOf("days", 35, 90),
     section: "limits",
     effect: "Days that generations and logged content are kept. The least keeps every call of a monthly limit.",
   }),
   AUDIT_RETENTION_DAYS: define({
-    schema: wholeNumber("days", 1, 365),
+    schema: integerOf("days", 1, 365),
     section: "limits",
     effect: "Days that the audit log is kept.",
   }),

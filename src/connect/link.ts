@@ -32,7 +32,7 @@ export function newLink(
  * key's secret was presented, so the link gives no one more than the principal has. Agents run commands from models:
  * none gets a key that manages the account, or one that was given to an app, an intern or a workload.
  */
-export function requireMayHandOver(caller: Principal, key: Principal): void {
+export function requireMayHandOver(principal: Principal, key: Principal): void {
   if (key.kind !== "normal" && key.kind !== "free_tier") {
     throw new GatewayError("forbidden", `key: must not be a ${key.kind} key. Create a normal one for the agent.`)
   }
@@ -40,8 +40,8 @@ export function requireMayHandOver(caller: Principal, key: Principal): void {
     const rule = `key: must be one that was created with POST /keys. The source of this one is ${key.source}.`
     throw new GatewayError("forbidden", rule)
   }
-  if (caller.keyHash === key.keyHash || mayMint(caller.kind, key.kind)) return
-  throw new GatewayError("forbidden", `key: a ${caller.kind} key can only hand over itself.`)
+  if (principal.keyHash === key.keyHash || mayMint(principal.kind, key.kind)) return
+  throw new GatewayError("forbidden", `key: a ${principal.kind} key can only hand over itself.`)
 }
 
 /** The model that a link configures: the chosen one, if the key may call it. */

@@ -12,7 +12,7 @@ export function folderIn(dir: string): Folder {
   return { dir, work: path.join(dir, "work"), home: path.join(dir, "home") }
 }
 
-type GivenSecret = { name: string; hosts: readonly string[]; placeholder: string }
+type VisibleSecret = { name: string; hosts: readonly string[]; placeholder: string }
 
 /** Creates missing folders, writes the files, and keeps all others. `owner`: the user of the agent if it is another. */
 export async function prepare(
@@ -33,7 +33,7 @@ export async function prepare(
 }
 
 /** AGENTS.md: the intern's instructions and the placeholders of its secrets. */
-export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly GivenSecret[]) {
+export function agentsFile({ work }: Folder, instructions: string | null, secrets: readonly VisibleSecret[]) {
   const result = secrets.map(
     ({ name, hosts, placeholder }) => `- \`$${name.toUpperCase()}\` (\`${placeholder}\`): ${hosts.join(", ")}`,
   )

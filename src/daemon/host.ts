@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs"
 import type { AnyMessage } from "@agentclientprotocol/sdk"
-import type { GivenSecret } from "../vault/secret.ts"
+import type { VisibleSecret } from "../vault/secret.ts"
 import { type Agent, startAgent } from "./agent-process.ts"
 import { environmentOf, setupOf } from "./agents.ts"
 import { agentsFile, type Folder, prepare } from "./folder.ts"
@@ -33,7 +33,7 @@ export class Host {
   readonly #deps: HostDeps
   readonly #authority: Authority
   #proxy: Proxy | undefined
-  #secrets: readonly GivenSecret[] = []
+  #secrets: readonly VisibleSecret[] = []
   /** Variables of the agent that no secret may replace. */
   #reserved: ReadonlySet<string> = new Set()
   #refreshed: Promise<TargetState> | undefined

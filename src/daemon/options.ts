@@ -52,7 +52,8 @@ export function readOptions(
   env: NodeJS.ProcessEnv,
   readStdin: () => string = () => readFileSync(0, "utf8"),
 ): Options {
-  if (argv.some((word) => word === "--token" || word.startsWith("--token="))) throw new Error(ON_COMMAND_LINE)
+  if (argv.some((argument) => argument === "--token" || argument.startsWith("--token=")))
+    throw new Error(ON_COMMAND_LINE)
   const definitions = Object.keys(NAMES).map((name) => [name, { type: "string" as const }] as const)
   const options: Record<string, { type: "string" | "boolean" }> = {
     ...Object.fromEntries(definitions),

@@ -1,5 +1,5 @@
 import path from "node:path"
-import type { GivenSecret } from "../vault/secret.ts"
+import type { VisibleSecret } from "../vault/secret.ts"
 import type { Folder } from "./folder.ts"
 
 /**
@@ -8,7 +8,7 @@ import type { Folder } from "./folder.ts"
  */
 export function secretFiles(
   { home }: Folder,
-  secrets: readonly GivenSecret[],
+  secrets: readonly VisibleSecret[],
   /** Variables that the agent needs: a secret must not replace them. */
   reserved: ReadonlySet<string>,
 ): Record<string, string> {

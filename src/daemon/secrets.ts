@@ -1,11 +1,11 @@
-import type { GivenSecret } from "../vault/secret.ts"
+import type { VisibleSecret } from "../vault/secret.ts"
 
 const TIMEOUT_MS = 15_000
 
 const NOT_RUNNING = 409
 
 /** Status of the intern, and placeholders of the secrets that its agent may use. Values stay in the gateway. */
-export type SecretsResponse = { status: "provisioning" | "running"; data: GivenSecret[] }
+export type SecretsResponse = { status: "provisioning" | "running"; data: VisibleSecret[] }
 
 /** Undefined while the intern should not run. Rejects without quoting the response. */
 export async function readSecrets(url: string, joinToken: string): Promise<SecretsResponse | undefined> {

@@ -4,7 +4,7 @@ import { Failure } from "./failure.ts"
 import { root } from "./options.ts"
 import { isObject } from "../support/json.ts"
 
-type Keys = Readonly<Record<"operator" | "manager" | "caller", string | undefined>>
+type Keys = Readonly<Record<"operator" | "manager" | "client", string | undefined>>
 
 /** Client of the gateway's public API with the keys that commands use. */
 export class Api {
@@ -25,9 +25,9 @@ export class Api {
   }
 
   /** The key for model calls. */
-  get callerKey(): string {
-    const { caller } = this.#keys
-    if (caller) return caller
+  get clientKey(): string {
+    const { client } = this.#keys
+    if (client) return client
     throw new Failure("Set GATEWAY_API_KEY in the environment, or pass --key-file FILE.", 2)
   }
 
@@ -37,12 +37,12 @@ export class Api {
   }
 
   /** With the deployment's bootstrap key, or the management key of an organization. */
-  async as<T>(who: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
-    return this.#read<T>(await this.#request(this.#keyOf(who), method, resource, body))
+  async as<T>(role: "operator" | "manager", method: string, resource: string, body?: unknown): Promise<T> {
+    return this.#read<T>(await this.#request(this.#keyOf(role), method, resource, body))
   }
 
-  async bytes(who: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#request(this.#keyOf(who), "GET", resource)
+  async bytes(role: "operator" | "manager", resource: string): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#request(this.#keyOf(role), "GET", resource)
     if (!body) throw new Failure("The gateway returned no body.")
     return body
   }
@@ -59,11 +59,11 @@ export class Api {
   }
 
   /** Commands for an organization prefer its management key. */
-  #keyOf(who: "operator" | "manager"): string {
+  #keyOf(role: "operator" | "manager"): string {
     const { operator, manager } = this.#keys
-    const key = who === "operator" ? operator : (manager ?? operator)
+    const key = role === "operator" ? operator : (manager ?? operator)
     if (key) return key
-    const name = who === "operator" ? "BOOTSTRAP_MANAGEMENT_KEY" : "GATEWAY_MANAGEMENT_KEY"
+    const name = role === "operator" ? "BOOTSTRAP_MANAGEMENT_KEY" : "GATEWAY_MANAGEMENT_KEY"
     throw new Failure(`Set ${name} in the environment: this command needs it.`, 2)
   }
 
@@ -101,6 +101,6 @@ export function openApi(url: string | undefined): Api {
   return new Api(base.endsWith("/api/v1") ? base : `${base}/api/v1`, {
     operator: keyOf("BOOTSTRAP_MANAGEMENT_KEY"),
     manager: keyOf("GATEWAY_MANAGEMENT_KEY"),
-    caller: keyOf("GATEWAY_API_KEY"),
+    client: keyOf("GATEWAY_API_KEY"),
   })
 }

@@ -24,9 +24,9 @@ const NAMES = {
 /** A number divided by a power of ten, as a decimal string and without floating point: 3.25, 6 -> "0.00000325". */
 export function shift(value: number, power: number): string {
   const [mantissa = "0", exponent = "0"] = String(value).toLowerCase().split("e")
-  const [whole = "0", fraction = ""] = mantissa.split(".")
+  const [integer = "0", fraction = ""] = mantissa.split(".")
   const places = fraction.length + power - Number(exponent)
-  return toDecimal(rescale(BigInt(whole + fraction), places))
+  return toDecimal(rescale(BigInt(integer + fraction), places))
 }
 
 /** Twice a decimal string. */
@@ -155,8 +155,8 @@ function rescale(digits: bigint, places: number): bigint {
 }
 
 function toUnits(price: string): bigint {
-  const [whole = "0", fraction = ""] = price.split(".")
-  return BigInt(whole + fraction.padEnd(SCALE, "0"))
+  const [integer = "0", fraction = ""] = price.split(".")
+  return BigInt(integer + fraction.padEnd(SCALE, "0"))
 }
 
 function toDecimal(units: bigint): string {

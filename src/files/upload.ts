@@ -10,15 +10,15 @@ export type Upload = { content: AsyncIterable<Uint8Array>; mimeType: () => strin
 /** Checks the bytes while they pass. Throws for empty content and unsupported types. */
 export async function inspect(content: AsyncIterable<Uint8Array>, filename: string): Promise<Upload> {
   const source = content[Symbol.asyncIterator]()
-  const { head, isWhole } = await readHead(source)
+  const { head, isComplete } = await readHead(source)
   if (head.byteLength === 0) throw new GatewayError("invalid_request", "file: is empty.")
   const kind = kindOf(head)
   if (kind === undefined) throw unknownKind()
   const text = kind === "text" ? new TextKind() : undefined
   async function* pass(): AsyncGenerator<Uint8Array> {
-    if (text && !text.take(head, isWhole)) throw unknownKind()
+    if (text && !text.take(head, isComplete)) throw unknownKind()
     yield head
-    if (isWhole) return
+    if (isComplete) return
     for (;;) {
       const { done, value } = await source.next()
       if (done) break
@@ -34,16 +34,18 @@ function unknownKind(): GatewayError {
   return new GatewayError("invalid_request", `file: unsupported file type. ${KINDS}.`)
 }
 
-async function readHead(source: AsyncIterator<Uint8Array, undefined>): Promise<{ head: Uint8Array; isWhole: boolean }> {
+async function readHead(
+  source: AsyncIterator<Uint8Array, undefined>,
+): Promise<{ head: Uint8Array; isComplete: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   while (size < HEAD_BYTES) {
     const { done, value } = await source.next()
-    if (done) return { head: joined(chunks), isWhole: true }
+    if (done) return { head: joined(chunks), isComplete: true }
     chunks.push(value.slice())
     size += value.byteLength
   }
-  return { head: joined(chunks), isWhole: false }
+  return { head: joined(chunks), isComplete: false }
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

@@ -149,7 +149,7 @@ const metadata = z
 const modelName = text.min(1, "must not be empty").max(256, "must be at most 256 characters")
 const atLeastOne = "must be an integer of at least 1"
 
-type Contradictable = {
+type CheckedFields = {
   stream: boolean
   reasoning?: { effort?: string | null | undefined } | null | undefined
   reasoning_effort?: string | null | undefined
@@ -157,7 +157,7 @@ type Contradictable = {
 }
 
 /** Adds an issue for fields that contradict each other. */
-export function rejectContradictions(request: Contradictable, context: z.RefinementCtx): void {
+export function rejectContradictions(request: CheckedFields, context: z.RefinementCtx): void {
   const reject = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message })
   const { reasoning, reasoning_effort: shorthand } = request
   if (shorthand != null && reasoning?.effort != null && shorthand !== reasoning.effort) {

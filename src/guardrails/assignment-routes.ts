@@ -15,7 +15,7 @@ import {
   type AssignmentChange,
   assignKeys,
   assignMembers,
-  findUnfitKeys,
+  findUnassignableKeys,
   listKeyAssignments,
   listMemberAssignments,
   unassignKeys,
@@ -154,7 +154,7 @@ export const guardrailAssignments = newRouter()
   .openapi(addKeys, async (c) => {
     const hashes = [...new Set(c.req.valid("json").key_hashes)]
     const target = await assigning(c, c.req.valid("param").id)
-    const { unknown, elsewhere } = await findUnfitKeys(c.env.DB, target, hashes)
+    const { unknown, elsewhere } = await findUnassignableKeys(c.env.DB, target, hashes)
     if (unknown.length > 0) throw new GatewayError("not_found", `key_hashes: there is no key ${unknown.join(", ")}.`)
     if (elsewhere.length > 0) {
       const rule = `${elsewhere.join(", ")}: in another workspace than the guardrail.`

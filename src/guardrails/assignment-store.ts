@@ -24,7 +24,7 @@ export type KeyAssignmentRow = Omit<StoredOf<typeof guardrailKeys>, "organizatio
 export type MemberAssignmentRow = StoredOf<typeof guardrailMembers>
 
 /** Hashes without a key in the organization, and keys that are in another workspace. */
-export async function findUnfitKeys(
+export async function findUnassignableKeys(
   db: D1Database,
   { organizationId, workspaceId }: AssignmentChange,
   hashes: readonly string[],

@@ -47,8 +47,8 @@ export function storeCached(
 ): void {
   const { capture, key } = pending
   const { cache } = meta
-  const isWhole = draft.apiType === "embeddings" || FINISHED.includes(meter.finishReason)
-  if (ending !== "complete" || error || !isWhole || !cache) return capture.drop()
+  const isFinished = draft.apiType === "embeddings" || FINISHED.includes(meter.finishReason)
+  if (ending !== "complete" || error || !isFinished || !cache) return capture.drop()
   const { contentType } = capture
   const store = async () => {
     const bytes = await capture.bytes

@@ -41,7 +41,7 @@ export type CostBounds = {
   completionBound: (target: Target) => number
   choices: number
   /** The output cannot be shortened: the hold must cover all of it. */
-  isWhole?: true
+  isIndivisible?: true
   /** Whether the completion bound is an assumption of the gateway that the provider does not enforce. */
   isAssumed: (target: Target) => boolean
 }
@@ -140,7 +140,7 @@ export function costRangeFor(
     const completion = bounds.completionBound(target)
     const { pricing } = target.endpoint
     const highest = highestPrices(pricing, prompt, bounds.priced)
-    const leastCompletion = bounds.isWhole ? completion : Math.min(completion, MIN_COMPLETION)
+    const leastCompletion = bounds.isIndivisible ? completion : Math.min(completion, MIN_COMPLETION)
     const minCost = maxCost(prompt, leastCompletion * choices, highest, pieces)
     const maxCostNano = maxCost(prompt, completion * choices, highest, pieces)
     const tokens = {

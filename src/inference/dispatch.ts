@@ -68,7 +68,7 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
   const failed: Target[] = []
   const countIfFree = freeTargetCheck(call, deps)
   for (const [at, target] of call.targets.entries()) {
-    if (isUnfit(target, tooShort) || (needsByok && !target.byok)) continue
+    if (isTooShort(target, tooShort) || (needsByok && !target.byok)) continue
     if (failed.some((one) => isSibling(one, target))) continue
     const rejected = await countIfFree(target)
     if (rejected) {
@@ -91,13 +91,13 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (requiresByok(target, result)) needsByok = true
     if (!isAboutKey(result)) failed.push(target)
     if (result.retryable) startCooldown(target, result, call, deps)
-    else if (result.unfit) rejectUnfit(target, result.unfit, tooShort)
+    else if (result.mismatch) recordMismatch(target, result.mismatch, tooShort)
     else break
   }
   return { ok: false, rejections, attempts, reached }
 }
 
-function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, number>): boolean {
+function isTooShort({ model, endpoint }: Target, tooShort: ReadonlyMap<string, number>): boolean {
   const rejected = tooShort.get(model.id)
   if (rejected === undefined) return false
   // 0 means an unknown length.
@@ -106,8 +106,12 @@ function isUnfit({ model, endpoint }: Target, tooShort: ReadonlyMap<string, numb
     : endpoint.contextLength <= rejected
 }
 
-function rejectUnfit({ model, endpoint }: Target, unfit: "model" | "context", tooShort: Map<string, number>): void {
-  const length = unfit === "context" ? endpoint.contextLength : Number.POSITIVE_INFINITY
+function recordMismatch(
+  { model, endpoint }: Target,
+  mismatch: "model" | "context",
+  tooShort: Map<string, number>,
+): void {
+  const length = mismatch === "context" ? endpoint.contextLength : Number.POSITIVE_INFINITY
   tooShort.set(model.id, Math.max(length, tooShort.get(model.id) ?? 0))
 }
 

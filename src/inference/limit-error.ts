@@ -20,10 +20,10 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
   if (verdict.scope === keyScope(caller.keyHash)) {
     const { interval } = verdict
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
-    const whose = caller.internId === null ? "key" : "intern"
+    const holder = caller.internId === null ? "key" : "intern"
     return new GatewayError(
       "payment_required",
-      `${needs} under this ${whose}'s limit, running requests included. Raise the limit${waiting}${orFewerTokens}.`,
+      `${needs} under this ${holder}'s limit, running requests included. Raise the limit${waiting}${orFewerTokens}.`,
       { metadata: { reason: "key_limit" } },
     )
   }
@@ -49,10 +49,10 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
   if (providerOf(verdict.scope) !== undefined) return providerBudgetError(verdict, caller, { needs, orFewerTokens })
   const guardrail = caller.guardrails?.list.find(({ limits }) => limits.some(({ scope }) => scope === verdict.scope))
   if (guardrail) {
-    const whose = holderUnder(guardrail, verdict.scope, caller)
+    const holder = holderUnder(guardrail, verdict.scope, caller)
     return new GatewayError(
       "forbidden",
-      `${needs} for ${whose} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orFewerTokens}.`,
+      `${needs} for ${holder} under the ${verdict.interval} budget of the guardrail "${guardrail.name}", running requests included. Raise its limit or wait for its ${verdict.interval} reset${orFewerTokens}.`,
       {
         metadata: { reason: "guardrail_budget", patterns: ["limit_usd"] },
         rejectedBy: [{ guardrailId: guardrail.id, field: "limit_usd" }],

@@ -15,7 +15,7 @@ function noSuchRoute({ req }: Context<App>): never {
 }
 
 /** Intern and vault routes return 404 outside the program. Runs after authentication. */
-export const requireProgramme = guard(({ hasInternsAccess }) => hasInternsAccess, noSuchRoute)
+export const requireInternsAccess = guard(({ hasInternsAccess }) => hasInternsAccess, noSuchRoute)
 
 /** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
 export const rejectInternKey = guard(({ internId }) => internId === null, noSuchRoute)

@@ -9,7 +9,7 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { findNonMembers } from "../members/store.ts"
 import { isLongerThan } from "../support/text-length.ts"
-import { requireProgramme, requireWorkingKey, visibleIntern } from "./access.ts"
+import { requireInternsAccess, requireWorkingKey, visibleIntern } from "./access.ts"
 import {
   InternChatChunk,
   InternChatRequest,
@@ -36,7 +36,7 @@ const chat = createRoute({
     "question that paused a turn. The session chunk before `[DONE]` has the id of the session to continue with. With " +
     "`stream: false` and `Prefer: respond-async`, the turn runs in the background for up to an hour: 202 has its " +
     "session, whose transcript can be read later, and its questions wait for up to a day.",
-  middleware: [addErrorReasons("bad_request"), requireProgramme, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
+  middleware: [addErrorReasons("bad_request"), requireInternsAccess, acceptJson(MAX_INTERN_BODY_BYTES)] as const,
   request: { params: internParams, body: jsonBody(InternChatRequest) },
   responses: {
     200: { description: "The turn.", content: { "text/event-stream": { schema: InternChatChunk } } },

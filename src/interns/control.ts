@@ -3,7 +3,7 @@ import type { App } from "../access/app.ts"
 import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { failures } from "../http/schema.ts"
-import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { rejectInternKey, requireInternsAccess, visibleIntern } from "./access.ts"
 import { mayControl, noControlError } from "./authority.ts"
 import { addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import type { InternRow } from "./table.ts"
@@ -12,7 +12,7 @@ import type { InternRow } from "./table.ts"
 export const controlGuards = [
   addErrorReasons("invalid_body"),
   lifecycleTimeout,
-  requireProgramme,
+  requireInternsAccess,
   rejectInternKey,
 ] as const
 export const CONTROL_FAILURES = failures(

@@ -4,7 +4,7 @@ import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, json, ok } from "../http/schema.ts"
-import { rejectInternKey, requireProgramme, visibleIntern, workingIntern } from "./access.ts"
+import { rejectInternKey, requireInternsAccess, visibleIntern, workingIntern } from "./access.ts"
 import { mayControl, noControlError } from "./authority.ts"
 import { MAX_INTERN_BODY_BYTES, addErrorReasons, lifecycleTimeout } from "./guards.ts"
 import { throwIfRejected, IDENTITY_HEADER } from "./hosts/rpc.ts"
@@ -17,7 +17,7 @@ import { changeIntern } from "./store.ts"
 import { accessTokenOf, newJoinToken } from "./tokens.ts"
 
 const tags = ["Interns"]
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireInternsAccess] as const
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "conflict", "internal"] as const
 
 const access = createRoute({

@@ -20,7 +20,7 @@ import { egressToBound, type EgressResult } from "../vault/egress-fetch.ts"
 import { egressDepsOf } from "../vault/egress-deps.ts"
 import { openSecrets } from "../vault/release.ts"
 import { DaemonSecrets } from "../vault/schemas.ts"
-import { givenSecretsStatement, type SealedSecret, toSealedSecret } from "../vault/store.ts"
+import { internSecretsStatement, type SealedSecret, toSealedSecret } from "../vault/store.ts"
 
 // An id that is not a UUID gets the same response as a wrong token.
 const params = z.object({ internId: z.string().max(64) })
@@ -108,7 +108,7 @@ type Active = { intern: InternRow; status: "running" | "provisioning"; secrets: 
 
 /** Uses one round trip to D1, because every request needs it. */
 async function activeIntern(c: Context<App>, id: string): Promise<Active> {
-  const secrets = givenSecretsStatement(c.env.DB, id)
+  const secrets = internSecretsStatement(c.env.DB, id)
   const { intern, others } = await joinTokenInternAnd(c, id, [secrets])
   const sealed = others.flatMap(({ results }) => results.map(toSealedSecret))
   const { status } = intern

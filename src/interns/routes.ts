@@ -9,7 +9,7 @@ import { failures, json, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { revokesChildren } from "../keys/lineage.ts"
 import { principalByHash } from "../policy/authenticate.ts"
 import type { App } from "../access/app.ts"
-import { hasWorkingKey, rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { hasWorkingKey, rejectInternKey, requireInternsAccess, visibleIntern } from "./access.ts"
 import { forbidInternKeys } from "./authority.ts"
 import { createIntern, nameConflict, renewInternKey } from "./create.ts"
 import { readCursor, toCursor } from "./cursor.ts"
@@ -29,7 +29,7 @@ import { isUniqueViolation } from "../support/rows.ts"
 
 const tags = ["Interns"]
 export const internParams = z.object({ internId: uuidParam("an intern") })
-const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireProgramme] as const
+const guards = [addErrorReasons("invalid_body"), lifecycleTimeout, requireInternsAccess] as const
 const body = acceptJson(MAX_INTERN_BODY_BYTES)
 const common = ["unauthenticated", "forbidden", "not_found", "timeout", "internal"] as const
 const written = [...common, "invalid_request", "conflict", "payload_too_large", "unsupported_media_type"] as const

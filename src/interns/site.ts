@@ -58,13 +58,13 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   const hostname = hostnameOf(req.raw)
   const requested = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
-  const { row, isInProgramme } = (await findInternByHostname(env.DB, hostname)) ?? {}
+  const { row, hasInternsAccess } = (await findInternByHostname(env.DB, hostname)) ?? {}
   // The same error for an unknown hostname and a wrong token, so that names cannot be probed.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
     throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon returns the valid one.")
   }
-  if (!isInProgramme) throw internError("not_found", "There is nothing at this address.")
+  if (!hasInternsAccess) throw internError("not_found", "There is nothing at this address.")
   if (row.status !== "running") {
     throw internError("intern_not_running", `The intern is ${row.status.replaceAll("_", " ")}. Provision it first.`)
   }

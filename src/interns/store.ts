@@ -34,10 +34,10 @@ export async function findIntern(db: D1Database, scope: WorkspaceScope, id: stri
 export async function findInternByHostname(
   db: D1Database,
   hostname: string,
-): Promise<{ row: InternRow; isInProgramme: boolean } | undefined> {
-  const isInProgramme = sql<number>`(SELECT interns_programme FROM organizations o WHERE o.id = interns.organization_id)`
+): Promise<{ row: InternRow; hasInternsAccess: boolean } | undefined> {
+  const hasInternsAccess = sql<number>`(SELECT interns_programme FROM organizations o WHERE o.id = interns.organization_id)`
   const [found] = await openDb(db)
-    .select({ row: interns, isInProgramme: isInProgramme.as("is_in_programme") })
+    .select({ row: interns, isInProgramme: hasInternsAccess.as("is_in_programme") })
     .from(interns)
     .where(
       and(
@@ -45,7 +45,7 @@ export async function findInternByHostname(
         sql`EXISTS (SELECT 1 FROM workspaces w WHERE w.id = ${interns.workspaceId} AND w.deleted_at IS NULL)`,
       ),
     )
-  return found && { row: found.row, isInProgramme: found.isInProgramme === 1 }
+  return found && { row: found.row, hasInternsAccess: found.isInProgramme === 1 }
 }
 
 /** Nonces from which the access tokens of the interns at these hostnames are derived. */

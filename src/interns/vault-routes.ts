@@ -6,7 +6,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
-import { rejectInternKey, requireProgramme, visibleIntern } from "./access.ts"
+import { rejectInternKey, requireInternsAccess, visibleIntern } from "./access.ts"
 import { type CreatorColumns, mayControl, noControlError } from "./authority.ts"
 import { openIntern } from "./open-intern.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
@@ -44,8 +44,8 @@ const tags = ["Vault"]
 const GONE = { 204: { description: "Deleted." } }
 
 /** An intern's own key cannot access the vault of the workspace. */
-const ofWorkspace: [typeof requireProgramme, typeof rejectInternKey] = [requireProgramme, rejectInternKey]
-const ofIntern: [typeof requireProgramme] = [requireProgramme]
+const ofWorkspace: [typeof requireInternsAccess, typeof rejectInternKey] = [requireInternsAccess, rejectInternKey]
+const ofIntern: [typeof requireInternsAccess] = [requireInternsAccess]
 const takesBody = acceptJson(MAX_BODY_BYTES)
 
 const list = createRoute({

@@ -235,9 +235,9 @@ async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError>
   return (await deprovisionedOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
-async function deprovisionedOf(db: D1Database, row: NewKeyRow, who: string): Promise<GatewayError | undefined> {
+async function deprovisionedOf(db: D1Database, row: NewKeyRow, member: string): Promise<GatewayError | undefined> {
   if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
-  const rule = `${who} was deactivated by the organization's directory. Create the key for another member.`
+  const rule = `${member} was deactivated by the organization's directory. Create the key for another member.`
   return new GatewayError("forbidden", rule)
 }
 

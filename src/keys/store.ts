@@ -103,7 +103,7 @@ export type KeyChange = Partial<
  * Keeps the last working management key of an organization: only the operator could replace it. The key of a person's
  * console sessions does not count, since its secret is known to no one.
  */
-const leavesManagement: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
+const keepsManagementKey: SQL = sql`(${apiKeys.kind} <> 'management' OR EXISTS (SELECT 1 FROM api_keys o
   WHERE o.organization_id = ${apiKeys.organizationId} AND o.kind = 'management' AND o.hash <> ${apiKeys.hash}
     AND o.disabled = 0 AND o.deleted_at IS NULL AND o.expires_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM console_people p WHERE p.key_hash = o.hash)))`
@@ -113,7 +113,7 @@ export async function isLastManagementKey(db: D1Database, organizationId: string
   const last = await openDb(db)
     .select({ hash: apiKeys.hash })
     .from(apiKeys)
-    .where(and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), not(leavesManagement)))
+    .where(and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), not(keepsManagementKey)))
   return last.length > 0
 }
 
@@ -144,7 +144,7 @@ export async function updateKey(
       .where(
         and(
           ofOrganization(organizationId, hash),
-          change.disabled === true ? leavesManagement : undefined,
+          change.disabled === true ? keepsManagementKey : undefined,
           change.disabled === false ? creatorIsPresent : undefined,
         ),
       )
@@ -175,7 +175,7 @@ export async function deleteKey(
     db
       .update(apiKeys)
       .set({ deletedAt: now })
-      .where(and(ofOrganization(organizationId, hash), mayBeLast ? undefined : leavesManagement)),
+      .where(and(ofOrganization(organizationId, hash), mayBeLast ? undefined : keepsManagementKey)),
     auditIfChanged(db, entry),
   ])
   return deleted.meta.changes > 0

@@ -102,7 +102,7 @@ export class LedgerClient {
     const hold = (report?: FlushRequest) => this.#reports.request(async (stub) => stub.hold(request, report))
     if (this.#reports.isEmpty) return (await hold()).verdict
     // A failing report must not prevent the hold, so the hold is retried without it.
-    return (await this.#reports.carrying(EMPTY_PROGRESS, hold).catch(() => hold())).verdict
+    return (await this.#reports.sendWithPending(EMPTY_PROGRESS, hold).catch(() => hold())).verdict
   }
 
   /** Releases a failed hold that the ledger may have stored, since nothing runs under it. */
@@ -191,7 +191,7 @@ export class LedgerClient {
     this.#shared.sweptAt = now
     if (progress.registrations.length + progress.renewals.length === 0) return
     await this.#reports
-      .carrying(progress, this.#reports.send)
+      .sendWithPending(progress, this.#reports.send)
       .catch((cause: unknown) => logError("running calls were not reported to the ledger", {}, cause))
   }
 

@@ -115,11 +115,14 @@ export class Reports {
   /** Sends pending settlements. On failure, they are retried by their calls, or settled by the ledger's alarm. */
   async flush(): Promise<void> {
     if (this.isEmpty) return
-    await this.carrying(EMPTY_PROGRESS, this.send).catch(() => undefined)
+    await this.sendWithPending(EMPTY_PROGRESS, this.send).catch(() => undefined)
   }
 
   /** Sends a request with the pending settlements. If it fails, they are left to their own calls. */
-  async carrying<T extends FlushResult>(progress: Progress, call: (report: FlushRequest) => Promise<T>): Promise<T> {
+  async sendWithPending<T extends FlushResult>(
+    progress: Progress,
+    call: (report: FlushRequest) => Promise<T>,
+  ): Promise<T> {
     const taken = this.#waiting.splice(0)
     for (const one of taken) one.state = "taken"
     try {

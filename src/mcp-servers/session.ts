@@ -19,9 +19,9 @@ const PURPOSE = "mcp-session"
 const MAX_ID_LENGTH = 1_024
 const VISIBLE = /^[\x21-\x7e]+$/
 
-type Holder = { server: Pick<McpServerRow, "id" | "workspaceId" | "version">; caller: Pick<Principal, "keyHash"> }
+type Holder = { server: Pick<McpServerRow, "id" | "workspaceId" | "version">; principal: Pick<Principal, "keyHash"> }
 
-function sessionAad({ server, caller }: Holder): AssociatedData {
+function sessionAad({ server, principal: caller }: Holder): AssociatedData {
   const { id: ownerId, workspaceId, version } = server
   return { kind: "mcp-session", ownerId, workspaceId, name: caller.keyHash, version }
 }

@@ -71,8 +71,8 @@ function toListed(item: Record<string, unknown>): ListedModel[] {
   return [
     {
       id,
-      created: wholeOf(item["created"]),
-      contextLength: CONTEXT_FIELDS.map((field) => wholeOf(item[field])).find((length) => length > 0) ?? 0,
+      created: positiveIntegerOf(item["created"]),
+      contextLength: CONTEXT_FIELDS.map((field) => positiveIntegerOf(item[field])).find((length) => length > 0) ?? 0,
       pricing: pricingOf(item["pricing"]),
     },
   ]
@@ -82,7 +82,7 @@ const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
 /** Field names of OpenRouter, vLLM, Groq and Mistral, in this order. */
 const CONTEXT_FIELDS = ["context_length", "max_model_len", "context_window", "max_context_length"]
 
-function wholeOf(value: unknown): number {
+function positiveIntegerOf(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 

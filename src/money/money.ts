@@ -26,8 +26,8 @@ export function priceToPico(price: string): bigint {
 }
 
 function parsePrice(price: string): bigint {
-  const [whole = "0", fraction = ""] = price.split(".")
-  return BigInt(whole + fraction.padEnd(PICO_DIGITS, "0").slice(0, PICO_DIGITS))
+  const [integer = "0", fraction = ""] = price.split(".")
+  return BigInt(integer + fraction.padEnd(PICO_DIGITS, "0").slice(0, PICO_DIGITS))
 }
 
 /** Rounds up to nano-USD, so that no cost becomes free. */

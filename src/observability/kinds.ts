@@ -13,10 +13,10 @@ const text = z
   .min(1, "must not be empty")
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
   .regex(/^[^\p{Cc}]+$/u, "must be on one line")
-  .refine((given) => given.isWellFormed(), "must be Unicode")
+  .refine((value) => value.isWellFormed(), "must be Unicode")
 const url = text
 /** For values that become part of SQL or of a path. */
-const word = text.regex(/^[\w$.-]{1,255}$/, "must be letters, digits, _, -, . and $ only")
+const identifier = text.regex(/^[\w$.-]{1,255}$/, "must be letters, digits, _, -, . and $ only")
 const headers = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,128}$/, "must be the name of a header"),
@@ -26,9 +26,9 @@ const headers = z
       .regex(/^[\x20-\x7e]*$/, "must be printable ASCII: it is sent in a header"),
     { error: "must be an object of header names and values" },
   )
-  .refine((given) => Object.keys(given).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
+  .refine((value) => Object.keys(value).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
   .refine(
-    (given) => !Object.keys(given).some((name) => FORBIDDEN_HEADERS.has(name.toLowerCase())),
+    (value) => !Object.keys(value).some((name) => FORBIDDEN_HEADERS.has(name.toLowerCase())),
     "must not set Host, Content-Length, Transfer-Encoding or Connection",
   )
   .optional()
@@ -52,10 +52,10 @@ export const KINDS = {
     projectId: text,
   }),
   clickhouse: kind(["password"], ["host"], {
-    database: word,
+    database: identifier,
     host: url,
     password: text,
-    table: word.default("GATEWAY_TRACES"),
+    table: identifier.default("GATEWAY_TRACES"),
     username: text,
   }),
   datadog: kind(["apiKey"], ["url"], { apiKey: text, mlApp: text, url: url.default("https://api.datadoghq.com") }),
@@ -86,22 +86,22 @@ export const KINDS = {
   }),
   s3: kind(["accessKeyId", "secretAccessKey", "sessionToken"], ["endpoint"], {
     accessKeyId: text,
-    bucketName: word,
+    bucketName: identifier,
     endpoint: url.optional(),
     pathTemplate: text.default("{prefix}/{date}"),
     prefix: text.default("gateway-traces"),
-    region: word.optional(),
+    region: identifier.optional(),
     secretAccessKey: text,
     sessionToken: text.optional(),
   }),
   sentry: kind(["dsn"], ["otlpEndpoint"], { dsn: text, otlpEndpoint: url }),
   snowflake: kind(["token"], [], {
-    account: word,
-    database: word.default("SNOWFLAKE_LEARNING_DB"),
-    schema: word.default("PUBLIC"),
-    table: word.default("GATEWAY_TRACES"),
+    account: identifier,
+    database: identifier.default("SNOWFLAKE_LEARNING_DB"),
+    schema: identifier.default("PUBLIC"),
+    table: identifier.default("GATEWAY_TRACES"),
     token: text,
-    warehouse: word.default("COMPUTE_WH"),
+    warehouse: identifier.default("COMPUTE_WH"),
   }),
   weave: kind(["apiKey"], ["baseUrl"], {
     apiKey: text,

@@ -97,7 +97,7 @@ const Regions = z
   .array(oneOf([...REGIONS, "eu"]), { error: "must be an array of regions" })
   .min(1, "must not be empty")
   .max(8)
-  .transform((given) => [...new Set(given.map((region) => (region === "eu" ? "europe" : region)))])
+  .transform((regions) => [...new Set(regions.map((region) => (region === "eu" ? "europe" : region)))])
 
 const rateRule = "must be a number from 0.0001 to 1"
 const flag = z.boolean().optional()

@@ -16,9 +16,9 @@ export async function withDeadline<T>(
     stopped.resolve({ stopped: why })
     controller.abort()
   }
-  const onLeave = () => stop("cancelled")
+  const onDisconnect = () => stop("cancelled")
   const timer = setTimeout(() => stop("timeout"), ms)
-  disconnect.addEventListener("abort", onLeave)
+  disconnect.addEventListener("abort", onDisconnect)
   // The race ends with its first result; a late failure of the work must not be an unhandled rejection.
   const working = work(controller.signal).then((value): DeadlineResult<T> => ({ value }))
   working.catch(() => undefined)
@@ -26,6 +26,6 @@ export async function withDeadline<T>(
     return await Promise.race([stopped.promise, working])
   } finally {
     clearTimeout(timer)
-    disconnect.removeEventListener("abort", onLeave)
+    disconnect.removeEventListener("abort", onDisconnect)
   }
 }

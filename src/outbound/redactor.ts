@@ -101,10 +101,10 @@ function patternsOf({ released, secrets }: RedactionInput): Pattern[] {
 /** A sent header, complete and in base64. If its original text has quotes, it is escaped where the sent text may be. */
 function headerPatterns(form: string, replacement: string): Pattern[] {
   const escaped = JSON.stringify(replacement).slice(1, -1)
-  const whole = escaped === replacement ? [] : [toPattern(literalUnits(encoder.encode(form)), replacement)]
-  if (form.length >= MIN_PATTERN_LENGTH) whole.push(toPattern(unitsOf(form), escaped))
+  const complete = escaped === replacement ? [] : [toPattern(literalUnits(encoder.encode(form)), replacement)]
+  if (form.length >= MIN_PATTERN_LENGTH) complete.push(toPattern(unitsOf(form), escaped))
   const inBase64 = base64Forms(encoder.encode(form)).filter(({ length }) => length >= MIN_LENGTH)
-  return [...whole, ...inBase64.map((encoded) => toPattern(base64Units(encoded), replacement))]
+  return [...complete, ...inBase64.map((encoded) => toPattern(base64Units(encoded), replacement))]
 }
 
 /** Letters of a short text match only in their case: it also occurs by chance. */

@@ -10,18 +10,18 @@ export function toUnits(messages: readonly Json[]): Unit[] {
    * Ids are unique within a response of the model, not within a conversation: a result belongs to the latest call with
    * its id.
    */
-  const callers = new Map<string, Unit>()
+  const callUnits = new Map<string, Unit>()
   for (const [index, message] of messages.entries()) {
     const isKept = isInstruction(message) || (lastTurn !== -1 && index >= lastTurn)
-    const principal = message["role"] === "tool" ? callers.get(String(message["tool_call_id"])) : undefined
-    if (principal) {
-      principal.members.push(index)
-      principal.isKept ||= isKept
+    const callUnit = message["role"] === "tool" ? callUnits.get(String(message["tool_call_id"])) : undefined
+    if (callUnit) {
+      callUnit.members.push(index)
+      callUnit.isKept ||= isKept
       continue
     }
     const unit = { members: [index], isKept }
     units.push(unit)
-    for (const id of callIdsOf(message)) callers.set(id, unit)
+    for (const id of callIdsOf(message)) callUnits.set(id, unit)
   }
   return units
 }

@@ -23,7 +23,7 @@ export type Rejection = {
   /** The key is at fault, or the account behind it. */
   blamesKey?: boolean
   /** `model`: another model may accept the request. `context`: an endpoint with a longer context may. */
-  unfit?: "model" | "context"
+  mismatch?: "model" | "context"
   /** A limit of the gateway rejected the target: the provider received nothing. */
   error?: GatewayError
 }
@@ -92,7 +92,7 @@ export function toRejection(
     retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
-    ...(!rule.retryable && unfitField(result.message)),
+    ...(!rule.retryable && mismatchField(result.message)),
   }
 }
 
@@ -102,10 +102,10 @@ export function toErrorResponse({ status, message, retryAfter }: Omit<ProviderEr
   return { status: status ?? 502, headers: new Headers(), body: JSON.stringify({ error }) }
 }
 
-function unfitField(message: string | undefined): Pick<Rejection, "unfit"> {
+function mismatchField(message: string | undefined): Pick<Rejection, "mismatch"> {
   if (message === undefined) return {}
-  if (isContextError(message)) return { unfit: "context" }
-  return MODEL_TERMS.test(message) ? { unfit: "model" } : {}
+  if (isContextError(message)) return { mismatch: "context" }
+  return MODEL_TERMS.test(message) ? { mismatch: "model" } : {}
 }
 
 type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }

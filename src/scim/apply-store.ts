@@ -115,20 +115,20 @@ export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_USERS}
     AND m.workspace_id = workspace_members.workspace_id)`
 
 const inPeople = (ids: string) => ({
-  theirs: `organization_id = ?1 AND user_id IN (${ids})`,
-  given: `${FROM_USERS} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
+  memberships: `organization_id = ?1 AND user_id IN (${ids})`,
+  mappings: `${FROM_USERS} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
 })
 // The unary plus keeps the planner from using the index of the organization's members.
 const inWorkspaces = (ids: string) => ({
-  theirs: `+organization_id = ?1 AND workspace_id IN (${ids})`,
-  given: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
+  memberships: `+organization_id = ?1 AND workspace_id IN (${ids})`,
+  mappings: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
 })
 
 /**
  * Scopes of memberships: of users, of a directory, in workspaces, of members of groups (JSON arrays of ids), or in the
  * workspaces that a group is mapped to.
  */
-const SCOPES = {
+const SCOPE_CONDITIONS = {
   users: inPeople(LISTED),
   directory: inPeople("SELECT id FROM scim_users WHERE directory_id = ?2"),
   groups: inPeople(`SELECT user_id FROM scim_group_members WHERE group_id IN (${LISTED})`),
@@ -141,18 +141,23 @@ const SCOPES = {
  */
 export function applyMemberships(
   db: D1Database,
-  { scope, organizationId, of, now }: { scope: keyof typeof SCOPES; organizationId: string; of: string; now: number },
+  {
+    scope,
+    organizationId,
+    of,
+    now,
+  }: { scope: keyof typeof SCOPE_CONDITIONS; organizationId: string; of: string; now: number },
 ): D1PreparedStatement[] {
-  const { theirs, given } = SCOPES[scope]
+  const { memberships, mappings } = SCOPE_CONDITIONS[scope]
   return [
     db
-      .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${theirs} AND ${IS_NOT_MAPPED}`)
+      .prepare(`DELETE FROM workspace_members WHERE source = 'scim' AND ${memberships} AND ${IS_NOT_MAPPED}`)
       .bind(organizationId, of),
     // The highest role of several groups counts; "admin" sorts before "member".
     db
       .prepare(
         `INSERT INTO workspace_members (workspace_id, organization_id, user_id, role, source, created_at)
-         SELECT m.workspace_id, m.organization_id, gm.user_id, min(m.role), 'scim', ?3 FROM ${given}
+         SELECT m.workspace_id, m.organization_id, gm.user_id, min(m.role), 'scim', ?3 FROM ${mappings}
          GROUP BY m.workspace_id, gm.user_id ON CONFLICT (workspace_id, user_id, source) DO UPDATE SET role = excluded.role
          WHERE role <> excluded.role`,
       )

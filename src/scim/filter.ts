@@ -204,8 +204,8 @@ function compile(filter: Filter, fields: Fields): Clause {
   }
 }
 
-function join(clauses: readonly Clause[], word: string): Clause {
-  return { sql: `(${clauses.map(({ sql }) => sql).join(word)})`, values: clauses.flatMap(({ values }) => values) }
+function join(clauses: readonly Clause[], operator: string): Clause {
+  return { sql: `(${clauses.map(({ sql }) => sql).join(operator)})`, values: clauses.flatMap(({ values }) => values) }
 }
 
 function within({ from, of }: List, { sql, values }: Clause): Clause {

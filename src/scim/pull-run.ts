@@ -153,7 +153,7 @@ async function requestById(
   let stopped: Step | undefined
   for (const id of ids) {
     const response = await requestPath(`/${pathOf(kind)}/${encodeURIComponent(id)}`)
-    const members = isOfMembers ? membersIn(response) : absenceIn(response, kind)
+    const members = isOfMembers ? membersOf(response) : absenceOf(response, kind)
     if (members.is === "read") read.push({ id, members: members.value })
     else stopped = members.is === "restart" ? { next: restart(cursor) } : afterFailedRead(cursor, members)
     if (stopped) break
@@ -168,13 +168,13 @@ async function requestById(
 
 type ById = ReadResult<string> | { is: "restart" }
 
-function membersIn(response: ReadResult<Record<string, unknown>>): ById {
+function membersOf(response: ReadResult<Record<string, unknown>>): ById {
   if (response.is === "absent") return { is: "restart" }
   return response.is === "read" ? readMembers(response.value) : response
 }
 
 /** Read if the resource is really gone; a restart if the list was wrong. */
-function absenceIn(response: ReadResult<Record<string, unknown>>, kind: "users" | "groups"): ById {
+function absenceOf(response: ReadResult<Record<string, unknown>>, kind: "users" | "groups"): ById {
   const isGone = response.is === "absent" || (response.is === "read" && kind === "users" && isInactive(response.value))
   if (isGone) return { is: "read", value: "" }
   return response.is === "read" ? { is: "restart" } : response

@@ -6,7 +6,7 @@ const MAX_FILTER_LENGTH = 2_000
 
 const QUOTED = /"(?:[^"\\]|\\.)*"/gs
 /** Some clients capitalize them. */
-const WORD = /(?<=\s)(?:true|false|null)(?=[\s)\]]|$)/gi
+const LITERAL = /(?<=\s)(?:true|false|null)(?=[\s)\]]|$)/gi
 /** `emails[type eq "work"].value eq "x"`, as Entra sends it: both conditions on the same value. */
 const PART = /\[([^[\]]*)\]\.([\w$-]+)\s+(pr\b|\w+\s+[^\s()[\]]+)/gi
 
@@ -19,7 +19,7 @@ export function readFilter(rule: string): Filter {
   const strings: string[] = []
   const bare = rule
     .replaceAll(QUOTED, (quoted) => `"${strings.push(toText(quoted)) - 1}"`)
-    .replaceAll(WORD, (word) => word.toLowerCase())
+    .replaceAll(LITERAL, (literal) => literal.toLowerCase())
     .replaceAll(PART, "[($1) and $2 $3]")
   try {
     return withStrings(parse(bare), strings)

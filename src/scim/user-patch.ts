@@ -73,13 +73,18 @@ function applyAt(document: Document, path: string, op: Operation["op"], value: u
     return set(document, { attributes: USER_ATTRIBUTES, path: at, op, value })
   }
   if (rest === "")
-    return set(document, { attributes: USER_ATTRIBUTES, path: { name: ENTERPRISE_SCHEMA, ...WHOLE }, op, value })
+    return set(document, {
+      attributes: USER_ATTRIBUTES,
+      path: { name: ENTERPRISE_SCHEMA, ...COMPLETE_ATTRIBUTE },
+      op,
+      value,
+    })
   const inner = isObject(document[ENTERPRISE_SCHEMA]) ? document[ENTERPRISE_SCHEMA] : {}
   const attributes = ENTERPRISE_ATTRIBUTES
   return withValue(document, ENTERPRISE_SCHEMA, set(inner, { attributes, path: readPath(rest), op, value }))
 }
 
-const WHOLE = { filter: undefined, part: undefined }
+const COMPLETE_ATTRIBUTE = { filter: undefined, part: undefined }
 
 function withValue(document: Document, name: string, value: Value | undefined): Document {
   const { [name]: _, ...others } = document
@@ -112,7 +117,7 @@ function set(
     return withValue(
       document,
       name,
-      set(inner, { attributes: attribute.parts ?? [], path: { name: path.part, ...WHOLE }, op, value }),
+      set(inner, { attributes: attribute.parts ?? [], path: { name: path.part, ...COMPLETE_ATTRIBUTE }, op, value }),
     )
   }
   if (op === "remove" && attribute.required) throw invalid("mutability", `${name}: is required, and cannot be removed.`)
@@ -153,7 +158,8 @@ function setItems(
   const parts = attribute.parts ?? []
   const isChosen = filter ? matcher(filter) : () => true
   const change = (item: Document): Document => {
-    if (part !== undefined) return set(item, { attributes: parts, path: { name: part, ...WHOLE }, op, value })
+    if (part !== undefined)
+      return set(item, { attributes: parts, path: { name: part, ...COMPLETE_ATTRIBUTE }, op, value })
     const read = readValue({ ...attribute, multiValued: false }, value, attribute.name)
     return isObject(read) ? { ...item, ...read } : item
   }

@@ -62,12 +62,12 @@ export const users: Verbs = {
   },
   async replace(request) {
     const body = await request.body(MAX_BODY_BYTES)
-    return change(request, (row) => readUser(body, { wasActive: row.active === 1, isGiven: true }))
+    return change(request, (row) => readUser(body, { wasActive: row.active === 1, isSet: true }))
   },
   async patch(request, operations) {
     return change(request, (row) => {
       const patched = patchUser(JSON.parse(row.attributes) as Document, operations)
-      return readUser(patched, { wasActive: row.active === 1, isGiven: "active" in patched })
+      return readUser(patched, { wasActive: row.active === 1, isSet: "active" in patched })
     })
   },
   async remove(request) {

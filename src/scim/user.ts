@@ -21,7 +21,7 @@ const string = (value: unknown): string | null => (typeof value === "string" && 
  */
 export function readUser(
   body: Record<string, unknown>,
-  { wasActive, isGiven }: { wasActive: boolean; isGiven: boolean } = { wasActive: true, isGiven: true },
+  { wasActive, isSet }: { wasActive: boolean; isSet: boolean } = { wasActive: true, isSet: true },
 ): UserFields {
   const document = readDocument(USER_ATTRIBUTES, body)
   const userName = string(document["userName"])
@@ -35,7 +35,7 @@ export function readUser(
     email: emailOf(document, userName),
     first_name: string(name["givenName"]),
     last_name: string(name["familyName"]),
-    attributes: JSON.stringify(isGiven ? { ...document, active } : document),
+    attributes: JSON.stringify(isSet ? { ...document, active } : document),
   }
 }
 

@@ -26,7 +26,7 @@ type Sums = Omit<UsageRow, "at" | Dimension>
 type Format = "number" | "currency" | "percent" | "latency" | "throughput"
 type MetricDefinition = { label: string; format: Format; isRate?: true; compute: (sums: Sums) => number }
 
-const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole)
+const share = (part: number, total: number) => (total === 0 ? 0 : part / total)
 
 const METRICS = {
   requests: { label: "Requests", format: "number", compute: (s) => s.requests },

@@ -88,18 +88,18 @@ export async function readDays(
   const oldest = today - retentionDays * DAY_MS
   const startOfDay = (ms: number) => ms - (ms % DAY_MS)
   const isPart = (ms: number) => ms % DAY_MS !== 0 && startOfDay(ms) >= oldest
-  const firstWhole = isPart(query.from) ? startOfDay(query.from) + DAY_MS : startOfDay(query.from)
-  const lastWhole = Math.min(today, isPart(query.to) ? startOfDay(query.to) : Math.ceil(query.to / DAY_MS) * DAY_MS)
+  const firstDay = isPart(query.from) ? startOfDay(query.from) + DAY_MS : startOfDay(query.from)
+  const endDay = Math.min(today, isPart(query.to) ? startOfDay(query.to) : Math.ceil(query.to / DAY_MS) * DAY_MS)
   // Before and after the complete days; one part if there is no complete day.
   const parts =
-    firstWhole >= lastWhole
+    firstDay >= endDay
       ? [{ from: query.from, to: query.to }]
       : [
-          { from: query.from, to: firstWhole },
-          { from: lastWhole, to: query.to },
+          { from: query.from, to: firstDay },
+          { from: endDay, to: query.to },
         ]
   const statements = [
-    ...(firstWhole < lastWhole ? [daysStatement(db, { ...query, from: firstWhole, to: lastWhole })] : []),
+    ...(firstDay < endDay ? [daysStatement(db, { ...query, from: firstDay, to: endDay })] : []),
     ...parts.filter(({ from, to }) => from < to).map((part) => bucketsStatement(db, { ...query, ...part }, DAY_MS)),
   ]
   const batches = statements.length === 0 ? [] : await db.batch<UsageRow>(statements)

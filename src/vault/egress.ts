@@ -87,8 +87,8 @@ function release({ headers }: Outgoing, bound: readonly ReleasedSecret[]): Egres
     }
     const swapped = swap(text, (value) => value)
     if (swapped !== text && !FITS_A_HEADER.test(swapped)) {
-      const [unfit = ""] = bound.filter(({ value }) => !FITS_A_HEADER.test(value)).map((secret) => secret.name)
-      return reject(`The secret ${unfit} cannot be a header: it must be printable ASCII on one line.`)
+      const [invalid = ""] = bound.filter(({ value }) => !FITS_A_HEADER.test(value)).map((secret) => secret.name)
+      return reject(`The secret ${invalid} cannot be a header: it must be printable ASCII on one line.`)
     }
     sent.push([name, swapped])
   }

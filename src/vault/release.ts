@@ -3,14 +3,14 @@ import { openSigningKey } from "../secrets/data-key.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
 import { secretAad, placeholderOf, type ReleasedSecret, toHosts } from "./secret.ts"
-import { findGivenSecrets, type SealedSecret } from "./store.ts"
+import { findInternSecrets, type SealedSecret } from "./store.ts"
 
 /**
  * Decrypted secrets of an intern by name, only for egress to their hosts. Omits secrets without hosts, and logs and
  * omits those that cannot be decrypted.
  */
 export async function releaseSecrets(env: Env, internId: string): Promise<ReleasedSecret[]> {
-  return openSecrets(env, await findGivenSecrets(env.DB, internId))
+  return openSecrets(env, await findInternSecrets(env.DB, internId))
 }
 
 /** Decrypts rows that were already read. */

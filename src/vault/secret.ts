@@ -13,10 +13,10 @@ export type Vault = { organizationId: string; workspaceId: string; vaultId: stri
 export type SecretSummaryRow = Pick<SecretRow, "name" | "hosts" | "fingerprint" | "createdAt">
 
 /** A secret as agent hosts see it. */
-export type GivenSecret = { name: string; hosts: string[]; placeholder: string }
+export type VisibleSecret = { name: string; hosts: string[]; placeholder: string }
 
 /** A secret with its value, only for the egress inside the gateway. */
-export type ReleasedSecret = GivenSecret & { value: string }
+export type ReleasedSecret = VisibleSecret & { value: string }
 
 export function workspaceVault(scope: { organizationId: string; workspaceId: string }): Vault {
   const { organizationId, workspaceId } = scope

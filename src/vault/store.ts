@@ -182,7 +182,7 @@ export type SealedSecret = SecretRow & Pick<WrappedKey, "masterId" | "wrapped">
 const SECRET_COLUMNS = columnList(vaultSecrets, "s")
 
 /** Secrets of an intern by name: of its own vault, and those of the attached vault with other names. */
-export function givenSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
+export function internSecretsStatement(db: D1Database, internId: string): D1PreparedStatement {
   return db
     .prepare(
       `SELECT ${SECRET_COLUMNS}, d.master_id, d.wrapped
@@ -204,7 +204,7 @@ export function toSealedSecret(stored: StoredRow): SealedSecret {
   return readColumns({ ...getTableColumns(vaultSecrets), ...sealing }, stored)
 }
 
-export async function findGivenSecrets(db: D1Database, internId: string): Promise<SealedSecret[]> {
-  const { results } = await givenSecretsStatement(db, internId).all<StoredRow>()
+export async function findInternSecrets(db: D1Database, internId: string): Promise<SealedSecret[]> {
+  const { results } = await internSecretsStatement(db, internId).all<StoredRow>()
   return results.map(toSealedSecret)
 }

@@ -33,7 +33,7 @@ describe("requests on free models", () => {
       if ("count" in taken) ({ count } = taken)
     }
     expect(made).toEqual(["ok", "ok", "ok", "minute", "ok", "ok", "day"])
-    expect(take(count, NOON)).toEqual({ refusal: { limit: 5, window: "day", resetAt: Date.UTC(2026, 10, 22) } })
+    expect(take(count, NOON)).toEqual({ rejection: { limit: 5, window: "day", resetAt: Date.UTC(2026, 10, 22) } })
     expect("count" in take(count, Date.UTC(2026, 10, 22))).toBe(true)
   })
 

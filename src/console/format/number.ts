@@ -5,8 +5,8 @@ export const hasExactAmounts = signal(false)
 
 /** `12,345.678`. Without Intl, whose first formatter takes longer than all numbers of a page. */
 function grouped(digits: string): string {
-  const [whole = "", fraction] = digits.split(".")
-  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ",")
+  const [integer = "", fraction] = digits.split(".")
+  const text = integer.replace(/\B(?=(?:\d{3})+$)/g, ",")
   return fraction === undefined ? text : `${text}.${fraction}`
 }
 
@@ -66,8 +66,8 @@ export function pricePerMillion(perToken: string | number): string {
 
 /** Converts USD per million tokens, with at most six decimals, to USD per token: exact, since prices are money. */
 export function perToken(perMillion: string): string {
-  const [whole = "", fraction = ""] = perMillion.split(".")
-  const digits = (BigInt(whole || "0") * 1_000_000n + BigInt(fraction.padEnd(6, "0"))).toString().padStart(13, "0")
+  const [integer = "", fraction = ""] = perMillion.split(".")
+  const digits = (BigInt(integer || "0") * 1_000_000n + BigInt(fraction.padEnd(6, "0"))).toString().padStart(13, "0")
   const decimals = digits.slice(-12).replace(/0+$/, "")
   return decimals === "" ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${decimals}`
 }

@@ -44,7 +44,7 @@ function enter(next: Session): void {
   sessionError.value = undefined
 }
 
-function leave(): void {
+function endSession(): void {
   reset()
   session.value = null
   hasEnded.value = false
@@ -87,7 +87,7 @@ export async function signOut(): Promise<void> {
     toast("bad", `You are still signed in. ${ApiError.fromThrown(thrown).message}`)
     return
   }
-  leave()
+  endSession()
   informOtherTabs(SIGNED_OUT)
 }
 
@@ -103,7 +103,7 @@ function informOtherTabs(user: string): void {
 addEventListener("storage", ({ key, newValue: user }) => {
   if (key !== LATEST || user === null) return
   const current = session.peek()
-  if (user === SIGNED_OUT) leave()
+  if (user === SIGNED_OUT) endSession()
   else if (!current || hasEnded.peek() || identityOf(current) !== user) void loadSession()
 })
 

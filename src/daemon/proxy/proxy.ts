@@ -8,7 +8,7 @@ import { TLSSocket } from "node:tls"
 import { isSame } from "../../support/encoding.ts"
 import { boundTo, isPublicTarget } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
-import type { GivenSecret } from "../../vault/secret.ts"
+import type { VisibleSecret } from "../../vault/secret.ts"
 import type { Authority } from "./authority.ts"
 import { type Connect, open, AddressError } from "./connect.ts"
 import type { Egress } from "./egress.ts"
@@ -19,7 +19,7 @@ import { respond, rejectConnect } from "./replies.ts"
 export type ProxyDeps = {
   authority: Authority
   /** The current secrets, whose hosts are intercepted. */
-  secrets: () => readonly Pick<GivenSecret, "hosts">[]
+  secrets: () => readonly Pick<VisibleSecret, "hosts">[]
   egress: Egress
   /** Called if the gateway has no secret for an intercepted host. */
   onUnbound: () => void

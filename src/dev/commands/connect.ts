@@ -65,7 +65,7 @@ function keyOf(input: CommandInput): string {
     if (input.values["insecure-key"] === true) return argument
     throw new Failure("--key shows the key to other users of this machine. Use --key-file, or add --insecure-key.", 2)
   }
-  if (file === undefined) return input.api.callerKey
+  if (file === undefined) return input.api.clientKey
   const key = readKey(file).trim()
   if (key === "" || /\s/.test(key)) throw new Failure(`${file} must contain only one API key.`, 2)
   return key

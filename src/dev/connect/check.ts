@@ -34,7 +34,7 @@ export async function modelsOf(api: Api, key: string): Promise<string[]> {
 
 /** Checks what the API key may do. `streamModel`: requests a short stream from it. */
 export async function checkKey(api: Api, streamModel: string | undefined): Promise<Check[]> {
-  const key = await attempt(() => Promise.resolve(api.callerKey))
+  const key = await attempt(() => Promise.resolve(api.clientKey))
   if (key instanceof Failure) return [absent("key", key.message)]
   type Key = { data: { label: string; limit_remaining: number | null } }
   const found = await attempt(() => api.with<Key>(key, "GET", "/key"))

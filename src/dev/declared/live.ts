@@ -184,13 +184,13 @@ async function listAll(api: Api, path: string): Promise<Json[]> {
 async function listPages(
   api: Api,
   path: string,
-  who: "manager" | "operator" = "manager",
+  role: "manager" | "operator" = "manager",
 ): Promise<{ rows: Json[]; first: Json }> {
   const rows: Json[] = []
   let first: Json | undefined
   for (;;) {
     const query = `${path}limit=${PAGE}&offset=${rows.length}`
-    const page = await api.as<Json & { data: Json[]; total_count: number }>(who, "GET", query)
+    const page = await api.as<Json & { data: Json[]; total_count: number }>(role, "GET", query)
     first ??= page
     rows.push(...page.data)
     if (page.data.length === 0 || rows.length >= page.total_count) return { rows, first }

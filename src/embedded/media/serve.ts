@@ -1,7 +1,7 @@
 import type { Json } from "../../support/json.ts"
 import { readJson, toRecord } from "../chat-request.ts"
 import { invalid, unknownModel } from "../statuses.ts"
-import { EMPTY_MP4, findOrder, newOrder } from "./video.ts"
+import { EMPTY_MP4, findVideoJob, newVideoJob } from "./video.ts"
 import { mediaModels, type MediaModel } from "./models.ts"
 import { toPicture } from "./image.ts"
 import { decide } from "./moderation.ts"
@@ -19,7 +19,7 @@ export const mediaRoutes: readonly (readonly [string, Serve])[] = [
   ["POST /v1/images/edits", edit],
   ["POST /v1/audio/transcriptions", transcribe],
   ["POST /v1/audio/translations", transcribe],
-  ["POST /v1/videos", inJson("video", (body) => Response.json(newOrder(body)))],
+  ["POST /v1/videos", inJson("video", (body) => Response.json(newVideoJob(body)))],
 ]
 
 const VIDEO_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/
@@ -28,7 +28,7 @@ const VIDEO_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/
 export function findVideo(pathname: string): Response | undefined {
   const [, id, content] = VIDEO_PATH.exec(pathname) ?? []
   if (id === undefined) return undefined
-  const order = findOrder(decodeURIComponent(id))
+  const order = findVideoJob(decodeURIComponent(id))
   if (!order) return invalid(404, `There is no video '${id}'.`, "id", "video_not_found")
   return content ? new Response(EMPTY_MP4, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
 }

@@ -3,16 +3,16 @@
 const ID = /^video_[0-9a-f-]{36}_(\d+)$/
 const DEFAULT_SECONDS = 4
 
-type Order = Record<string, unknown> & { id: string }
+type VideoJob = Record<string, unknown> & { id: string }
 
-export function newOrder(request: Record<string, unknown>): Order {
+export function newVideoJob(request: Record<string, unknown>): VideoJob {
   const duration = Number(request["duration"] ?? request["seconds"])
   const seconds = Number.isSafeInteger(duration) && duration > 0 ? duration : DEFAULT_SECONDS
   return { id: `video_${crypto.randomUUID()}_${seconds}`, ...common(seconds), status: "queued", progress: 0 }
 }
 
 /** The job of an id, which is complete at the first poll; undefined for an invalid id. */
-export function findOrder(id: string): Order | undefined {
+export function findVideoJob(id: string): VideoJob | undefined {
   const seconds = ID.exec(id)?.[1]
   return seconds === undefined ? undefined : { id, ...common(Number(seconds)), status: "completed", progress: 100 }
 }

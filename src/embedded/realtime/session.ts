@@ -87,8 +87,8 @@ export class ScriptedSession {
     this.#send("session.updated", { session: this.#described() })
   }
 
-  #create({ item: given, previous_item_id: after }: Json): void {
-    const item = isObject(given) ? given : {}
+  #create({ item: created, previous_item_id: after }: Json): void {
+    const item = isObject(created) ? created : {}
     const text = objectsOf(item["content"])
       .map((part) => part["text"])
       .filter((part) => typeof part === "string")

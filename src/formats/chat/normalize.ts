@@ -175,13 +175,13 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
     object: "chat.completion",
     created: toInteger(result["created"]) ?? defaults.created,
     model: defaults.model,
-    choices: choices.map((choice, index) => normalizeWholeChoice(choice, index)),
+    choices: choices.map((choice, index) => normalizeDocumentChoice(choice, index)),
     system_fingerprint: textOrNull(result["system_fingerprint"]),
     service_tier: textOrNull(result["service_tier"]),
   }
 }
 
-function normalizeWholeChoice(choice: unknown, position: number): unknown {
+function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
   const message = isObject(choice["message"]) ? choice["message"] : {}

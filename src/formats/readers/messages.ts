@@ -101,8 +101,8 @@ function readText(meter: ResponseMeter, text: unknown, index: unknown): void {
 function keepToolUse(transcript: Transcript, block: Json, key: string): void {
   const { type, id, name, input, partial_json: part } = block
   const isStart = type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use"
-  const isWhole = isObject(input) && Object.keys(input).length > 0
-  if (isStart) appendToolCall(transcript, key, { id, name, arguments: isWhole ? JSON.stringify(input) : "" })
+  const hasInput = isObject(input) && Object.keys(input).length > 0
+  if (isStart) appendToolCall(transcript, key, { id, name, arguments: hasInput ? JSON.stringify(input) : "" })
   else if (typeof part === "string") appendToolCall(transcript, key, { arguments: part })
 }
 

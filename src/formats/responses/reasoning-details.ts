@@ -52,8 +52,8 @@ export function toDetails(item: ReasoningItem): ReasoningDetail[] {
  */
 export function toEncryptedContent(item: ReasoningItem): string | null {
   const { encrypted_content: data, signature, format } = item
-  const isWhole = isGatewayBlob(data) || (signature == null && isResponsesFormat(format))
-  return isWhole ? (data ?? null) : encodeBlob(toDetails(item))
+  const isSelfContained = isGatewayBlob(data) || (signature == null && isResponsesFormat(format))
+  return isSelfContained ? (data ?? null) : encodeBlob(toDetails(item))
 }
 
 export function isResponsesFormat(format: string | null | undefined): boolean {

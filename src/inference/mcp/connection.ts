@@ -54,7 +54,7 @@ export async function connect(incoming: IncomingCall, slug: string, version?: st
     throw new GatewayError("internal", `The headers of the MCP server ${slug} cannot be decrypted. Send them again.`)
   const isStateless = version === STATELESS_VERSION
   const sealed = isStateless ? null : headers.get(SESSION_HEADER)
-  const holder = { server, caller }
+  const holder = { server, principal: caller }
   const sessionId = sealed === null ? undefined : await openSessionId(sealed, holder, masterKeysOf(env))
   if (sealed !== null && sessionId === undefined) throw sessionLost()
   const send: typeof fetch = (...one) => fetch(...one)

@@ -67,8 +67,8 @@ function oneWayOf(message: McpMessage, { isStateless }: Connection): McpMessage 
 }
 
 /** A notification or a response of the client: 202. */
-export async function respondOneWay(given: McpMessage, connection: Connection): Promise<Response> {
-  const message = oneWayOf(given, connection)
+export async function respondOneWay(received: McpMessage, connection: Connection): Promise<Response> {
+  const message = oneWayOf(received, connection)
   // A request of revision 2026-07-28 is cancelled by closing its response.
   if (connection.isStateless) return nothing()
   const deadline = newDeadline(connection)
@@ -104,9 +104,10 @@ export async function respondToRequest(
   try {
     const { running, first } = await opening
     const headers = await headersOf(running, connection)
-    const isWhole = isResponseTo(request, first)
-    if (mayCommit && (!isWhole || !accepted.json)) return streamed(request, opening, { connection, deadline, headers })
-    const response = isWhole ? first : ((await lastOf(running.messages)) ?? first)
+    const isResponse = isResponseTo(request, first)
+    if (mayCommit && (!isResponse || !accepted.json))
+      return streamed(request, opening, { connection, deadline, headers })
+    const response = isResponse ? first : ((await lastOf(running.messages)) ?? first)
     await running.messages.return()
     return Response.json(response, { headers, status: connection.isStateless ? statusOf(response) : 200 })
   } catch (thrown) {
@@ -195,7 +196,7 @@ async function headersOf({ sessionId, generationId }: RunningRequest, connection
   const { incoming, server } = connection
   // A server may repeat the id in every response; the client already has it.
   if (sessionId !== null && sessionId !== connection.upstream.sessionId) {
-    const holder = { server, caller: incoming.caller }
+    const holder = { server, principal: incoming.caller }
     const sealed = await sealSessionId(sessionId, holder, masterKeysOf(incoming.env))
     if (sealed !== undefined) headers.set("mcp-session-id", sealed)
   }

@@ -168,9 +168,9 @@ async function callServer(
 ): Promise<{ response: McpMessage; sessionId: string | null }> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(TIME_IS_OVER), connection.server.timeoutMs)
-  const leave = () => controller.abort()
-  if (client.aborted) leave()
-  client.addEventListener("abort", leave, { once: true })
+  const onDisconnect = () => controller.abort()
+  if (client.aborted) onDisconnect()
+  client.addEventListener("abort", onDisconnect, { once: true })
   const request: McpRequest = { jsonrpc: "2.0", id: crypto.randomUUID(), method, params }
   try {
     const { messages, sessionId } = await runRequest(request, connection, controller.signal)
@@ -182,7 +182,7 @@ async function callServer(
     return { response: { jsonrpc: "2.0", error: { message: thrown.message } }, sessionId: null }
   } finally {
     clearTimeout(timer)
-    client.removeEventListener("abort", leave)
+    client.removeEventListener("abort", onDisconnect)
   }
 }
 

@@ -80,7 +80,7 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
       promptEstimate: kind.promptEstimate,
       completionBound: ({ endpoint }) => endpoint.maxCompletionTokens ?? kind.completionBound ?? 0,
       choices: kind.pieces?.pictures ?? 1,
-      isWhole: true,
+      isIndivisible: true,
       isAssumed: () => false,
     },
     upstream: {

@@ -2,7 +2,7 @@ import type { Env } from "../../config/env.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { egressFetch } from "../../vault/egress-fetch.ts"
 import { egressDepsOf } from "../../vault/egress-deps.ts"
-import type { GivenSecret, ReleasedSecret } from "../../vault/secret.ts"
+import type { VisibleSecret, ReleasedSecret } from "../../vault/secret.ts"
 import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 import type { ShellFetch } from "./shell-fetch.ts"
@@ -10,7 +10,7 @@ import type { ShellFetch } from "./shell-fetch.ts"
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 
 /** Environment of the shell: the placeholder of each secret, under its name in capitals. */
-export function placeholdersOf(secrets: readonly GivenSecret[]): Record<string, string> {
+export function placeholdersOf(secrets: readonly VisibleSecret[]): Record<string, string> {
   return Object.fromEntries(secrets.map(({ name, placeholder }) => [name.toUpperCase(), placeholder]))
 }
 

@@ -14,9 +14,9 @@ export function readReply(question: Question, content: string): Reply {
   return question.kind === "permission" ? readOption(question, content.trim()) : readForm(question, content)
 }
 
-function readOption(question: Question & { kind: "permission" }, word: string): Reply {
-  if (word === "cancel") return { is: "cancel" }
-  const optionId = optionOf(question, word)
+function readOption(question: Question & { kind: "permission" }, kind: string): Reply {
+  if (kind === "cancel") return { is: "cancel" }
+  const optionId = optionOf(question, kind)
   if (optionId !== undefined) return { is: "option", optionId }
   throw internError("bad_request", `The answer must be one of ${[...kindsOf(question), "cancel"].join(", ")}.`)
 }
@@ -42,8 +42,8 @@ export function kindsOf({ options }: Question & { kind: "permission" }): string[
 
 function readForm({ fields }: Question & { kind: "elicitation" }, content: string): Reply {
   const { action, content: values } = record(parse(content))
-  const word = [content.trim(), action].find((one) => ACTIONS_WITHOUT_CONTENT.some((candidate) => candidate === one))
-  if (word !== undefined) return { is: "result", result: { action: word } }
+  const shortAction = [content.trim(), action].find((one) => ACTIONS_WITHOUT_CONTENT.some((known) => known === one))
+  if (shortAction !== undefined) return { is: "result", result: { action: shortAction } }
   if (action !== "accept") {
     throw internError("bad_request", 'The answer must be {"action": "accept", "content": {…}}, decline or cancel.')
   }

@@ -72,7 +72,7 @@ function commandOf(input: Json): string | undefined {
   for (const field of COMMAND_FIELDS) {
     const value = input[field]
     if (typeof value === "string") return value
-    const argv = list(value).filter((word) => typeof word === "string")
+    const argv = list(value).filter((argument) => typeof argument === "string")
     if (argv.length > 0) return argv.join(" ")
   }
   return undefined
@@ -93,7 +93,7 @@ function diffsOf(call: Json, input: Json): Diff[] {
 }
 
 function isComplete({ before, after }: Diff): boolean {
-  return [before ?? "", after].every((whole) => whole.length <= MAX_DETAIL_LENGTH)
+  return [before ?? "", after].every((text) => text.length <= MAX_DETAIL_LENGTH)
 }
 
 function sentDiffs(call: Json): Diff[] {

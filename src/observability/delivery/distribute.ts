@@ -44,10 +44,10 @@ export async function distributeCalls(message: Calls, env: Env, now: number): Pr
   const { organizationId, workspaceId, generationIds } = message
   const receivers = await listReceivers(env.DB, organizationId, workspaceId)
   const turnIds = generationIds.filter(isTurnId)
-  const givenCallIds = generationIds.filter((id) => !isTurnId(id))
-  const unconfirmed = await unconfirmedBroadcasts(env, organizationId, givenCallIds)
+  const allCallIds = generationIds.filter((id) => !isTurnId(id))
+  const unconfirmed = await unconfirmedBroadcasts(env, organizationId, allCallIds)
   // A queue delivers at least once: the content of calls that were sorted before is gone.
-  const callIds = message.isKept ? givenCallIds.filter((id) => unconfirmed.has(id)) : givenCallIds
+  const callIds = message.isKept ? allCallIds.filter((id) => unconfirmed.has(id)) : allCallIds
   if (callIds.length + turnIds.length === 0) return DONE
   const sorted = await distributeTo(receivers, { organizationId, turnIds, callIds, unconfirmed, env, now })
   if (!sorted) return { waitMs: RECHECK_MS }

@@ -42,6 +42,6 @@ function keyOf({ pathTemplate, prefix }: ConfigOf<"s3">, id: string, now: number
     day: at.slice(8, 10),
     hour: at.slice(11, 13),
   }
-  const folder = pathTemplate.replace(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole)
+  const folder = pathTemplate.replace(/\{(\w+)\}/g, (placeholder, name: string) => parts[name] ?? placeholder)
   return `${folder}/${id}.ndjson`.replace(/\/{2,}/g, "/").replace(/^\//, "")
 }

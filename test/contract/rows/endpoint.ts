@@ -147,7 +147,10 @@ export const endpointRows = [
       "404 for an intern that the key does not see.",
       "A body is at most 1048576 bytes of JSON.",
     ],
-    [testsIn("contract/programme.worker.test.ts")("$method $path is 404"), "The route is for the interns programme."],
+    [
+      testsIn("contract/interns-access.worker.test.ts")("$method $path is 404"),
+      "The route is for the interns programme.",
+    ],
   ),
   ...rowsOf(
     "PATCH /interns/{internId}",

@@ -117,7 +117,7 @@ export const eventRows = [
       "403: the creator of the key left the organization.",
     ],
     [
-      testsIn("contract/programme.worker.test.ts")("$method $path is 404"),
+      testsIn("contract/interns-access.worker.test.ts")("$method $path is 404"),
       "404: any intern or vault route outside the programme or the scope of the key.",
     ],
     [

@@ -17,9 +17,9 @@ const READ_BYTES = 8 * 1024 * 1024
 type Line = { custom_id?: unknown; url?: unknown; body?: { model?: unknown } | null }
 
 export async function inspect(file: File): Promise<Input> {
-  const isWhole = file.size <= READ_BYTES
+  const isComplete = file.size <= READ_BYTES
   const text = await file.slice(0, READ_BYTES).text()
-  const lines = text.split("\n").slice(0, isWhole ? undefined : -1)
+  const lines = text.split("\n").slice(0, isComplete ? undefined : -1)
   const filled = lines.map((line, at) => ({ text: line.trim(), number: at + 1 })).filter((line) => line.text !== "")
   const models = new Set<string>()
   let endpoint: string | undefined
@@ -32,7 +32,7 @@ export async function inspect(file: File): Promise<Input> {
     const model = parsed?.body?.model
     if (typeof model === "string") models.add(model)
   }
-  const requests = isWhole ? filled.length : undefined
+  const requests = isComplete ? filled.length : undefined
   if (filled.length === 0) fault ??= "The file has no request."
   if ((requests ?? 0) > MAX_REQUESTS) fault ??= "A batch has at most 50,000 requests. Split the file."
   return { file, endpoint, models: [...models], requests, fault }

@@ -84,7 +84,7 @@ export function useCalls(path: string, { isHeld }: { isHeld: boolean }): Calls {
   const shown = useRef<readonly Call[]>([])
   shown.current = merge(waiting, rows)
   const onNewCalls = (page: CallPage) => {
-    if (leavesGap(page, shown.current)) setGap(true)
+    if (missesCalls(page, shown.current)) setGap(true)
     setWaiting((before) => merge(page.data, before))
   }
   useNewCalls(path, onNewCalls, setConnected)
@@ -119,7 +119,7 @@ function merge(calls: readonly Call[], rows: readonly Call[]): readonly Call[] {
 }
 
 /** After a lost connection there may be more new calls than a page has: the list would miss those in between. */
-export function leavesGap(
+export function missesCalls(
   page: { data: readonly Pick<Call, "id">[]; has_more: boolean },
   rows: readonly Pick<Call, "id">[],
 ): boolean {

@@ -35,7 +35,7 @@ export class Conversation {
   async send(text: string): Promise<void> {
     const { session } = this.chat.peek()
     const content = { messages: [{ role: "user", content: text }], ...(session !== null && { session_id: session }) }
-    const { isSent, message } = await this.#say(text, content)
+    const { isSent, message } = await this.#sendPrompt(text, content)
     if (isSent) return
     this.#remove(message)
     if (this.draft.peek() === "") this.draft.value = text
@@ -43,7 +43,7 @@ export class Conversation {
 
   /** A question whose answer does not reach the intern stays open. */
   async answer(pending: Pending, label: string, body: Record<string, unknown>): Promise<void> {
-    const { isSent, message } = await this.#say(label, body)
+    const { isSent, message } = await this.#sendPrompt(label, body)
     if (isSent) return
     this.#remove(message)
     this.update((chat) => ({ ...chat, pending: chat.pending ?? pending }))
@@ -54,7 +54,7 @@ export class Conversation {
     this.update((chat) => (chat.pending?.id === id ? { ...chat, pending: null, error: error ?? chat.error } : chat))
   }
 
-  async #say(text: string, body: Record<string, unknown>): Promise<{ isSent: boolean; message: Message }> {
+  async #sendPrompt(text: string, body: Record<string, unknown>): Promise<{ isSent: boolean; message: Message }> {
     const message: Message = { id: nextId(), role: "user", text, reasoning: "", steps: [] }
     this.update((chat) => ({ ...chat, messages: [...chat.messages, message] }))
     this.#abort = new AbortController()

@@ -16,7 +16,7 @@ import { Empty, Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { Activity } from "./activity.tsx"
-import { FileField, type GivenFile } from "./file-field.tsx"
+import { FileField, type EncodedFile } from "./file-field.tsx"
 import { InternStatus } from "./status.tsx"
 
 export default function InternsPage() {
@@ -151,7 +151,7 @@ function NewIntern({ onClose }: { onClose: () => void }) {
   const [host, setHost] = useState("embedded")
   const [model, setModel] = useState("")
   const [instructions, setInstructions] = useState("")
-  const [files, setFiles] = useState<Promise<GivenFile[]>>()
+  const [files, setFiles] = useState<Promise<EncodedFile[]>>()
   const [fault, setFault] = useState<string>()
   const [busy, setBusy] = useState(false)
   const create = async (event: Event) => {

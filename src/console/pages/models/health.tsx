@@ -50,8 +50,8 @@ export function useMeasured(
 
 /** The scope of the measurement. */
 export function measuredOn(): string {
-  const whose = session.value?.kind === "management" ? "this workspace" : "this key"
-  return `Measured on the calls of ${whose} in the last 24 hours.`
+  const scope = session.value?.kind === "management" ? "this workspace" : "this key"
+  return `Measured on the calls of ${scope} in the last 24 hours.`
 }
 
 export function SuccessRate({ health }: { health: Health | undefined }) {

@@ -56,7 +56,7 @@ const listOf = (text: string) =>
     .filter(Boolean)
 
 /** A field of the request, unless it is empty. */
-function given(name: string, value: unknown): Json {
+function definedField(name: string, value: unknown): Json {
   return value === "" || value === undefined || (Array.isArray(value) && value.length === 0) ? {} : { [name]: value }
 }
 
@@ -86,26 +86,26 @@ function messagesOfTurn({ text, images, run }: Turn, index: number, all: readonl
     tool_call_id: id,
     content: "Not run: sent from the console.",
   }))
-  return [user, { role: "assistant", content: value.text, ...given("tool_calls", calls) }, ...results]
+  return [user, { role: "assistant", content: value.text, ...definedField("tool_calls", calls) }, ...results]
 }
 
 /** The body of the call: the same for the console and for the code that it shows. */
 export function bodyOf(model: string, settings: Settings, messages: readonly Json[]): Json {
   const { only, sort, zdr } = settings
-  const provider = { ...given("only", listOf(only)), ...given("sort", sort), ...(zdr && { zdr }) }
+  const provider = { ...definedField("only", listOf(only)), ...definedField("sort", sort), ...(zdr && { zdr }) }
   const schema = parse(settings.schema)
   return {
     model,
-    ...given("models", listOf(settings.fallbacks)),
+    ...definedField("models", listOf(settings.fallbacks)),
     messages,
-    ...given("preset", settings.preset),
-    ...given("temperature", numberOf(settings.temperature)),
-    ...given("top_p", numberOf(settings.topP)),
-    ...given("max_tokens", numberOf(settings.maxTokens)),
-    ...given("seed", numberOf(settings.seed)),
-    ...given("stop", listOf(settings.stop)),
+    ...definedField("preset", settings.preset),
+    ...definedField("temperature", numberOf(settings.temperature)),
+    ...definedField("top_p", numberOf(settings.topP)),
+    ...definedField("max_tokens", numberOf(settings.maxTokens)),
+    ...definedField("seed", numberOf(settings.seed)),
+    ...definedField("stop", listOf(settings.stop)),
     ...(settings.effort !== "" && { reasoning: { effort: settings.effort } }),
-    ...given("tools", settings.tools === "" ? undefined : parse(settings.tools)),
+    ...definedField("tools", settings.tools === "" ? undefined : parse(settings.tools)),
     ...(isObject(schema) && {
       response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } },
     }),

@@ -53,10 +53,10 @@ function Figures({ run }: { run: Run }) {
   )
 }
 
-type Station = { id: string; label: string; tone: Tone; facts: [string, string][] }
+type Step = { id: string; label: string; tone: Tone; facts: [string, string][] }
 
 /** The route of the call from routing metadata; each stage opens its details. */
-function stationsOf(run: Run): Station[] {
+function stepsOf(run: Run): Step[] {
   const { metadata, error, status } = run
   if (!metadata) {
     if (error)
@@ -72,7 +72,7 @@ function stationsOf(run: Run): Station[] {
       },
     ]
   }
-  const stages = metadata.pipeline.map((stage, index): Station => ({
+  const stages = metadata.pipeline.map((stage, index): Step => ({
     id: `stage ${index}`,
     label: stage.type.replaceAll("_", " "),
     tone: "good",
@@ -82,7 +82,7 @@ function stationsOf(run: Run): Station[] {
     ],
   }))
   const { endpoints, attempts } = metadata
-  const plan: Station = {
+  const plan: Step = {
     id: "plan",
     label: `plan ${count(endpoints.total)} ${endpoints.total === 1 ? "target" : "targets"}`,
     tone: endpoints.total > 0 ? "good" : "bad",
@@ -95,7 +95,7 @@ function stationsOf(run: Run): Station[] {
       ]),
     ],
   }
-  const tried = attempts.map((attempt, index): Station => {
+  const tried = attempts.map((attempt, index): Step => {
     const isOk = attempt.status === 200 && !(error && index === attempts.length - 1)
     const timing = run.timing.find(({ name }) => name === `provider-${index + 1}`)
     return {
@@ -113,11 +113,11 @@ function stationsOf(run: Run): Station[] {
       ],
     }
   })
-  return [...stages, plan, ...(attempts.length > 0 ? holdStation(run) : []), ...tried, ...lastStations(run)]
+  return [...stages, plan, ...(attempts.length > 0 ? holdSteps(run) : []), ...tried, ...lastSteps(run)]
 }
 
 /** The hold and the limits that it was under. */
-function holdStation({ held, limits = [] }: Run): Station[] {
+function holdSteps({ held, limits = [] }: Run): Step[] {
   if (held === null) return []
   const facts = limits.map((limit): [string, string] => [
     nameOfLimit(limit),
@@ -126,14 +126,14 @@ function holdStation({ held, limits = [] }: Run): Station[] {
   return [{ id: "hold", label: "hold", tone: "good", facts: [["Held", exactUsd(held)], ...facts] }]
 }
 
-function lastStations({ status, error, cost, finishReason, isEstimated, metadata }: Run): Station[] {
-  const relay: Station = {
+function lastSteps({ status, error, cost, finishReason, isEstimated, metadata }: Run): Step[] {
+  const relay: Step = {
     id: "relay",
     label: "relay",
     tone: error ? "bad" : status === "stopped" ? "off" : "good",
     facts: error ? [["Error", error.message]] : [["Finish reason", finishReason ?? "none"]],
   }
-  const settle: Station = {
+  const settle: Step = {
     id: "settle",
     label: "settle",
     tone: status === "streaming" ? "busy" : "good",
@@ -149,14 +149,14 @@ function lastStations({ status, error, cost, finishReason, isEstimated, metadata
 
 function CallPath({ run }: { run: Run }) {
   const [open, setOpen] = useState<string | null>(null)
-  const stations = stationsOf(run)
-  const shown = stations.find(({ id }) => id === open)
+  const steps = stepsOf(run)
+  const shown = steps.find(({ id }) => id === open)
   const facts = useRef<HTMLDListElement>(null)
   useEffect(() => facts.current?.scrollIntoView({ block: "nearest" }), [open])
   return (
     <>
       <ol class="path" aria-label="Path of the call">
-        {stations.map(({ id, label, tone }) => (
+        {steps.map(({ id, label, tone }) => (
           <li key={id}>
             <button type="button" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)}>
               <Status tone={tone}>{label}</Status>

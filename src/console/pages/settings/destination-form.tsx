@@ -39,7 +39,7 @@ function configOf(draft: Readonly<Record<string, string>>, headers: string, befo
   return { ...Object.fromEntries(sent), ...(differs && { headers: parsed }) }
 }
 
-const isGiven = ({ isOptional, isSecret }: ConfigField, value: string, isKnown: boolean): boolean =>
+const isFilled = ({ isOptional, isSecret }: ConfigField, value: string, isKnown: boolean): boolean =>
   isOptional === true || (isSecret === true && isKnown) || value.trim() !== ""
 
 /** Creates or changes a destination. */
@@ -57,7 +57,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
   const [busy, setBusy] = useState(false)
   const title = destination ? `Change ${destination.name ?? destination.type}` : "New destination"
   const isComplete =
-    name.trim() !== "" && fields.every((field) => isGiven(field, draft[field.name] ?? "", destination !== undefined))
+    name.trim() !== "" && fields.every((field) => isFilled(field, draft[field.name] ?? "", destination !== undefined))
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)

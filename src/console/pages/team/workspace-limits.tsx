@@ -27,8 +27,8 @@ const inputOf = (workspace: Workspace): Input => ({
 })
 
 function faultOf(value: string, max: number): string | undefined {
-  const isWhole = /^[1-9]\d*$/.test(value) && Number(value) <= max
-  return value === "" || isWhole ? undefined : `must be a whole number from 1 to ${max}`
+  const isValid = /^[1-9]\d*$/.test(value) && Number(value) <= max
+  return value === "" || isValid ? undefined : `must be a whole number from 1 to ${max}`
 }
 
 function toBody({ models, ...numbers }: Input) {

@@ -17,7 +17,7 @@ export function emitNext(turn: Turn, isEnd: boolean): void {
     if (!draft || (!isEnd && !isNamed(draft, isLast))) return
     if (!state.isBegun) begin(turn, draft)
     emitPending(turn)
-    if (!isEnd && (isLast || !isWhole(draft))) return
+    if (!isEnd && (isLast || !isComplete(draft))) return
     stop(turn, draft)
   }
 }
@@ -29,7 +29,7 @@ function isNamed(draft: Draft, isLast: boolean): boolean {
   return draft.kind !== "call" || (draft.name !== "" && (draft.arguments !== "" || !isLast))
 }
 
-function isWhole(draft: Draft): boolean {
+function isComplete(draft: Draft): boolean {
   return draft.kind !== "call" || isCompleteObject(draft.arguments)
 }
 

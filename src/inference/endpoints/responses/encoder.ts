@@ -40,7 +40,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
     document(result, reported, charge, earlier) {
       const metadata = metadataOf(reported)
       if (reported.reader.name === "responses")
-        return new NativeResponse(request, facts, 0).whole(result, { charge, metadata })
+        return new NativeResponse(request, facts, 0).document(result, { charge, metadata })
       const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
       const normal = { ...normalizeResult(result, defaultsOf(call)), usage }
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }

@@ -63,7 +63,7 @@ export class NativeResponse {
     return [
       this.#event(
         TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed",
-        this.whole(response, closing),
+        this.document(response, closing),
       ),
     ]
   }
@@ -81,7 +81,7 @@ export class NativeResponse {
     return [this.#event("response.failed", failed)]
   }
 
-  whole(response: Json, { charge, metadata }: Closing): Json {
+  document(response: Json, { charge, metadata }: Closing): Json {
     const result = this.#rewrite(response)
     return { ...result, usage: usageAsCharged(charge, result["usage"]), ...metadata }
   }

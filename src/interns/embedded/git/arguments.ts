@@ -27,12 +27,12 @@ export function parseArguments(
   const split = args.indexOf("--")
   const rest = expand(split === -1 ? args : args.slice(0, split), values)
   for (let at = 0; at < rest.length; at++) {
-    const word = rest[at] ?? ""
-    if (!word.startsWith("-") || word === "-") {
-      names.push(word)
+    const argument = rest[at] ?? ""
+    if (!argument.startsWith("-") || argument === "-") {
+      names.push(argument)
       continue
     }
-    const [name = "", inline] = word.split(/=(.*)/s)
+    const [name = "", inline] = argument.split(/=(.*)/s)
     if (values.includes(name)) {
       const value = inline ?? rest[++at]
       if (value === undefined) throw new GitError(`error: option \`${name}' requires a value`, 129)
@@ -50,9 +50,9 @@ export function parseArguments(
 
 /** `-am` is `-a -m`; `-n5` is `-n 5`. */
 function expand(args: readonly string[], values: readonly string[]): string[] {
-  return args.flatMap((word) => {
-    if (!/^-[A-Za-z]./.test(word)) return [word]
-    const [letters, out] = [word.slice(1), [] as string[]]
+  return args.flatMap((argument) => {
+    if (!/^-[A-Za-z]./.test(argument)) return [argument]
+    const [letters, out] = [argument.slice(1), [] as string[]]
     for (let at = 0; at < letters.length; at++) {
       out.push(`-${letters[at]}`)
       if (values.includes(`-${letters[at]}`) && at + 1 < letters.length) return [...out, letters.slice(at + 1)]

@@ -127,13 +127,13 @@ export async function reset(repository: Repository, args: readonly string[]): Pr
 export async function merge(repository: Repository, args: readonly string[]): Promise<string> {
   const { names, has } = parseArguments(args, ["--ff-only", "--no-ff"], ["-m"])
   const { fs, dir } = repository
-  const theirs = names[0]
-  if (theirs === undefined) throw new GitError("fatal: name what to merge", 128)
+  const incoming = names[0]
+  if (incoming === undefined) throw new GitError("fatal: name what to merge", 128)
   const author = await authorOf(repository, "AUTHOR")
   const done = await git.merge({
     fs,
     dir,
-    theirs,
+    theirs: incoming,
     author,
     fastForwardOnly: has("--ff-only"),
     fastForward: !has("--no-ff"),

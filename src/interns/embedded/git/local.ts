@@ -117,7 +117,7 @@ export async function commit(repository: Repository, args: readonly string[]): P
 }
 
 export async function log(repository: Repository, args: readonly string[]): Promise<string> {
-  const plain = args.map((word) => (/^-\d+$/.test(word) ? `--max-count=${word.slice(1)}` : word))
+  const plain = args.map((argument) => (/^-\d+$/.test(argument) ? `--max-count=${argument.slice(1)}` : argument))
   const { names, has, value } = parseArguments(plain, ["--oneline", "--stat"], ["-n", "--max-count"])
   const { fs, dir } = repository
   const ref = await resolve(repository, names[0] ?? "HEAD")

@@ -35,7 +35,7 @@ export function readContent(source: string): Content {
       if (code === 47) name = source.slice(start + 1, at)
       continue
     }
-    at = isDelimiter(code) ? at + 1 : Math.max(at + 1, wordEnd(source, at))
+    at = isDelimiter(code) ? at + 1 : Math.max(at + 1, operatorEnd(source, at))
     const operator = source.slice(start, at)
     if (operator === "BI") at = imageEnd(source, at)
     // Excess `Q` and `q` operators only cost work.
@@ -82,7 +82,7 @@ function operandEnd(source: string, from: number): number {
 }
 
 /** Operators consist of letters, `'`, `"` and `*`. */
-function wordEnd(source: string, from: number): number {
+function operatorEnd(source: string, from: number): number {
   const end = atomEnd(source, from)
   return end > from ? end : from + 1
 }
