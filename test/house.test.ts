@@ -152,7 +152,7 @@ test("no SQL statement contains external strings", () => {
   expect(
     inserted.filter(
       (one) =>
-        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|NEWEST_REVISION|OF_CALLER|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|LINEAGE|DESCENDANTS|LEAVES_MANAGEMENT|BREAKS_ORDER|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_MAPPED|HERE|given|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
+        !/: (\w*COLUMNS|OF_WORKSPACE|IN_WORKSPACE|NEWEST_REVISION|OF_CALLER|IN_RANGE|THE_PRESET|THE_INTERN|PEOPLE|BOUND|LINEAGE|DESCENDANTS|LEAVES_MANAGEMENT|BREAKS_ORDER|ACTIVE|LISTED|FROM_MAPPINGS|IS_NOT_MAPPED|HERE|mappings|list|isActive|gone|where|order|assignments|columns\.map\(\(\) => "\?"\)\.join\(", "\)|columns)$/.test(
           one,
         ),
     ),
@@ -241,20 +241,31 @@ const DENIED = new Set(
   `told tell teller telling asked asking words said saying hear heard deed lane road world arrival passage intake
    dialect surface wire belonging leaver leaving nonsense doors reach life lot film hum played claudish company patience sieve furnish furniture ask asks dearest nobody
    wish wishes wished strangers lately complaints likeness lessons door rang brought hurried calm apart beside books
-   unwatched leftovers twin twins`
+   unwatched leftovers twin twins whole say says leave leaves who whom whose whoever refuse refuses refusing answering
+   theirs ours unfit contradictable station stations programme wholly`
     .trim()
     .split(/\s+/),
 )
 /** Denied only as the complete identifier. */
 const DENIED_ALONE = new Set(["place", "own", "book"])
 /** Names that APIs, the environment or libraries define. */
-const GIVEN_NAMES = new Set(["CLIENT_DIALECT", "SQLiteAsyncDialect", "search_surface"])
+const GIVEN_NAMES = new Set([
+  "CLIENT_DIALECT",
+  "SQLiteAsyncDialect",
+  "search_surface",
+  "interns_programme",
+  "internsProgramme",
+])
 /** Fields of an API or of the configuration with a denied word: `words` of a transcription. */
 const GIVEN_FIELDS = new Set([
   "src/guardrails/screening.ts words",
   "src/providers/custom.ts wire",
   // The concept of prompt injections, and a field of errors of ACP clients.
   "src/guardrails/detectors/injection-concepts.ts ask",
+  "src/guardrails/detectors/injection-contexts.ts only_say",
+  "src/guardrails/detectors/injection-function-terms.ts say",
+  // The two sides of a merge in isomorphic-git.
+  "src/interns/embedded/git/branches.ts theirs",
   "durable-objects/intern/client-session-access.ts door",
 ])
 

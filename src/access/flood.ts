@@ -35,7 +35,7 @@ function isFlooding(ip: string, now: number): boolean {
 }
 
 function flooding(now: number): GatewayError {
-  return tooMany("Too many requests with invalid keys from this address.", now)
+  return tooManyError("Too many requests with invalid keys from this address.", now)
 }
 
 /** Counts an unknown key from an address. */
@@ -49,10 +49,10 @@ export async function countUnknownKey(rate: RateLimit | undefined, ip: string | 
 export async function throttleFreeModels(rate: RateLimit | undefined, organizationId: string): Promise<void> {
   if (!rate) return
   const { success } = await rate.limit({ key: `free:${organizationId}` })
-  if (!success) throw tooMany("Too many requests on free models.", Date.now())
+  if (!success) throw tooManyError("Too many requests on free models.", Date.now())
 }
 
-function tooMany(message: string, now: number): GatewayError {
+function tooManyError(message: string, now: number): GatewayError {
   const resetAt = now - (now % PERIOD_MS) + PERIOD_MS
   const seconds = Math.ceil((resetAt - now) / 1_000)
   return new GatewayError("rate_limited", `${message} Retry in ${seconds} seconds.`, {

@@ -9,7 +9,7 @@ import { alertChannels, type ChannelRow } from "./table.ts"
 /** Every alert costs a request for each channel. */
 export const MAX_CHANNELS = 50
 
-const ofOrganization = (organizationId: string, id: string) =>
+const isInOrganization = (organizationId: string, id: string) =>
   and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id))
 
 /** Newest first. */
@@ -39,7 +39,7 @@ export async function findChannel(
   organizationId: string,
   id: string,
 ): Promise<ChannelRow | undefined> {
-  const [row] = await openDb(binding).select().from(alertChannels).where(ofOrganization(organizationId, id))
+  const [row] = await openDb(binding).select().from(alertChannels).where(isInOrganization(organizationId, id))
   return row
 }
 
@@ -64,7 +64,7 @@ export async function updateChannel(
   entry: AuditEntry,
 ): Promise<boolean> {
   const db = openDb(binding)
-  const where = and(ofOrganization(organizationId, id), eq(alertChannels.version, version))
+  const where = and(isInOrganization(organizationId, id), eq(alertChannels.version, version))
   const [{ meta }] = await db.batch([db.update(alertChannels).set(change).where(where), auditIfChanged(db, entry)])
   return meta.changes > 0
 }
@@ -78,7 +78,7 @@ export async function deleteChannel(
 ): Promise<boolean> {
   const db = openDb(binding)
   const [{ meta }] = await db.batch([
-    db.delete(alertChannels).where(ofOrganization(organizationId, id)),
+    db.delete(alertChannels).where(isInOrganization(organizationId, id)),
     auditIfChanged(db, entry),
   ])
   return meta.changes > 0
@@ -91,5 +91,5 @@ export async function recordOutcome(
   now: number,
 ): Promise<void> {
   const change = isTaken ? { lastSuccessAt: now } : { lastErrorAt: now, lastError: message }
-  await openDb(binding).update(alertChannels).set(change).where(ofOrganization(organizationId, id))
+  await openDb(binding).update(alertChannels).set(change).where(isInOrganization(organizationId, id))
 }

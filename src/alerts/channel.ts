@@ -84,12 +84,12 @@ export type Outcome = { isTaken: boolean; status: number | null; message: string
 /** Attempts one delivery. Secrets are decrypted only here. */
 export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: number): Promise<Outcome> {
   const secret = await openSecrets(row, env)
-  if (!secret) return rejected("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
+  if (!secret) return rejectedOutcome("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
   const configured = { type: row.type, config: { ...row.config, ...secret } } as Configured
   try {
     const outbound = await toOutbound(configured, alert, { deliveryId: `${alert.id}.${row.id}`, now })
     const sent = await sendOutbound(outbound, outboundDeps(env))
-    if (sent.status === null) return rejected(sent.reason)
+    if (sent.status === null) return rejectedOutcome(sent.reason)
     const { status, retryAfterMs } = sent
     const isTaken = status >= 200 && status < 300
     return { isTaken, status, message: `the receiver returned ${status}`, retryAfterMs: retryAfterMs ?? 0 }
@@ -100,10 +100,10 @@ export async function deliver(row: ChannelRow, alert: Alert, env: Env, now: numb
       { channel: row.id, type: row.type },
       cause instanceof Error ? cause.name : "",
     )
-    return rejected("the request could not be built from its configuration")
+    return rejectedOutcome("the request could not be built from its configuration")
   }
 }
 
-function rejected(message: string): Outcome {
+function rejectedOutcome(message: string): Outcome {
   return { isTaken: false, status: null, message, retryAfterMs: 0 }
 }

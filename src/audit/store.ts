@@ -78,7 +78,7 @@ export async function insertAudit(db: D1Database, entry: AuditEntry): Promise<vo
   await insert(openDb(db), entry)
 }
 
-function matching(organizationId: string, query: AuditQuery) {
+function matchesQuery(organizationId: string, query: AuditQuery) {
   const { action, resource_type: type, resource_id: id, key_hash: hash, workspace_id: workspaceId, from, to } = query
   return and(
     eq(auditLog.organizationId, organizationId),
@@ -99,7 +99,7 @@ export async function listAudit(
   query: AuditQuery,
 ): Promise<{ rows: AuditEntry[]; total: number }> {
   const db = openDb(binding)
-  const where = matching(organizationId, query)
+  const where = matchesQuery(organizationId, query)
   return toCountedPage(
     await db.batch([
       db

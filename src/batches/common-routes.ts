@@ -81,7 +81,7 @@ export async function createBatch(c: Context<App>, input: BatchInput): Promise<B
   const changed = changesOf(values, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "batch.create", resourceId: id, workspaceId, changed })
   if (!(await insertBatch(c.env.DB, row, entry))) {
-    throw (await findWorkspace(c.env.DB, organizationId, workspaceId)) ? tooMany() : workspaceNotFound()
+    throw (await findWorkspace(c.env.DB, organizationId, workspaceId)) ? tooManyError() : workspaceNotFound()
   }
   await wake(c, id)
   return row
@@ -123,7 +123,7 @@ function originOf(c: Context<App>): BatchOrigin {
   }
 }
 
-function tooMany(): GatewayError {
+function tooManyError(): GatewayError {
   const message = `This workspace has ${MAX_UNFINISHED} unfinished batches, the maximum. Wait for one, or cancel one.`
   return new GatewayError("rate_limited", message, { metadata: { reason: "batch_limit", retryable: true } })
 }

@@ -140,16 +140,16 @@ export const messageBatches = newRouter()
     return c.json({ data, first_id: first, last_id: last, has_more: rows.length > limit }, 200)
   })
   .openapi(retrieve, async (c) => {
-    const { row } = await requested(c, c.req.valid("param"), c.req.valid("query"))
+    const { row } = await requireMessageBatch(c, c.req.valid("param"), c.req.valid("query"))
     return c.json(toMessageBatch(row, collectionUrl(c)), 200)
   })
   .openapi(cancel, async (c) => {
-    const { scope, row } = await requested(c, c.req.valid("param"), c.req.valid("query"))
+    const { scope, row } = await requireMessageBatch(c, c.req.valid("param"), c.req.valid("query"))
     return c.json(toMessageBatch(await cancelRequested(c, scope, row.id), collectionUrl(c)), 200)
   })
   .openapi(remove, async (c) => {
-    const { scope, row } = await requested(c, c.req.valid("param"), c.req.valid("query"))
-    if (!isFinal(row.status)) throw notEnded("deleted")
+    const { scope, row } = await requireMessageBatch(c, c.req.valid("param"), c.req.valid("query"))
+    if (!isFinal(row.status)) throw notEndedError("deleted")
     const { id } = row
     for (const file of await listFilesOfBatch(c.env.DB, scope, id)) await removeFile(c, scope, file)
     const entry = entryOf(c, { action: "batch.delete", resourceId: id, workspaceId: scope.workspaceId })
@@ -157,8 +157,8 @@ export const messageBatches = newRouter()
     return c.json({ id, type: "message_batch_deleted" as const }, 200)
   })
   .openapi(results, async (c) => {
-    const { row } = await requested(c, c.req.valid("param"), c.req.valid("query"))
-    if (!isFinal(row.status)) throw notEnded("read")
+    const { row } = await requireMessageBatch(c, c.req.valid("param"), c.req.valid("query"))
+    if (!isFinal(row.status)) throw notEndedError("read")
     const headers = { "content-type": "application/octet-stream", "cache-control": "no-store" }
     return new Response(await resultsOf(row, c.env), { headers: { ...headers, "x-content-type-options": "nosniff" } })
   })
@@ -170,7 +170,7 @@ function collectionUrl(c: Context<App>): string {
 }
 
 /** A batch of messages. Throws 404 for an unknown one, and for a batch of another endpoint. */
-async function requested(
+async function requireMessageBatch(
   c: Context<App>,
   { message_batch_id: id }: z.infer<typeof MessageBatchPath>,
   { workspace_id: filter }: z.infer<typeof WorkspaceQuery>,
@@ -181,7 +181,7 @@ async function requested(
   return { scope, row }
 }
 
-function notEnded(what: string): GatewayError {
+function notEndedError(what: string): GatewayError {
   return new GatewayError("conflict", `The batch has not ended: cancel it or wait before it is ${what}.`)
 }
 

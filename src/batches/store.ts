@@ -8,7 +8,7 @@ import { batches, type BatchRow, type NewBatchRow } from "./table.ts"
 /** `internId`: for an intern's key, which sees only the batches of that intern; null for every other key. */
 export type BatchScope = { organizationId: string; workspaceId: string; internId: string | null }
 
-const inScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
+const isInScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
   and(
     eq(batches.organizationId, organizationId),
     eq(batches.workspaceId, workspaceId),
@@ -35,7 +35,7 @@ export async function findBatch(db: D1Database, scope: BatchScope, id: string): 
   const [row] = await openDb(db)
     .select()
     .from(batches)
-    .where(and(inScope(scope), eq(batches.id, id)))
+    .where(and(isInScope(scope), eq(batches.id, id)))
   return row
 }
 
@@ -60,7 +60,7 @@ export async function listBatches(
     .from(batches)
     .where(
       and(
-        inScope(scope),
+        isInScope(scope),
         after === undefined ? undefined : lt(batches.id, after),
         before === undefined ? undefined : gt(batches.id, before),
         path === undefined ? undefined : inArray(batches.endpoint, [`/v1${path}`, `/api/v1${path}`]),
@@ -83,7 +83,7 @@ export async function deleteBatch(
   const [deleted] = await db.batch([
     db
       .delete(batches)
-      .where(and(inScope(scope), eq(batches.id, id), notInArray(batches.status, [...UNFINISHED_STATUSES])))
+      .where(and(isInScope(scope), eq(batches.id, id), notInArray(batches.status, [...UNFINISHED_STATUSES])))
       .returning({ id: batches.id }),
     auditIfChanged(db, entry),
   ])
@@ -104,7 +104,7 @@ export async function cancelBatch(
         reached: sql`json_set(${batches.reached}, '$.cancelling', ${now})`,
         updatedAt: now,
       })
-      .where(and(inScope(scope), eq(batches.id, id), inArray(batches.status, ["validating", "in_progress"])))
+      .where(and(isInScope(scope), eq(batches.id, id), inArray(batches.status, ["validating", "in_progress"])))
       .returning(),
     auditIfChanged(db, entry),
   ])

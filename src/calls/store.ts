@@ -162,24 +162,24 @@ function outerConditions({ organizationId, keyHash }: CallScope, { filters, text
   return text === null ? conditions : [...conditions, containsText(text)]
 }
 
-const listed = (values: readonly string[]) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`
+const valuesOf = (values: readonly string[]) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`
 
 function matcherOf(field: Field, organizationId: string): (values: readonly string[]) => SQL {
   if (field === "status") {
-    return (values) => sql`(CAST(record ->> 'status' AS TEXT) IN ${listed(values)}
-      OR substr(record ->> 'status', 1, 1) || 'xx' IN ${listed(values)} OR ${OUTCOME} IN ${listed(values)})`
+    return (values) => sql`(CAST(record ->> 'status' AS TEXT) IN ${valuesOf(values)}
+      OR substr(record ->> 'status', 1, 1) || 'xx' IN ${valuesOf(values)} OR ${OUTCOME} IN ${valuesOf(values)})`
   }
   if (field === "guardrail") {
     return (values) => sql`EXISTS (SELECT 1 FROM json_each(coalesce(record -> 'guardrails', '[]')) finding
-      WHERE finding.value ->> 'action' IN ${listed(values)} OR finding.value ->> 'id' IN ${listed(values)}
-        OR finding.value ->> 'name' IN ${listed(values)}
-        OR EXISTS (SELECT 1 FROM json_each(finding.value -> 'patterns') pattern WHERE pattern.value IN ${listed(values)}))`
+      WHERE finding.value ->> 'action' IN ${valuesOf(values)} OR finding.value ->> 'id' IN ${valuesOf(values)}
+        OR finding.value ->> 'name' IN ${valuesOf(values)}
+        OR EXISTS (SELECT 1 FROM json_each(finding.value -> 'patterns') pattern WHERE pattern.value IN ${valuesOf(values)}))`
   }
   if (field === "workspace") {
     return (values) => sql`workspace_id IN (SELECT id FROM workspaces WHERE organization_id = ${organizationId}
-      AND (id IN ${listed(values)} OR slug IN ${listed(values)}))`
+      AND (id IN ${valuesOf(values)} OR slug IN ${valuesOf(values)}))`
   }
-  return (values) => sql`${COLUMNS[field]} IN ${listed(values)}`
+  return (values) => sql`${COLUMNS[field]} IN ${valuesOf(values)}`
 }
 
 function containsText(text: string): SQL {
@@ -211,10 +211,10 @@ export async function listCallsSince(
 /** Names of keys, workspaces and guardrails of an organization, by their ids. */
 export async function findNames(db: D1Database, organizationId: string, ids: readonly string[]) {
   const rows = await openDb(db).all<{ id: string; name: string }>(sql`
-    SELECT hash AS id, name FROM api_keys WHERE organization_id = ${organizationId} AND hash IN ${listed(ids)}
-    UNION ALL SELECT id, name FROM workspaces WHERE organization_id = ${organizationId} AND id IN ${listed(ids)}
-    UNION ALL SELECT id, name FROM guardrails WHERE organization_id = ${organizationId} AND id IN ${listed(ids)}
-    UNION ALL SELECT id, name FROM organizations WHERE id = ${organizationId} AND id IN ${listed(ids)}`)
+    SELECT hash AS id, name FROM api_keys WHERE organization_id = ${organizationId} AND hash IN ${valuesOf(ids)}
+    UNION ALL SELECT id, name FROM workspaces WHERE organization_id = ${organizationId} AND id IN ${valuesOf(ids)}
+    UNION ALL SELECT id, name FROM guardrails WHERE organization_id = ${organizationId} AND id IN ${valuesOf(ids)}
+    UNION ALL SELECT id, name FROM organizations WHERE id = ${organizationId} AND id IN ${valuesOf(ids)}`)
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 

@@ -42,7 +42,7 @@ export async function inlineFiles<Body extends object>(body: Body, find: FindFil
     contents.set(id, content)
     // A file that is named twice is sent twice.
     bytes += content.bytes.byteLength
-    if (bytes > MAX_INLINE_BYTES) throw tooLarge(path)
+    if (bytes > MAX_INLINE_BYTES) throw tooLargeError(path)
     parts.set(part, toPart(part, content, path))
   }
   const changed = CONVERSATION.flatMap((name) =>
@@ -85,11 +85,11 @@ type Content = Pick<StoredFile, "filename" | "mimeType"> & { bytes: Uint8Array }
 async function load(id: string, path: string, maxBytes: number, find: FindFile): Promise<Content> {
   const file = await find(id)
   if (!file) throw new GatewayError("invalid_request", `${path}: there is no file ${id} in this workspace.`)
-  if (file.sizeBytes > maxBytes) throw tooLarge(path)
+  if (file.sizeBytes > maxBytes) throw tooLargeError(path)
   return { filename: file.filename, mimeType: file.mimeType, bytes: await file.read() }
 }
 
-function tooLarge(path: string): GatewayError {
+function tooLargeError(path: string): GatewayError {
   const message = `${path}: the files of one request may have ${MAX_INLINE_BYTES} bytes in total.`
   return new GatewayError("payload_too_large", message)
 }

@@ -105,13 +105,13 @@ export async function requestProvider(
     fetch(`${provider.baseUrl}${path}`, { ...init, signal: ended }).catch(() => undefined)
   const sending = await withDeadline(hasContent ? timers.totalMs : timers.firstFrameMs, signal, send)
   const response = "value" in sending ? sending.value : undefined
-  if (!response) throw "stopped" in sending ? tooSlow(provider) : unreachable(provider)
+  if (!response) throw "stopped" in sending ? timeoutError(provider) : unreachableError(provider)
   if (response.ok) return response
   throw await rejectionOf(provider, response, screening?.providerMessage)
 }
 
-const tooSlow = ({ name }: Provider) => new GatewayError("timeout", `${name} did not respond in time.`)
-const unreachable = ({ name }: Provider) => new GatewayError("provider_failed", `${name} could not be reached.`)
+const timeoutError = ({ name }: Provider) => new GatewayError("timeout", `${name} did not respond in time.`)
+const unreachableError = ({ name }: Provider) => new GatewayError("provider_failed", `${name} could not be reached.`)
 
 async function rejectionOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
   const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import { type CallerGuardrails, isConfinedToRegions } from "../guardrails/applied.ts"
+import { type AppliedGuardrails, isConfinedToRegions } from "../guardrails/applied.ts"
 import type { Screening } from "../guardrails/screening.ts"
 import { plainEndpoint } from "../models/plain-endpoint.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -15,7 +15,7 @@ const MAX_READ_BYTES = 10 * 1024 * 1024
 const RULES = /^(?:allowed_providers|ignored_providers|enforce_zdr_\w+)$/
 
 /** Throws 403 if a guardrail excludes the provider, or requires that it retains nothing. */
-export function requireStorageAllowed(guardrails: CallerGuardrails | null, provider: Provider): void {
+export function requireStorageAllowed(guardrails: AppliedGuardrails | null, provider: Provider): void {
   const { slug } = provider
   const endpoint = plainEndpoint(slug, `${slug}/files`, false)
   const filters = guardrails?.routeFilters() ?? []

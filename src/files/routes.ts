@@ -115,7 +115,7 @@ export const files = newRouter()
         "Send a form, multipart/form-data, with the file in its part `file`.",
       )
     }
-    if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLarge()
+    if (Number(c.req.header("content-length") ?? 0) > MAX_FILE_BYTES + FORM_BYTES) throw tooLargeError()
     if (vendor) {
       const storage = await fileStorageFor(vendor, { ...c.var, requested }, c.env)
       const { screening } = storage
@@ -131,7 +131,7 @@ export const files = newRouter()
     const part = await readFilePart(body, boundary)
     if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
-    const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLarge), filename)
+    const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLargeError), filename)
     const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
     const fields = async () => readUploadFields(await part.fields())
     const stored = await storeFile(c.env, { actor: actorOf(c), row, content, mimeType, fields })
@@ -229,7 +229,7 @@ async function scopeOf(c: Context<App>, requested: string | undefined): Promise<
   return { organizationId, workspaceId, mayExport: principal.kind === "management", internId }
 }
 
-function tooLarge(): GatewayError {
+function tooLargeError(): GatewayError {
   return new GatewayError("payload_too_large", `file: must be at most ${MAX_FILE_BYTES} bytes.`)
 }
 

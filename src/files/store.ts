@@ -10,7 +10,7 @@ import { type FileRow, files, type NewFileRow } from "./table.ts"
 /** `internId`: for a key that sees only files of its intern; null for every other key. */
 type FileScope = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
 
-const inWorkspace = ({ organizationId, workspaceId, mayExport, internId }: FileScope) =>
+const isInWorkspace = ({ organizationId, workspaceId, mayExport, internId }: FileScope) =>
   and(
     eq(files.organizationId, organizationId),
     eq(files.workspaceId, workspaceId),
@@ -95,7 +95,7 @@ export async function listFiles(
     .from(files)
     .where(
       and(
-        inWorkspace(scope),
+        isInWorkspace(scope),
         after === undefined ? undefined : isNext(files.id, after),
         purpose === undefined ? undefined : eq(files.purpose, purpose),
       ),
@@ -113,7 +113,7 @@ export async function listFilesOfBatch(
   const rows = await openDb(db)
     .select({ id: files.id })
     .from(files)
-    .where(and(inWorkspace({ ...scope, mayExport: false }), eq(files.batchId, batchId)))
+    .where(and(isInWorkspace({ ...scope, mayExport: false }), eq(files.batchId, batchId)))
   return rows.map(({ id }) => id)
 }
 
@@ -121,7 +121,7 @@ export async function findFile(db: D1Database, scope: FileScope, id: string): Pr
   const [row] = await openDb(db)
     .select()
     .from(files)
-    .where(and(inWorkspace(scope), eq(files.id, id)))
+    .where(and(isInWorkspace(scope), eq(files.id, id)))
   return row
 }
 
@@ -134,7 +134,7 @@ export async function deleteFile(
     db
       .update(files)
       .set({ deletedAt: now })
-      .where(and(inWorkspace(scope), eq(files.id, id)))
+      .where(and(isInWorkspace(scope), eq(files.id, id)))
       .returning(),
     auditIfChanged(db, entry),
   ])

@@ -26,7 +26,7 @@ export type AppliedGuardrail = {
 }
 
 /** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
-export type CallerGuardrails = {
+export type AppliedGuardrails = {
   list: readonly AppliedGuardrail[]
   limits: readonly Limit[]
   routeFilters: () => readonly Filter[]
@@ -38,7 +38,7 @@ export type CallerGuardrails = {
  * Combines the guardrails of a principal; null if there are none. A guardrail that applies to several keys of a lineage
  * is listed once, with the counters of each of them.
  */
-export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrails | null {
+export function toAppliedGuardrails(rows: readonly AppliedRow[]): AppliedGuardrails | null {
   if (rows.length === 0) return null
   const byId = Map.groupBy(rows, ({ id }) => id)
   const list = [...byId.values()].map(toApplied)
@@ -52,7 +52,7 @@ export function toCallerGuardrails(rows: readonly AppliedRow[]): CallerGuardrail
 }
 
 /** The same guardrails with the counters of an end user; undefined if no limit counts end users. */
-export function countedFor(guardrails: CallerGuardrails, user: string): CallerGuardrails | undefined {
+export function countedFor(guardrails: AppliedGuardrails, user: string): AppliedGuardrails | undefined {
   if (!guardrails.list.some(({ isPerEndUser }) => isPerEndUser)) return undefined
   const list = guardrails.list.map((guardrail) => (guardrail.isPerEndUser ? withUser(guardrail, user) : guardrail))
   return { ...guardrails, list, limits: list.flatMap(({ limits }) => limits) }
@@ -69,14 +69,14 @@ function withUser(guardrail: AppliedGuardrail, user: string): AppliedGuardrail {
 }
 
 /** Whether content filters or checks may block or change a text. */
-export function mayBlock({ contentRules, contentChecks }: CallerGuardrails): boolean {
+export function mayBlock({ contentRules, contentChecks }: AppliedGuardrails): boolean {
   const actionsOf = ({ input, output }: AppliedCheck) => [...input.values(), ...output.values()]
   const actions = [...contentRules().map(({ action }) => action), ...contentChecks().flatMap(actionsOf)]
   return actions.some((action) => action !== "flag")
 }
 
 /** Whether a key may be used only at regional hostnames, so that resources without a region are excluded. */
-export function isConfinedToRegions(guardrails: CallerGuardrails | null): boolean {
+export function isConfinedToRegions(guardrails: AppliedGuardrails | null): boolean {
   return guardrails !== null && !allowedRegions(guardrails.list).includes("global")
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from "../support/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
-import type { CallerGuardrails } from "./applied.ts"
+import type { AppliedGuardrails } from "./applied.ts"
 import { Checker, type CheckDeps } from "./checks/checker.ts"
 import { withChecks } from "./checks/checked-screening.ts"
 import type { StreamCheck } from "./checks/stream-check.ts"
@@ -48,7 +48,7 @@ type Findings = Map<OwnedRule, number>
 export type ScreeningContext = CheckDeps & { wantsMetadata: boolean }
 
 /** Undefined if no guardrail has content filters or checks. */
-export function screeningOf(guardrails: CallerGuardrails | null, context: ScreeningContext): Screening | undefined {
+export function screeningOf(guardrails: AppliedGuardrails | null, context: ScreeningContext): Screening | undefined {
   const rules = guardrails?.contentRules() ?? []
   const checks = guardrails?.contentChecks() ?? []
   if (!guardrails || rules.length + checks.length === 0) return undefined
@@ -60,7 +60,7 @@ export function screeningOf(guardrails: CallerGuardrails | null, context: Screen
  * The filter of a provider's error texts, outside of a call; undefined if no guardrail has content filters. It returns
  * undefined for a text that is blocked.
  */
-export function messageFilterOf(guardrails: CallerGuardrails | null): Screening["providerMessage"] | undefined {
+export function messageFilterOf(guardrails: AppliedGuardrails | null): Screening["providerMessage"] | undefined {
   const rules = guardrails?.contentRules() ?? []
   return rules.length === 0
     ? undefined
@@ -70,7 +70,7 @@ export function messageFilterOf(guardrails: CallerGuardrails | null): Screening[
       )
 }
 
-function filtersOf(guardrails: CallerGuardrails, rules: readonly OwnedRule[], reportsFindings: boolean): Screening {
+function filtersOf(guardrails: AppliedGuardrails, rules: readonly OwnedRule[], reportsFindings: boolean): Screening {
   const found: Findings = new Map()
   const foundInMessages: Findings = new Map()
   let side: Side = "request"
@@ -170,7 +170,7 @@ function patternsOf(rules: Iterable<OwnedRule>): string[] {
 
 /** Names the rules, never the matched text. */
 function blockErrorFor(
-  { list }: CallerGuardrails,
+  { list }: AppliedGuardrails,
   rules: readonly OwnedRule[],
   found: Findings,
   side: Side,
@@ -185,7 +185,7 @@ function blockErrorFor(
 /** `messages`: findings in messages of providers. */
 type FoundIn = { texts: Findings; messages: Findings }
 
-function toStages({ list }: CallerGuardrails, rules: readonly OwnedRule[], found: FoundIn): PipelineStage[] {
+function toStages({ list }: AppliedGuardrails, rules: readonly OwnedRule[], found: FoundIn): PipelineStage[] {
   return list.flatMap(({ id, name, scope }, position) => {
     const ownRules = rules.filter(({ owners }) => owners.includes(position))
     if (ownRules.length === 0) return []

@@ -1,7 +1,7 @@
 import type { GuardrailRule } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import { listOf } from "../support/json.ts"
-import type { AppliedGuardrail, CallerGuardrails } from "./applied.ts"
+import type { AppliedGuardrail, AppliedGuardrails } from "./applied.ts"
 import { routeFilters } from "./route-filters.ts"
 import { DONE, STRENGTH } from "./content/actions.ts"
 
@@ -10,7 +10,7 @@ import { DONE, STRENGTH } from "./content/actions.ts"
  * budgets and rates. `content`: the stages of content filters; `rejectedBy`: the rules that rejected the call.
  */
 export function guardrailStages(
-  guardrails: CallerGuardrails | null,
+  guardrails: AppliedGuardrails | null,
   content: readonly PipelineStage[],
   rejectedBy: readonly GuardrailRule[] = [],
 ): PipelineStage[] {

@@ -165,7 +165,7 @@ export function keyGuardrailsStatement(db: D1Database, hash: string): D1Prepared
 }
 
 /** Guardrails of a principal whose key has no row. */
-export async function findCallerGuardrails(
+export async function findAppliedGuardrails(
   db: D1Database,
   keyHash: string,
   { organizationId, workspaceId, userId }: { organizationId: string; workspaceId: string; userId: string | null },

@@ -10,8 +10,8 @@ import { asGatewayError, type ErrorEnvelope, GatewayError, toEnvelope } from "..
 export function toErrorResponse(thrown: unknown, { path, requestId }: Failed): Response {
   const error = toGatewayError(thrown)
   // Provider errors are in the generation; the log is for errors of the gateway.
-  const isOurs = error.code === "unavailable" && error.cause !== undefined
-  if (isOurs || error.code === "internal" || error.code === "misconfigured") {
+  const isGatewayFault = error.code === "unavailable" && error.cause !== undefined
+  if (isGatewayFault || error.code === "internal" || error.code === "misconfigured") {
     logError(error.message, { requestId, code: error.code }, error.cause)
   }
   const envelope = toEnvelope(error)

@@ -60,10 +60,10 @@ function acceptBody(maxBytes: number, alternative: RegExp | undefined): Middlewa
     if (!isForm && type !== "application/json") c.req.raw = withJsonType(c.req.raw)
     if (declared === null) {
       const bytes = await readAtMost(c.req.raw.body ?? body, maxBytes)
-      if (!bytes) throw tooLarge(maxBytes)
+      if (!bytes) throw tooLargeError(maxBytes)
       const isEmpty = bytes.byteLength === 0
       c.req.raw = isEmpty ? withoutBody(c.req.raw) : new Request(c.req.raw, { method: c.req.method, body: bytes })
-    } else if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
+    } else if (Number(declared) > maxBytes) throw tooLargeError(maxBytes)
     const deployment = isForm ? undefined : deploymentOf(getPath(c.req.raw))
     if (deployment !== undefined) c.req.raw = await withModel(c.req.raw, deployment)
     return next()
@@ -95,7 +95,7 @@ function withoutBody(request: Request): Request {
   return new Request(url, { method, headers, signal, ...(cf && { cf }) })
 }
 
-function tooLarge(maxBytes: number): GatewayError {
+function tooLargeError(maxBytes: number): GatewayError {
   return new GatewayError(
     "payload_too_large",
     `The body is larger than the maximum of ${maxBytes} bytes for this path.`,

@@ -10,7 +10,7 @@ import { planTargets } from "./plan.ts"
 
 /** The targets of a call in a batch of a provider: in the second run, the one that the request was submitted to. */
 export function planDeferred(prepared: PreparedCall, deps: Deps, deferral: Deferral): PlannedCall {
-  if (!("response" in deferral) || !deferral.kept) return deferred(planTargets(prepared, deps), deferral)
+  if (!("response" in deferral) || !deferral.kept) return withBatchTargets(planTargets(prepared, deps), deferral)
   const { byok, kept, provider: slug } = deferral
   const provider = (byok ? deps.byok?.providers : deps.providers)?.get(slug)
   if (!provider) throw new GatewayError("internal", "The provider of a batch is not configured.")
@@ -18,7 +18,7 @@ export function planDeferred(prepared: PreparedCall, deps: Deps, deferral: Defer
 }
 
 /** The call with the targets that the provider supports in a batch, at batch prices. */
-function deferred(planned: PlannedCall, deferral: Deferral): PlannedCall {
+function withBatchTargets(planned: PlannedCall, deferral: Deferral): PlannedCall {
   const { provider: slug } = deferral
   const ofProvider = planned.targets.filter(({ provider }) => provider.slug === slug)
   const targets = ofProvider.filter((target) => isAccepted(target, deferral)).flatMap(atBatchPrice)

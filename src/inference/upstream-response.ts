@@ -52,7 +52,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
   if (type === "text/event-stream") {
     const frames = framesOf(await readResponseBody(response.body))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
-    if (isTooDeep(result)) return tooDeep(provider)
+    if (isTooDeep(result)) return tooDeepError(provider)
     if (result && reader.isResponse(result)) return { kind: "whole", result }
     return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
   }
@@ -79,7 +79,7 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
     return failure(provider, "provider_failed", `${provider.name} returned ${found}.`)
   }
   // Embeddings are not checked: they have many numbers, and no client's fields.
-  if (reader.name !== "plain" && isTooDeep(document)) return tooDeep(provider)
+  if (reader.name !== "plain" && isTooDeep(document)) return tooDeepError(provider)
   const result = translate ? translate.document(document) : document
   const error = reader.errorIn(result)
   if (error) return fromInBandError(provider, { error, reason: "an error" }, filter)
@@ -92,7 +92,7 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
     : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
 }
 
-function tooDeep(provider: Provider): Rejection {
+function tooDeepError(provider: Provider): Rejection {
   return failure(provider, "provider_failed", `${provider.name} returned a response that is nested too deep.`)
 }
 

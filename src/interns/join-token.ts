@@ -31,7 +31,8 @@ export async function joinTokenInternAnd(
 ): Promise<{ intern: InternRow; others: D1Result<StoredRow>[] }> {
   const { headers } = req.raw
   const token = BEARER.exec(headers.get("authorization") ?? "")?.[1]
-  if (token === undefined) throw unauthenticated("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
+  if (token === undefined)
+    throw unauthenticatedError("Send the daemon's join token: Authorization: Bearer <JOIN_TOKEN>.")
   const ip = clientIpOf(req.raw, env)
   const hash = sha256Hex(token)
   const requested = { kind: "join token", key: `${id} ${hash}` }
@@ -42,9 +43,9 @@ export async function joinTokenInternAnd(
     return { intern: row, others: read }
   }
   await countUnknownKey(env.RATE, ip, Date.now())
-  throw unauthenticated("This join token is not valid for this intern.")
+  throw unauthenticatedError("This join token is not valid for this intern.")
 }
 
-function unauthenticated(message: string): GatewayError {
+function unauthenticatedError(message: string): GatewayError {
   return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
 }

@@ -52,7 +52,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   const { headers } = req.raw
   const token = tokenOf(headers)
   if (token === undefined) {
-    throw unauthenticated("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
+    throw unauthenticatedError("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
   }
   const ip = clientIpOf(req.raw, env)
   const hostname = hostnameOf(req.raw)
@@ -62,7 +62,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
   // The same error for an unknown hostname and a wrong token, so that names cannot be probed.
   if (!row || !(await isAccessToken(env, row, token)) || !(await hasWorkingKey(env, row))) {
     await countUnknownKey(env.RATE, ip, Date.now())
-    throw unauthenticated("This token is not valid here. GET /interns/{id}/daemon returns the valid one.")
+    throw unauthenticatedError("This token is not valid here. GET /interns/{id}/daemon returns the valid one.")
   }
   if (!hasInternsAccess) throw internError("not_found", "There is nothing at this address.")
   if (row.status !== "running") {
@@ -79,6 +79,6 @@ async function findKnownAccessTokens(env: Env, pairs: readonly string[]): Promis
   return new Set(await Promise.all(known))
 }
 
-function unauthenticated(message: string): GatewayError {
+function unauthenticatedError(message: string): GatewayError {
   return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
 }

@@ -15,9 +15,9 @@ import { type InternRow, interns, type NewInternRow } from "./table.ts"
 type WorkspaceScope = { organizationId: string; workspaceId: string }
 type Own = WorkspaceScope & { id: string }
 
-const inWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
+const isInWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
   and(eq(interns.organizationId, organizationId), eq(interns.workspaceId, workspaceId))
-const isIntern = (current: Own) => and(inWorkspace(current), eq(interns.id, current.id))
+const isIntern = (current: Own) => and(isInWorkspace(current), eq(interns.id, current.id))
 
 export async function findIntern(db: D1Database, scope: WorkspaceScope, id: string): Promise<InternRow | undefined> {
   const [row] = await openDb(db)
@@ -37,7 +37,7 @@ export async function findInternByHostname(
 ): Promise<{ row: InternRow; hasInternsAccess: boolean } | undefined> {
   const hasInternsAccess = sql<number>`(SELECT interns_programme FROM organizations o WHERE o.id = interns.organization_id)`
   const [found] = await openDb(db)
-    .select({ row: interns, isInProgramme: hasInternsAccess.as("is_in_programme") })
+    .select({ row: interns, hasAccess: hasInternsAccess.as("is_in_programme") })
     .from(interns)
     .where(
       and(
@@ -45,7 +45,7 @@ export async function findInternByHostname(
         sql`EXISTS (SELECT 1 FROM workspaces w WHERE w.id = ${interns.workspaceId} AND w.deleted_at IS NULL)`,
       ),
     )
-  return found && { row: found.row, hasInternsAccess: found.isInProgramme === 1 }
+  return found && { row: found.row, hasInternsAccess: found.hasAccess === 1 }
 }
 
 /** Nonces from which the access tokens of the interns at these hostnames are derived. */
@@ -75,7 +75,7 @@ export async function findInternByIdempotencyKey(
     .from(interns)
     .where(
       and(
-        inWorkspace(scope),
+        isInWorkspace(scope),
         sql`coalesce(${interns.creatorUserId}, '') = ${creatorUserId ?? ""}`,
         eq(interns.idempotencyKey, idempotencyKey),
       ),
@@ -92,7 +92,7 @@ export async function findVaultOwner(
   const [row] = await openDb(db)
     .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
     .from(interns)
-    .where(and(inWorkspace(scope), eq(interns.vaultId, vaultId)))
+    .where(and(isInWorkspace(scope), eq(interns.vaultId, vaultId)))
   return row
 }
 
@@ -191,7 +191,7 @@ export async function listInterns(
 ): Promise<{ rows: InternRow[]; total: number }> {
   const db = openDb(binding)
   const where = and(
-    inWorkspace(scope),
+    isInWorkspace(scope),
     containsText(page.q, [interns.name, interns.description]),
     page.statuses && inArray(interns.status, [...page.statuses]),
   )

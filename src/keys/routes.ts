@@ -149,7 +149,7 @@ export const keys = newRouter()
     const changed = changesOf(input, AUDITED_FIELDS)
     const entry = entryOf(c, { action: "api_key.create", resourceId: keyRow.hash, workspaceId, changed })
     const row = await insertKey(c.env.DB, keyRow, entry).catch(rejectDuplicate)
-    if (!row) throw await uninserted(c.env.DB, keyRow)
+    if (!row) throw await insertError(c.env.DB, keyRow)
     invalidateKey(row.hash)
     return c.json({ data: toApiKey(row), key: secret ?? "" }, 201)
   })
@@ -181,7 +181,7 @@ export const keys = newRouter()
     })
     if (!row) {
       await keepLastManagementKey(c.env.DB, before)
-      throw (await deprovisionedOf(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
+      throw (await deprovisionedError(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)
     const [counters] = await openLedger(c.env, principal.organizationId).usage([hash])
@@ -231,11 +231,11 @@ async function requireAuthorityOver(db: D1Database, principal: Principal, hash: 
 }
 
 /** Why a key could not be inserted. */
-async function uninserted(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
-  return (await deprovisionedOf(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
+async function insertError(db: D1Database, row: NewKeyRow): Promise<GatewayError> {
+  return (await deprovisionedError(db, row, "creator_user_id: this person")) ?? workspaceNotFound()
 }
 
-async function deprovisionedOf(db: D1Database, row: NewKeyRow, member: string): Promise<GatewayError | undefined> {
+async function deprovisionedError(db: D1Database, row: NewKeyRow, member: string): Promise<GatewayError | undefined> {
   if (row.creatorUserId == null || !(await isDeprovisioned(db, row.organizationId, row.creatorUserId))) return undefined
   const rule = `${member} was deactivated by the organization's directory. Create the key for another member.`
   return new GatewayError("forbidden", rule)

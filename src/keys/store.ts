@@ -8,7 +8,7 @@ import { toCountedPage } from "../support/rows.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "./table.ts"
 
 /** A key of the organization that is not deleted. */
-const ofOrganization = (organizationId: string, hash: string) =>
+const isInOrganization = (organizationId: string, hash: string) =>
   and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), isNull(apiKeys.deletedAt))
 
 /**
@@ -36,7 +36,7 @@ export async function insertKey(binding: D1Database, row: NewKeyRow, entry: Audi
 }
 
 export async function findKeyRow(db: D1Database, organizationId: string, hash: string): Promise<KeyRow | undefined> {
-  const [row] = await openDb(db).select().from(apiKeys).where(ofOrganization(organizationId, hash))
+  const [row] = await openDb(db).select().from(apiKeys).where(isInOrganization(organizationId, hash))
   return row
 }
 
@@ -143,7 +143,7 @@ export async function updateKey(
       .set({ ...change, updatedAt: now })
       .where(
         and(
-          ofOrganization(organizationId, hash),
+          isInOrganization(organizationId, hash),
           change.disabled === true ? keepsManagementKey : undefined,
           change.disabled === false ? creatorIsPresent : undefined,
         ),
@@ -175,7 +175,7 @@ export async function deleteKey(
     db
       .update(apiKeys)
       .set({ deletedAt: now })
-      .where(and(ofOrganization(organizationId, hash), mayBeLast ? undefined : keepsManagementKey)),
+      .where(and(isInOrganization(organizationId, hash), mayBeLast ? undefined : keepsManagementKey)),
     auditIfChanged(db, entry),
   ])
   return deleted.meta.changes > 0

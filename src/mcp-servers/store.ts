@@ -14,9 +14,9 @@ export type McpScope = { organizationId: string; workspaceId: string }
 /** A server with the data key of its workspace, which decrypts its headers. */
 export type KeyedServer = { row: McpServerRow; dataKey: WrappedKey }
 
-const inScope = ({ organizationId, workspaceId }: McpScope) =>
+const isInScope = ({ organizationId, workspaceId }: McpScope) =>
   and(eq(mcpServers.organizationId, organizationId), eq(mcpServers.workspaceId, workspaceId))
-const isServer = (scope: McpScope, slug: string) => and(inScope(scope), eq(mcpServers.slug, slug))
+const isServer = (scope: McpScope, slug: string) => and(isInScope(scope), eq(mcpServers.slug, slug))
 
 const keyed = {
   row: mcpServers,
@@ -37,7 +37,7 @@ export async function listMcpServers(
   page: Page & Search,
 ): Promise<{ rows: KeyedServer[]; total: number }> {
   const db = openDb(binding)
-  const where = and(inScope(scope), containsText(page.q, [mcpServers.slug, mcpServers.name, mcpServers.url]))
+  const where = and(isInScope(scope), containsText(page.q, [mcpServers.slug, mcpServers.name, mcpServers.url]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([

@@ -122,7 +122,7 @@ async function sendInSession(request: McpRequest, translation: Translation): Pro
   }
   try {
     const response = await sendRequest(withoutMeta(request), session.upstream)
-    return { ...response, sessionId: null, messages: relayed(request, response, session, translation) }
+    return { ...response, sessionId: null, messages: relayMessages(request, response, session, translation) }
   } catch (thrown) {
     end(session, translation, request)
     throw withoutSession(thrown)
@@ -177,7 +177,12 @@ function end({ upstream }: Session, { server, waitUntil }: Translation, open?: M
   waitUntil(withTimeout(server.timeoutMs, work).catch(() => undefined))
 }
 
-async function* relayed(request: McpRequest, { messages }: ServerResponse, session: Session, translation: Translation) {
+async function* relayMessages(
+  request: McpRequest,
+  { messages }: ServerResponse,
+  session: Session,
+  translation: Translation,
+) {
   let open: McpRequest | undefined = request
   const { [META.logLevel]: logLevel } = metaOf(request)
   try {

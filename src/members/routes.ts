@@ -99,7 +99,7 @@ export const organizationMembers = newRouter()
     const { organizationId } = c.var.principal
     const { userId } = c.req.valid("param")
     const change = c.req.valid("json")
-    const member = await changeable(c.env.DB, organizationId, userId)
+    const member = await requireChangeable(c.env.DB, organizationId, userId)
     if (member.role === "owner" && change.role === "org:member") {
       throw new GatewayError("conflict", "role: the owner of the organization stays an admin.")
     }
@@ -112,14 +112,14 @@ export const organizationMembers = newRouter()
   .openapi(remove, async (c) => {
     const { organizationId } = c.var.principal
     const { userId } = c.req.valid("param")
-    const member = await changeable(c.env.DB, organizationId, userId)
+    const member = await requireChangeable(c.env.DB, organizationId, userId)
     if (member.role === "owner") throw new GatewayError("conflict", "The owner of the organization cannot be removed.")
     const entry = entryOf(c, { action: "member.remove", resourceId: userId, workspaceId: null })
     if (!(await deleteMember(c.env.DB, organizationId, userId, entry))) throw noSuchMember()
     return c.json({ deleted: true as const }, 200)
   })
 
-async function changeable(db: D1Database, organizationId: string, userId: string): Promise<MemberRow> {
+async function requireChangeable(db: D1Database, organizationId: string, userId: string): Promise<MemberRow> {
   const member = await findMember(db, organizationId, userId)
   if (!member) throw noSuchMember()
   if (member.source === "scim") {

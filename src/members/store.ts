@@ -133,7 +133,7 @@ export async function deleteMember(
   return deleted.meta.changes > 0
 }
 
-const inWorkspace = (organizationId: string, workspaceId: string) =>
+const isInWorkspace = (organizationId: string, workspaceId: string) =>
   and(eq(workspaceMembers.organizationId, organizationId), eq(workspaceMembers.workspaceId, workspaceId))
 
 /**
@@ -142,7 +142,7 @@ const inWorkspace = (organizationId: string, workspaceId: string) =>
  */
 function peopleOf(organizationId: string, workspaceId: string): SQL {
   return sql`SELECT user_id, min(role) AS role, min(created_at) AS created_at FROM (
-    SELECT user_id, role, created_at FROM ${workspaceMembers} WHERE ${inWorkspace(organizationId, workspaceId)}
+    SELECT user_id, role, created_at FROM ${workspaceMembers} WHERE ${isInWorkspace(organizationId, workspaceId)}
     UNION ALL SELECT user_id, ${workspaceRole(members.role)}, created_at FROM ${members}
     WHERE ${members.organizationId} = ${organizationId}
       AND EXISTS (SELECT 1 FROM workspaces WHERE id = ${workspaceId} AND is_default = 1)) GROUP BY user_id`
@@ -238,7 +238,7 @@ export async function findBoundMembers(db: D1Database, { organizationId, workspa
     .from(workspaceMembers)
     .where(
       and(
-        inWorkspace(organizationId, workspaceId),
+        isInWorkspace(organizationId, workspaceId),
         isOneOf(workspaceMembers.userId, ids),
         isBound(organizationId, workspaceId, now),
       ),
@@ -257,7 +257,7 @@ export async function deleteWorkspaceMembers(
       .delete(workspaceMembers)
       .where(
         and(
-          inWorkspace(organizationId, workspaceId),
+          isInWorkspace(organizationId, workspaceId),
           isOneOf(workspaceMembers.userId, ids),
           not(isBound(organizationId, workspaceId, now)),
         ),

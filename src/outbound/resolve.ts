@@ -68,7 +68,7 @@ const UNGUARDED =
  * https fails, because a server on a private address has no certificate for the name. Plain http has no such check, so
  * the network must be guarded.
  */
-export async function unresolvable(
+export async function resolvedRejection(
   url: URL,
   { resolve, isGuarded }: Network,
   signal: AbortSignal,

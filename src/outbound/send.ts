@@ -3,7 +3,7 @@ import { parseRetryAfter } from "../support/retry-after.ts"
 import { valueOrTimeout } from "../support/time.ts"
 import { hostRejection, isPrivateHost } from "./address.ts"
 import { withDeadline } from "./deadline.ts"
-import { type Network, unresolvable } from "./resolve.ts"
+import { type Network, resolvedRejection } from "./resolve.ts"
 
 /** A request to a URL that a client configured, with its secrets in the headers. */
 export type Outbound = {
@@ -107,7 +107,7 @@ async function follow<T>(
   read: (response: Response) => Promise<T>,
 ): Promise<T | Unsent> {
   let target = outbound.url
-  let headers = lowercased(outbound.headers)
+  let headers = toLowerCaseNames(outbound.headers)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     signal.throwIfAborted()
     const url = URL.parse(target)
@@ -141,11 +141,11 @@ export function outboundRejection(url: URL, privateHosts: ReadonlySet<string>): 
 }
 
 function addressRejection(url: URL, deps: Omit<OutboundDeps, "timeoutMs">, signal: AbortSignal) {
-  return isPrivateHost(url, deps.privateHosts) ? undefined : unresolvable(url, deps, signal)
+  return isPrivateHost(url, deps.privateHosts) ? undefined : resolvedRejection(url, deps, signal)
 }
 
 /** The last of repeated headers counts, whatever their letter case: otherwise both would be joined to one. */
-function lowercased(headers: Outbound["headers"]): Record<string, string> {
+function toLowerCaseNames(headers: Outbound["headers"]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 

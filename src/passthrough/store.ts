@@ -14,9 +14,9 @@ export type ServiceScope = { organizationId: string; workspaceId: string }
 /** A service with the data key of its workspace, which opens its secrets. */
 export type KeyedService = { row: ServiceRow; dataKey: WrappedKey }
 
-const inScope = ({ organizationId, workspaceId }: ServiceScope) =>
+const isInScope = ({ organizationId, workspaceId }: ServiceScope) =>
   and(eq(passthroughServices.organizationId, organizationId), eq(passthroughServices.workspaceId, workspaceId))
-const isService = (scope: ServiceScope, slug: string) => and(inScope(scope), eq(passthroughServices.slug, slug))
+const isService = (scope: ServiceScope, slug: string) => and(isInScope(scope), eq(passthroughServices.slug, slug))
 
 const keyed = {
   row: passthroughServices,
@@ -41,7 +41,7 @@ export async function listServices(
 ): Promise<{ rows: KeyedService[]; total: number }> {
   const db = openDb(binding)
   const { slug, name, baseUrl } = passthroughServices
-  const where = and(inScope(scope), containsText(page.q, [slug, name, baseUrl]))
+  const where = and(isInScope(scope), containsText(page.q, [slug, name, baseUrl]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([

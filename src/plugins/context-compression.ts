@@ -82,7 +82,7 @@ function cutKept(remaining: readonly Placed[], budget: number, estimate: Estimat
   const messages = toMessages(remaining)
   for (let over = estimate(messages) - budget; over > 0; over = estimate(messages) - budget) {
     const { position, length } = longest(messages)
-    if (length <= MIN_TEXT_LENGTH) throw tooLong(budget + over, budget)
+    if (length <= MIN_TEXT_LENGTH) throw tooLongError(budget + over, budget)
     const cut = Math.max((over + 1) * UNITS_PER_TOKEN, Math.ceil(length / 10))
     cutTexts(messages, position, Math.max(MIN_TEXT_LENGTH, length - cut))
     const index = remaining[position]?.index
@@ -91,7 +91,7 @@ function cutKept(remaining: readonly Placed[], budget: number, estimate: Estimat
   for (const [position, placed] of remaining.entries()) placed.message = messages[position] ?? placed.message
 }
 
-function tooLong(needed: number, budget: number): GatewayError {
+function tooLongError(needed: number, budget: number): GatewayError {
   return new GatewayError(
     "invalid_request",
     `messages: even compressed, the system messages and the last turn need about ${needed} tokens, and there is room for ${budget}. Shorten them, request fewer tokens, or choose a model with a longer context.`,

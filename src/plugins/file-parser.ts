@@ -108,12 +108,12 @@ function toFile(bytes: Uint8Array, contentType: string, name: string): File {
 }
 
 function decodeFile(base64: string, path: string): Uint8Array {
-  const tooLarge = () => rejectAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
-  if (base64.length > MAX_FILE_BYTES * 1.4) throw tooLarge()
+  const tooLargeError = () => rejectAt(`${path}.file.file_data`, `a file may have at most ${MAX_FILE_BYTES} bytes`)
+  if (base64.length > MAX_FILE_BYTES * 1.4) throw tooLargeError()
   const bytes = decodeBase64(base64)
   if (!bytes)
     throw rejectAt(`${path}.file.file_data`, "must be a data: URL, base64, or the http or https URL of a file")
-  if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge()
+  if (bytes.byteLength > MAX_FILE_BYTES) throw tooLargeError()
   return bytes
 }
 

@@ -61,8 +61,8 @@ export async function moderate(
   if (inputs.length === 0) return { flagged: false, categories: [] }
   const timed = await withDeadline(settings.timeoutMs, deps.signal, (signal) =>
     Promise.all(inputs.map((one) => requestModeration(one, settings, { ...deps, signal }))),
-  ).catch((cause: unknown) => unavailable(cause))
-  if (!("value" in timed)) return unavailable(timed.stopped)
+  ).catch((cause: unknown) => throwUnavailable(cause))
+  if (!("value" in timed)) return throwUnavailable(timed.stopped)
   const verdicts = timed.value
   return {
     flagged: verdicts.some(({ flagged }) => flagged),
@@ -70,7 +70,7 @@ export async function moderate(
   }
 }
 
-function unavailable(cause: unknown): never {
+function throwUnavailable(cause: unknown): never {
   throw new GatewayError(
     "unavailable",
     "The moderation model is not available, so the request was not sent. Retry later.",

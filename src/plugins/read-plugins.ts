@@ -137,7 +137,7 @@ function readOne(plugin: Plugin, index: number, read: Plugins, settings: PluginS
       read.webFetch = parse(WebFetchConfig)
       return
     default:
-      throw unavailable(plugin.id, index)
+      throw unavailableError(plugin.id, index)
   }
 }
 
@@ -147,7 +147,7 @@ function requireModeration(settings: PluginSettings, index: number): ModerationS
   throw rejectAt(`plugins[${index}].id`, message)
 }
 
-function unavailable(id: string, index: number): GatewayError {
+function unavailableError(id: string, index: number): GatewayError {
   const has = `${AVAILABLE.slice(0, -1).join(", ")} and ${AVAILABLE.at(-1)}`
   return rejectAt(`plugins[${index}].id`, `${id.slice(0, 100)} is not available on this gateway; it has ${has}`)
 }

@@ -112,10 +112,10 @@ async function principalOf(
   now: number,
 ): Promise<Principal> {
   const secret = BEARER.exec(authorization ?? "")?.[1]
-  if (secret === undefined) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
+  if (secret === undefined) throw unauthenticatedError("Send your API key: Authorization: Bearer <API_KEY>.")
   const principal = await find(hashKey(secret), ip, env, now)
   // The same response for unknown, disabled and expired keys, so that probing reveals nothing.
-  if (!principal || isExpired(principal, now)) throw unauthenticated("This API key is not valid.")
+  if (!principal || isExpired(principal, now)) throw unauthenticatedError("This API key is not valid.")
   return principal
 }
 
@@ -166,6 +166,6 @@ function isBootstrapKey(hash: string, { BOOTSTRAP_MANAGEMENT_KEY: secret }: Env)
   return Boolean(secret) && hash === hashKey(secret ?? "")
 }
 
-export function unauthenticated(message: string): GatewayError {
+export function unauthenticatedError(message: string): GatewayError {
   return new GatewayError("unauthenticated", message, { headers: { "www-authenticate": "Bearer" } })
 }

@@ -2,7 +2,7 @@ import type { Principal } from "../access/principal.ts"
 import { budgetLimits, NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
 import type { ProviderBudgets } from "../budgets/provider-budget.ts"
 import type { ByokCredential } from "../byok/usable-credentials.ts"
-import { type CallerGuardrails, countedFor } from "../guardrails/applied.ts"
+import { type AppliedGuardrails, countedFor } from "../guardrails/applied.ts"
 import { limitsOfKey } from "../keys/key.ts"
 import { keyScope, type Limit } from "../ledger/limits.ts"
 import type { RateLimit } from "../ledger/rates.ts"
@@ -18,7 +18,7 @@ export type CallPolicy = {
   /** Provider budgets of the organization. */
   providerBudgets: ProviderBudgets
   /** Guardrails of the key, its ancestors, their creators and workspaces; null if there are none. */
-  guardrails: CallerGuardrails | null
+  guardrails: AppliedGuardrails | null
   /** BYOK credentials, sealed. */
   byok: readonly ByokCredential[]
   /** Destinations that calls of the workspace are exported to. */

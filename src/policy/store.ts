@@ -3,8 +3,8 @@ import { findBudgetsOf, keyBudgetsStatement, toBudgets } from "../budgets/store.
 import { findByokCredentials, byokStatement, readByokCredential } from "../byok/store.ts"
 import { NEWEST_REVISION } from "../access/policy-changes-store.ts"
 import type { Ancestor, Principal } from "../access/principal.ts"
-import { toCallerGuardrails } from "../guardrails/applied.ts"
-import { findCallerGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
+import { toAppliedGuardrails } from "../guardrails/applied.ts"
+import { findAppliedGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
 import { ancestorsStatement, toAncestorRow } from "../keys/lineage-store.ts"
 import { earliest, revokesChildren, toLineage } from "../keys/lineage.ts"
 import { apiKeys, type KeyRow } from "../keys/table.ts"
@@ -67,7 +67,7 @@ export async function readAccess(
   const policy: CallPolicy = {
     defaults: toCallDefaults(row.settings),
     ...toBudgets(budgets?.results ?? []),
-    guardrails: toCallerGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
+    guardrails: toAppliedGuardrails((guardrails?.results ?? []).map(toAppliedRow)),
     byok: (byok?.results ?? []).map(readByokCredential),
     destinations: ((filters?.results ?? []) as HeadRow[]).map(toHead),
     ...NO_RUN,
@@ -167,7 +167,7 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
   return setPolicy(principal, {
     defaults: toCallDefaults(home?.settings ?? null),
     ...(await findBudgetsOf(db, workspace)),
-    guardrails: toCallerGuardrails(await findCallerGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
+    guardrails: toAppliedGuardrails(await findAppliedGuardrails(db, keyHash, { ...workspace, userId: ownerId })),
     byok: await findByokCredentials(db, workspace),
     destinations: await listActiveDestinations(db, workspace),
     ...NO_RUN,

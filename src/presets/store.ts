@@ -13,10 +13,10 @@ import { type NewPresetRow, type PresetRow, presets, presetVersions, type Versio
 /** The workspace of a preset. */
 export type WorkspaceScope = { organizationId: string; workspaceId: string }
 
-const inWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
+const isInWorkspace = ({ organizationId, workspaceId }: WorkspaceScope) =>
   and(eq(presets.organizationId, organizationId), eq(presets.workspaceId, workspaceId))
-const isPreset = (scope: WorkspaceScope, slug: string) => and(inWorkspace(scope), eq(presets.slug, slug))
-const ofPreset = (scope: WorkspaceScope, slug: string) =>
+const isPreset = (scope: WorkspaceScope, slug: string) => and(isInWorkspace(scope), eq(presets.slug, slug))
+const isOfPreset = (scope: WorkspaceScope, slug: string) =>
   sql`${presetVersions.presetId} = (SELECT ${presets.id} FROM ${presets} WHERE ${isPreset(scope, slug)})`
 
 const designated = (db: Db, scope: WorkspaceScope, slug: string) =>
@@ -74,7 +74,7 @@ export async function listPresets(
   page: Page & Search,
 ): Promise<{ rows: PresetRow[]; total: number }> {
   const db = openDb(binding)
-  const where = and(inWorkspace(scope), containsText(page.q, [presets.slug, presets.name, presets.description]))
+  const where = and(isInWorkspace(scope), containsText(page.q, [presets.slug, presets.name, presets.description]))
   return toCountedPage(
     await db.batch([
       db
@@ -97,7 +97,7 @@ export async function listVersions(
   page: Page,
 ): Promise<{ rows: VersionRow[]; total: number } | undefined> {
   const db = openDb(binding)
-  const where = ofPreset(scope, slug)
+  const where = isOfPreset(scope, slug)
   const versions = toCountedPage(
     await db.batch([
       db
@@ -123,7 +123,7 @@ export async function findVersion(
   const [row] = await openDb(db)
     .select()
     .from(presetVersions)
-    .where(and(ofPreset(scope, slug), eq(presetVersions.version, version)))
+    .where(and(isOfPreset(scope, slug), eq(presetVersions.version, version)))
   return row
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import type { CallerGuardrails } from "../guardrails/applied.ts"
+import type { AppliedGuardrails } from "../guardrails/applied.ts"
 
 export const CACHE_HEADER = "x-response-cache"
 export const MAX_TTL_SECONDS = 604_800
@@ -23,7 +23,7 @@ const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds,
 export function cacheRequestOf(
   header: string | null,
   settingSeconds: number | null,
-  guardrails: CallerGuardrails | null,
+  guardrails: AppliedGuardrails | null,
 ): CacheRequest | undefined {
   if (header === null && settingSeconds === null) return undefined
   const request = parse(header ?? "on", settingSeconds ?? DEFAULT_TTL_SECONDS)
@@ -46,8 +46,8 @@ function parse(header: string, defaultSeconds: number): CacheRequest | undefined
   return isOff ? undefined : request
 }
 
-function enforcesZeroRetention(guardrails: CallerGuardrails | null): boolean {
-  const enforced = ({ rules }: CallerGuardrails["list"][number]) =>
+function enforcesZeroRetention(guardrails: AppliedGuardrails | null): boolean {
+  const enforced = ({ rules }: AppliedGuardrails["list"][number]) =>
     Object.entries(rules).some(([name, value]) => name.startsWith("enforce_zdr") && value === true)
   return guardrails?.list.some(enforced) ?? false
 }

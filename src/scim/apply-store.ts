@@ -114,12 +114,12 @@ export const IS_NOT_MAPPED = `NOT EXISTS (SELECT 1 FROM ${FROM_USERS}
   WHERE gm.organization_id = workspace_members.organization_id AND gm.user_id = workspace_members.user_id
     AND m.workspace_id = workspace_members.workspace_id)`
 
-const inPeople = (ids: string) => ({
+const conditionsOfUsers = (ids: string) => ({
   memberships: `organization_id = ?1 AND user_id IN (${ids})`,
   mappings: `${FROM_USERS} WHERE gm.organization_id = ?1 AND gm.user_id IN (${ids})`,
 })
 // The unary plus keeps the planner from using the index of the organization's members.
-const inWorkspaces = (ids: string) => ({
+const conditionsOfWorkspaces = (ids: string) => ({
   memberships: `+organization_id = ?1 AND workspace_id IN (${ids})`,
   mappings: `${FROM_MAPPINGS} WHERE +m.organization_id = ?1 AND m.workspace_id IN (${ids})`,
 })
@@ -129,11 +129,11 @@ const inWorkspaces = (ids: string) => ({
  * workspaces that a group is mapped to.
  */
 const SCOPE_CONDITIONS = {
-  users: inPeople(LISTED),
-  directory: inPeople("SELECT id FROM scim_users WHERE directory_id = ?2"),
-  groups: inPeople(`SELECT user_id FROM scim_group_members WHERE group_id IN (${LISTED})`),
-  workspaces: inWorkspaces(LISTED),
-  group: inWorkspaces("SELECT workspace_id FROM scim_group_mappings WHERE scim_group_id = ?2"),
+  users: conditionsOfUsers(LISTED),
+  directory: conditionsOfUsers("SELECT id FROM scim_users WHERE directory_id = ?2"),
+  groups: conditionsOfUsers(`SELECT user_id FROM scim_group_members WHERE group_id IN (${LISTED})`),
+  workspaces: conditionsOfWorkspaces(LISTED),
+  group: conditionsOfWorkspaces("SELECT workspace_id FROM scim_group_mappings WHERE scim_group_id = ?2"),
 } as const
 
 /**

@@ -1,4 +1,4 @@
-import { type Network, unresolvable } from "../outbound/resolve.ts"
+import { type Network, resolvedRejection } from "../outbound/resolve.ts"
 import { toBoundHost } from "./hosts.ts"
 import { boundTo, decideEgress } from "./egress.ts"
 import { type Redactor, redactorFor } from "../outbound/redactor.ts"
@@ -69,7 +69,7 @@ export async function egressFetch(
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const sent = await exchange(current, secrets, released, deps)
     if (!sent.ok) return sent
-    const next = followRedirects ? redirected(current, sent.response) : undefined
+    const next = followRedirects ? redirectRequest(current, sent.response) : undefined
     if (!next) return sent
     await sent.response.body?.cancel()
     current = next
@@ -106,7 +106,7 @@ async function exchange(
   const host = toBoundHost(url)
   const isBound = boundTo(url, secrets).length > 0
   const testOrigin = isBound ? deps.testHosts.get(host) : undefined
-  const fault = testOrigin === undefined ? await unresolvable(url, deps, deps.signal) : undefined
+  const fault = testOrigin === undefined ? await resolvedRejection(url, deps, deps.signal) : undefined
   if (fault !== undefined) return reject(`It is not sent: ${fault}.`)
   for (const [at, [, sent]] of decided.headers.entries()) {
     const [, value = sent] = request.headers[at] ?? []
@@ -184,7 +184,7 @@ function withoutValues(response: Response, url: URL, isReadable: boolean, hidden
 const isLength = (name: string, { body }: Response) => body === null && name.toLowerCase() === "content-length"
 
 /** From the redacted Location: a host that puts a value into it cannot pass the value on. */
-function redirected(request: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
+function redirectRequest(request: EgressRequest, { status, headers, url }: EgressResponse): EgressRequest | undefined {
   const location = REDIRECTS.includes(status) ? headers.find(([name]) => name === "location")?.[1] : undefined
   const to = location === undefined ? null : URL.parse(location, url)
   if (!to) return undefined

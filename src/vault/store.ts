@@ -22,7 +22,7 @@ const reported = {
 
 type VaultScope = Pick<Vault, "organizationId" | "workspaceId" | "vaultId">
 
-const inVault = ({ organizationId, workspaceId, vaultId }: VaultScope) =>
+const isInVault = ({ organizationId, workspaceId, vaultId }: VaultScope) =>
   and(
     eq(vaultSecrets.organizationId, organizationId),
     eq(vaultSecrets.workspaceId, workspaceId),
@@ -36,7 +36,7 @@ export async function listSecrets(
   page: SecretQuery,
 ): Promise<{ rows: SecretSummaryRow[]; total: number }> {
   const db = openDb(binding)
-  const where = inVault(vault)
+  const where = isInVault(vault)
   return toCountedPage(
     await db.batch([
       db
@@ -57,7 +57,7 @@ export async function findSecrets(db: D1Database, vault: Vault, names: readonly 
   return openDb(db)
     .select()
     .from(vaultSecrets)
-    .where(and(inVault(vault), isNamed))
+    .where(and(isInVault(vault), isNamed))
 }
 
 /** Versions of the secrets that a copy was made from, to check that they are unchanged. */
@@ -70,7 +70,7 @@ function canPut(vault: Vault, rows: readonly SecretRow[], sources: Sources): SQL
   const bytes = rows.reduce((sum, { sealed }) => sum + sealed.length, 0)
   const versions = JSON.stringify(sources.versions)
   const others = sql`FROM ${vaultSecrets}
-    WHERE ${inVault(vault)} AND ${vaultSecrets.name} NOT IN (SELECT value FROM json_each(${names}))`
+    WHERE ${isInVault(vault)} AND ${vaultSecrets.name} NOT IN (SELECT value FROM json_each(${names}))`
   const conditions = [
     sql`EXISTS (SELECT 1 FROM ${dataKeys} WHERE ${dataKeys.organizationId} = ${organizationId}
       AND ${dataKeys.workspaceId} = ${workspaceId} AND ${dataKeys.id} = ${vaultId})`,
@@ -135,7 +135,7 @@ export async function deleteSecret(
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
-    db.delete(vaultSecrets).where(and(inVault(vault), eq(vaultSecrets.name, name))),
+    db.delete(vaultSecrets).where(and(isInVault(vault), eq(vaultSecrets.name, name))),
     auditIfChanged(db, entry),
   ])
   return deleted.meta.changes > 0
@@ -146,7 +146,7 @@ export async function isFull(db: D1Database, vault: Vault, bytes: number): Promi
   const [totals] = await openDb(db)
     .select({ total: count(), bytes: sql<number>`coalesce(sum(octet_length(${vaultSecrets.sealed})), 0)` })
     .from(vaultSecrets)
-    .where(inVault(vault))
+    .where(isInVault(vault))
   return totals !== undefined && (totals.total >= MAX_SECRETS || totals.bytes + bytes > MAX_SEALED_BYTES)
 }
 
@@ -162,7 +162,7 @@ export function deleteVaultQueries(
     eq(dataKeys.id, vaultId),
   )
   return [
-    db.delete(vaultSecrets).where(inVault({ organizationId, workspaceId, vaultId })),
+    db.delete(vaultSecrets).where(isInVault({ organizationId, workspaceId, vaultId })),
     db.delete(dataKeys).where(isKey),
   ] as const
 }

@@ -9,7 +9,7 @@ import type { NewWorkspace, WorkspaceChange } from "./schemas.ts"
 import { toSettingsPatch } from "./settings.ts"
 import { type WorkspaceRow, workspaces } from "./table.ts"
 
-const ofOrganization = (organizationId: string) =>
+const isInOrganization = (organizationId: string) =>
   and(eq(workspaces.organizationId, organizationId), isNull(workspaces.deletedAt))
 
 export async function findWorkspace(
@@ -20,7 +20,7 @@ export async function findWorkspace(
   const [row] = await openDb(db)
     .select({ id: workspaces.id })
     .from(workspaces)
-    .where(and(ofOrganization(organizationId), eq(workspaces.id, id)))
+    .where(and(isInOrganization(organizationId), eq(workspaces.id, id)))
   return row
 }
 
@@ -42,7 +42,7 @@ export async function findWorkspaceRow(
   const [row] = await openDb(db)
     .select()
     .from(workspaces)
-    .where(and(ofOrganization(organizationId), or(eq(workspaces.id, id), eq(workspaces.slug, ref))))
+    .where(and(isInOrganization(organizationId), or(eq(workspaces.id, id), eq(workspaces.slug, ref))))
     .orderBy(desc(eq(workspaces.id, id)))
     .limit(1)
   return row
@@ -55,7 +55,7 @@ export async function listWorkspaces(
   page: Page,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> {
   const db = openDb(binding)
-  const where = ofOrganization(organizationId)
+  const where = isInOrganization(organizationId)
   return toCountedPage(
     await db.batch([
       db
@@ -111,7 +111,7 @@ export async function updateWorkspace(
     db
       .update(workspaces)
       .set({ name, slug, description, settings, updatedAt: now })
-      .where(and(ofOrganization(organizationId), eq(workspaces.id, id)))
+      .where(and(isInOrganization(organizationId), eq(workspaces.id, id)))
       .returning(),
     auditIfChanged(db, entry),
   ])
@@ -155,7 +155,7 @@ export async function patchAliases(
         settings: sql`json_patch(${workspaces.settings}, ${JSON.stringify({ aliases: patch })})`,
         updatedAt: now,
       })
-      .where(and(ofOrganization(organizationId), eq(workspaces.id, id))),
+      .where(and(isInOrganization(organizationId), eq(workspaces.id, id))),
     auditIfChanged(db, entry),
   ])
 }
@@ -192,7 +192,7 @@ export async function deleteWorkspace(
       .set({ deletedAt: now, isDefault: false, slug: sql`${workspaces.slug} || ':' || ${workspaces.id}` })
       .where(
         and(
-          ofOrganization(organizationId),
+          isInOrganization(organizationId),
           eq(workspaces.id, id),
           eq(workspaces.isDefault, isDefault),
           isDefault ? undefined : not(hasActiveKey),

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { addGroup, addUser, newDirectory } from "../scim/directory.ts"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import { ScimGroup, ScimGroupMapping } from "./records.ts"
-import { expectRefusal } from "./rejection.ts"
+import { expectRejection } from "./rejection.ts"
 
 type List = { data: { id: string }[]; total_count: number }
 type One = { data: { id: string } }
@@ -19,7 +19,7 @@ test.each(["/byok", "/guardrails"])("GET %s is 400 without a default workspace u
   const team = await addTeam(workspace)
   await expectJson(200, manage.get(path))
   await expectJson(200, manage.delete(`/workspaces/${workspaceId}?confirm_default_workspace_deletion=true`))
-  const { message } = await expectRefusal(400, manage.get(path))
+  const { message } = await expectRejection(400, manage.get(path))
   expect(message).toContain("workspace_id")
   await expectJson(200, manage.get(`${path}?workspace_id=${team}`))
 })
@@ -48,7 +48,7 @@ test("GET /guardrails/{id}/assignments/keys accepts a page size of 1 to 100 and 
   const { data } = await expectJson<One>(201, manage.post("/guardrails", { name: "Rail" }))
   const path = `/guardrails/${data.id}/assignments/keys`
   for (const query of ["limit=1", "limit=100", "offset=0"]) await expectJson(200, manage.get(`${path}?${query}`))
-  for (const query of ["limit=0", "limit=101", "offset=-1"]) await expectRefusal(400, manage.get(`${path}?${query}`))
+  for (const query of ["limit=0", "limit=101", "offset=-1"]) await expectRejection(400, manage.get(`${path}?${query}`))
 })
 
 test.each([
@@ -62,13 +62,13 @@ test.each([
   const { as, manage } = await newWorkspace()
   const by = /interns/.test(path) ? as : manage
   const response = await by.call(method, path, method === "GET" ? undefined : { hosts: ["a.example.com"], value: "v" })
-  await expectRefusal(400, Promise.resolve(response))
+  await expectRejection(400, Promise.resolve(response))
 })
 
 test("a preset in a workspace of another organization is a 404", async () => {
   const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
   const path = `/presets/team/responses?workspace_id=${theirs.workspaceId}`
-  await expectRefusal(404, mine.manage.post(path, { model: "sim/echo" }))
+  await expectRejection(404, mine.manage.post(path, { model: "sim/echo" }))
 })
 
 test("a SCIM group and its mapping have every field", async () => {
@@ -88,7 +88,7 @@ test("the charge endpoint is gone for every key and body, and names the web purc
   const { as } = await newWorkspace()
   for (const by of [client(), as]) {
     for (const body of [{}, { amount: 5 }, "{oops"]) {
-      const { message } = await expectRefusal(410, by.call("POST", "/credits/vendor", body))
+      const { message } = await expectRejection(410, by.call("POST", "/credits/vendor", body))
       expect(message).toMatch(/removed.*web purchase/)
     }
   }
@@ -115,9 +115,9 @@ describe("the content of a file at a provider", () => {
 
   test("is rejected at any other provider, and without a credential", async () => {
     const { as } = await newWorkspace()
-    await expectRefusal(400, as.get("/files/f1/content?provider=mistral"))
-    await expectRefusal(403, as.get("/files/f1/content?provider=openai"))
-    await expectRefusal(400, as.get("/files/f1/content?workspace_id=no-uuid"))
+    await expectRejection(400, as.get("/files/f1/content?provider=mistral"))
+    await expectRejection(403, as.get("/files/f1/content?provider=openai"))
+    await expectRejection(400, as.get("/files/f1/content?workspace_id=no-uuid"))
   })
 
   test.each([
@@ -130,6 +130,6 @@ describe("the content of a file at a provider", () => {
   ])("with provider status %i is a %i", async (upstream, status) => {
     const { as } = await withKey("openai")
     mockFetch(() => Response.json({ error: { message: "It failed." } }, { status: upstream }))
-    await expectRefusal(status, as.get("/files/f1/content?provider=openai"))
+    await expectRejection(status, as.get("/files/f1/content?provider=openai"))
   })
 })

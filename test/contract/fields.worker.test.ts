@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { newWorkspace } from "../support/world.ts"
 import { chatRows, type FieldRow } from "./rows/field.ts"
-import { expectRefusal } from "./rejection.ts"
+import { expectRejection } from "./rejection.ts"
 import { responsesRows } from "./rows/response-field.ts"
 
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
@@ -20,6 +20,6 @@ describe.each(tables)("POST %s", (path, valid, rows) => {
       expect(response.status, `${JSON.stringify(fields)}: ${await response.text()}`).toBe(200)
     }
     for (const fields of refuses)
-      await expectRefusal(400, as.post(path, { ...valid, ...fields }), JSON.stringify(fields))
+      await expectRejection(400, as.post(path, { ...valid, ...fields }), JSON.stringify(fields))
   })
 })

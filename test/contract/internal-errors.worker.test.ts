@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest"
 import { beforeSql } from "../faults/bindings.ts"
 import { newWorkspace, type Workspace } from "../support/world.ts"
-import { expectRefusal } from "./rejection.ts"
+import { expectRejection } from "./rejection.ts"
 
 const NOBODY = "00000000-0000-4000-8000-000000000000"
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
@@ -43,6 +43,6 @@ test.each(operations)("%s %s: an unexpected failure is a 500 without its text", 
   beforeSql(() => {
     throw new TypeError(FAULT)
   })
-  const error = await expectRefusal(500, client.call(method, path, body))
+  const error = await expectRejection(500, client.call(method, path, body))
   expect(JSON.stringify(error)).not.toMatch(/key_hash|sk-gw|undefined|TypeError/)
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { api } from "../../src/app/app.ts"
 import { insertIntern } from "../support/interns.ts"
 import { client, expectJson, newWorkspace, operatorClient } from "../support/world.ts"
-import { expectRefusal } from "./rejection.ts"
+import { expectRejection } from "./rejection.ts"
 
 /** Every route of interns and vaults, from the router: a new one is covered automatically. */
 const routes = [
@@ -51,7 +51,7 @@ describe("outside the interns programme", () => {
     const organization = `/organizations/${workspace.organizationId}`
     await expectJson(200, operatorClient.patch(organization, { interns_programme: false }))
     for (const as of [workspace.as, workspace.manage]) {
-      await expectRefusal(404, as.call(method, at(path, id), bodyOf(method)))
+      await expectRejection(404, as.call(method, at(path, id), bodyOf(method)))
     }
   })
 })
@@ -63,12 +63,12 @@ describe("a method that a path of interns and vaults does not have", () => {
     const workspace = await newWorkspace()
     const paths = patterns.map((path) => at(path, crypto.randomUUID()))
     for (const path of paths) {
-      await expectRefusal(405, workspace.as.call("COPY", path))
-      await expectRefusal(401, client().call("COPY", path))
+      await expectRejection(405, workspace.as.call("COPY", path))
+      await expectRejection(401, client().call("COPY", path))
     }
     const organization = `/organizations/${workspace.organizationId}`
     await expectJson(200, operatorClient.patch(organization, { interns_programme: false }))
-    for (const path of paths) await expectRefusal(404, workspace.as.call("COPY", path))
+    for (const path of paths) await expectRejection(404, workspace.as.call("COPY", path))
   })
 })
 
@@ -82,7 +82,7 @@ describe("on a regional hostname", () => {
       headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: "{}" }),
     })
-    const error = await expectRefusal(403, answer)
+    const error = await expectRejection(403, answer)
     expect(error.metadata?.reason).toBe("regional_hostname")
   })
 })
@@ -92,7 +92,7 @@ describe("the key of an intern", () => {
     "$method $path is 404",
     async ({ method, path }) => {
       const own = await insertIntern(await newWorkspace())
-      await expectRefusal(404, own.as.call(method, at(path, own.id), bodyOf(method)))
+      await expectRejection(404, own.as.call(method, at(path, own.id), bodyOf(method)))
     },
   )
 
@@ -101,7 +101,7 @@ describe("the key of an intern", () => {
     async ({ method, path }) => {
       const workspace = await newWorkspace()
       const [own, other] = [await insertIntern(workspace), await insertIntern(workspace)]
-      await expectRefusal(404, own.as.call(method, at(path, other.id), bodyOf(method, path)))
+      await expectRejection(404, own.as.call(method, at(path, other.id), bodyOf(method, path)))
     },
   )
 })

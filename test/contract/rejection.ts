@@ -10,7 +10,7 @@ const Envelope = z.strictObject({
 })
 
 /** An error of this status, in the envelope and nothing else. */
-export async function expectRefusal(status: number, answer: Promise<Response>, about = "") {
+export async function expectRejection(status: number, answer: Promise<Response>, about = "") {
   const response = await answer
   const text = await response.text()
   expect(response.status, `${about} ${text}`).toBe(status)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { toBase64Url } from "../../src/support/encoding.ts"
 import { client, expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
-import { expectRefusal } from "./rejection.ts"
+import { expectRejection } from "./rejection.ts"
 
 const NOBODY = "00000000-0000-4000-8000-000000000000"
 const CHAT = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
@@ -25,12 +25,12 @@ describe.each(MANAGEMENT)("%s %s", (method, path) => {
 
   test("returns 403 to other keys and names the keys that may", async () => {
     const { as } = await newWorkspace()
-    const error = await expectRefusal(403, as.call(method, path, body))
+    const error = await expectRejection(403, as.call(method, path, body))
     expect(error.message).toContain("management key")
   })
 
   test("returns 401 without a key", async () => {
-    await expectRefusal(401, client().call(method, path, body))
+    await expectRejection(401, client().call(method, path, body))
   })
 })
 
@@ -43,7 +43,7 @@ test.each(PAGED)("GET %s accepts a page size of 1 to 100 and a skip count from 0
     expect(list.total_count).toBeGreaterThanOrEqual(list.data.length)
   }
   for (const query of ["limit=0", "limit=101", "limit=x", "offset=-1", "offset=1.5"]) {
-    await expectRefusal(400, manage.get(`${path}?${query}`), query)
+    await expectRejection(400, manage.get(`${path}?${query}`), query)
   }
 })
 
@@ -118,7 +118,7 @@ const statuses: [promise: string, status: number, request: Request][] = [
 ]
 
 test.each(statuses)("%s: %i", async (_, status, request) => {
-  const error = await expectRefusal(status, request(await newWorkspace()))
+  const error = await expectRejection(status, request(await newWorkspace()))
   expect(error.message.length).toBeGreaterThan(10)
 })
 
@@ -150,7 +150,7 @@ describe("the session-cost dataset", () => {
       await expectJson(200, as.get(`/datasets/session-cost?${query}`))
     }
     for (const query of ["limit=0", "limit=501", "offset=-1", "offset=5001", "turn_range=3-turns"]) {
-      await expectRefusal(400, as.get(`/datasets/session-cost?${query}`), query)
+      await expectRejection(400, as.get(`/datasets/session-cost?${query}`), query)
     }
   })
 })
@@ -196,6 +196,6 @@ test("an authorization code is exchanged once, for a key and a user id, with eac
     const { key, user_id: userId } = await expectJson<{ key: string; user_id: string }>(200, exchange())
     expect(userId).toEqual(expect.any(String))
     await expectJson(200, client(key).get("/key"))
-    await expectRefusal(403, exchange())
+    await expectRejection(403, exchange())
   }
 })

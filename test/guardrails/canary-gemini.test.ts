@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toChatRequest } from "../../src/inference/endpoints/gemini/request.ts"
 import { isArray, isObject, type Json } from "../../src/support/json.ts"
@@ -79,7 +79,7 @@ const RULES = JSON.stringify({ content_filters: [{ action: "block", pattern: "CA
 function screening(rules = RULES) {
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  return screeningOf(toCallerGuardrails([{ ...applied, rules }]), PLAIN_CALL)
+  return screeningOf(toAppliedGuardrails([{ ...applied, rules }]), PLAIN_CALL)
 }
 
 describe("a text in a request of the Gemini API", () => {

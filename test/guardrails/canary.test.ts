@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { isArray, isObject, type Json } from "../../src/support/json.ts"
 import { runs } from "../support/runs.ts"
@@ -198,7 +198,7 @@ function screening(given: Json = BLOCKED) {
   const rules = JSON.stringify(given)
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  return screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
+  return screeningOf(toAppliedGuardrails([applied]), PLAIN_CALL)
 }
 
 const POSITIONS = Object.entries(REQUESTS).flatMap(([format, request]) =>

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import type { AppliedRow } from "../../src/guardrails/store.ts"
 import type { Endpoint } from "../../src/models/catalogue.ts"
 import type { Provider } from "../../src/providers/provider.ts"
@@ -100,7 +100,7 @@ test("a call may use exactly the endpoints that every guardrail allows", () => {
       fc.boolean(),
       fc.constantFrom(null, "europe", "us"),
       (all, model, slug, isKept, region) => {
-        const guardrails = toCallerGuardrails(all.map((one, position) => row(position, one, null)))
+        const guardrails = toAppliedGuardrails(all.map((one, position) => row(position, one, null)))
         const [at, of] = [endpoint(model, slug, isKept), provider(slug)]
         const isKeptBy = (guardrails?.routeFilters() ?? []).every((filter) => filter.keeps(at, of, region))
         expect(isKeptBy).toBe(all.every((one) => allows(one as Rules, at, of, region)))
@@ -113,7 +113,7 @@ test("a call may use exactly the endpoints that every guardrail allows", () => {
 test("filters are a union, and the strongest action wins for the same filter", () => {
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 3 }), (all) => {
-      const guardrails = toCallerGuardrails(all.map((one, position) => row(position, one, null)))
+      const guardrails = toAppliedGuardrails(all.map((one, position) => row(position, one, null)))
       const reported = new Map(guardrails?.contentRules().map(({ detector, action }) => [detector.name, action]))
       const expected = new Map<string, string>()
       for (const name of [...SLUGS, ...PATTERNS]) {
@@ -130,14 +130,14 @@ test("filters are a union, and the strongest action wins for the same filter", (
 })
 
 test("budgets are separate: per key, per member, and both for a workspace guardrail", () => {
-  const guardrails = toCallerGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)])
+  const guardrails = toAppliedGuardrails([row(0, {}, 3), row(1, {}, 2), row(2, {}, 1), row(3, {}, null)])
   expect(guardrails?.limits.map(({ scope, limitNano }) => [scope, limitNano])).toEqual([
     ["guardrail:g0:key:key", 3],
     ["guardrail:g0:user:user", 3],
     ["guardrail:g1:key:key", 2],
     ["guardrail:g2:user:user", 1],
   ])
-  expect(toCallerGuardrails([{ ...row(0, {}, 3), userId: null }])?.limits.map(({ scope }) => scope)).toEqual([
+  expect(toAppliedGuardrails([{ ...row(0, {}, 3), userId: null }])?.limits.map(({ scope }) => scope)).toEqual([
     "guardrail:g0:key:key",
   ])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import type { Json } from "../../src/support/json.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
@@ -12,7 +12,7 @@ function screening(action: "block" | "redact" | "flag") {
   const rules = JSON.stringify({ content_filter_builtins: [{ slug: "email", action }] })
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  const made = screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
+  const made = screeningOf(toAppliedGuardrails([applied]), PLAIN_CALL)
   if (!made) throw new Error("no content rules")
   return made
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { isObject, type Json, objectsOf } from "../../src/support/json.ts"
 import { runs } from "../support/runs.ts"
@@ -19,7 +19,7 @@ function filterFor(action: "redact" | "block") {
   })
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  const screening = screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
+  const screening = screeningOf(toAppliedGuardrails([applied]), PLAIN_CALL)
   if (!screening) throw new Error("no content rules")
   return screening.responseFilter()
 }

@@ -8,7 +8,7 @@ import { NfaScanner, type Span } from "../../src/guardrails/content/nfa-scanner.
 import { findFirst, findRanges, Searcher, searcherOf } from "../../src/guardrails/content/dfa-search.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 import { runs } from "../support/runs.ts"
@@ -187,7 +187,7 @@ describe("the scan budget", () => {
       keyHash: "k",
       userId: null,
     }
-    return screeningOf(toCallerGuardrails([applied]), PLAIN_CALL)
+    return screeningOf(toAppliedGuardrails([applied]), PLAIN_CALL)
   }
   const HOSTILE = `${"a".repeat(900)}x${"a".repeat(1_500)}`.repeat(170)
 

@@ -7,7 +7,7 @@ import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
 import type { BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { chunk, DONE, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
@@ -204,7 +204,7 @@ function filterOf(action: "redact" | "block"): ResponseFilter {
     includeByokInBudgets: false,
   }
   const of = { byKey: true, byMember: false, keyHash: "k", userId: null }
-  const guardrails = toCallerGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
+  const guardrails = toAppliedGuardrails([{ ...row, ...of, rules: JSON.stringify(settings(action)) }])
   return screeningOf(guardrails, PLAIN_CALL)?.responseFilter() as ResponseFilter
 }
 

@@ -4,7 +4,7 @@ import { newMeter, type ResponseMeter } from "../../src/formats/chat/meter.ts"
 import type { ResponseEncoder } from "../../src/formats/encoder.ts"
 import { chatReader } from "../../src/formats/readers/chat.ts"
 import { dataOf, FrameSplitter, framesOf, parseData, toFrame } from "../../src/formats/sse/frames.ts"
-import { toCallerGuardrails } from "../../src/guardrails/applied.ts"
+import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf, type Screening } from "../../src/guardrails/screening.ts"
 import { EventRelay } from "../../src/inference/relay/event-relay.ts"
 import type { StreamRelay } from "../../src/inference/relay/stream-relay.ts"
@@ -157,7 +157,7 @@ const RULES = JSON.stringify({
 function screening(): Screening {
   const row = { id: "g", name: "Rail", isDefault: false, limitNano: null, resetInterval: null, rules: RULES }
   const applied = { ...row, includeByokInBudgets: false, byKey: true, byMember: false, keyHash: "k", userId: null }
-  const created = screeningOf(toCallerGuardrails([applied]), { ...PLAIN_CALL, wantsMetadata: true })
+  const created = screeningOf(toAppliedGuardrails([applied]), { ...PLAIN_CALL, wantsMetadata: true })
   if (!created) throw new Error("no content rules")
   return created
 }

@@ -28,7 +28,7 @@ test("a call is accepted only if both headers match its body", () => {
       const isNamed = method !== "tools/list"
       const agrees = isSame || (method === other && (!isNamed || name === second))
       if (agrees) expect(revision).toEqual({ version: "2026-07-28" })
-      else expect(revision).toMatchObject({ refusal: { id: 1, error: { code: -32_020 } } })
+      else expect(revision).toMatchObject({ rejection: { id: 1, error: { code: -32_020 } } })
     }),
   )
 })

@@ -12,14 +12,14 @@ type Serve = (request: Request) => Promise<Response>
 
 /** Media endpoints of the embedded upstream, by method and path. */
 export const mediaRoutes: readonly (readonly [string, Serve])[] = [
-  ["POST /v1/rerank", inJson("rerank", order)],
-  ["POST /v1/moderations", inJson("decisions", moderate)],
-  ["POST /v1/images/generations", inJson("image", paint)],
-  ["POST /v1/audio/speech", inJson("speech", synthesizeSpeech)],
+  ["POST /v1/rerank", jsonRoute("rerank", order)],
+  ["POST /v1/moderations", jsonRoute("decisions", moderate)],
+  ["POST /v1/images/generations", jsonRoute("image", paint)],
+  ["POST /v1/audio/speech", jsonRoute("speech", synthesizeSpeech)],
   ["POST /v1/images/edits", edit],
   ["POST /v1/audio/transcriptions", transcribe],
   ["POST /v1/audio/translations", transcribe],
-  ["POST /v1/videos", inJson("video", (body) => Response.json(newVideoJob(body)))],
+  ["POST /v1/videos", jsonRoute("video", (body) => Response.json(newVideoJob(body)))],
 ]
 
 const VIDEO_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/
@@ -33,7 +33,7 @@ export function findVideo(pathname: string): Response | undefined {
   return content ? new Response(EMPTY_MP4, { headers: { "content-type": "video/mp4" } }) : Response.json(order)
 }
 
-function inJson(makes: MediaModel["makes"], respond: (body: Json) => Response): Serve {
+function jsonRoute(makes: MediaModel["makes"], respond: (body: Json) => Response): Serve {
   return async (request) => {
     const body = await readJson(request)
     if (body === undefined) return invalid(400, "We could not parse the JSON body of your request.", null, null)
@@ -103,7 +103,7 @@ async function transcribe(request: Request): Promise<Response> {
   return Response.json({
     ...verbose,
     ...(!isOnly(granularities, "word") && { segments: [segmentOf(transcript.text, seconds)] }),
-    ...(granularities.includes("word") && Object.fromEntries([["words", timed(transcript.text, seconds)]])),
+    ...(granularities.includes("word") && Object.fromEntries([["words", timestampsOf(transcript.text, seconds)]])),
   })
 }
 
@@ -115,7 +115,7 @@ function segmentOf(text: string, end: number): Json {
 }
 
 /** Word timestamps, evenly distributed over the audio. */
-function timed(text: string, seconds: number): Json[] {
+function timestampsOf(text: string, seconds: number): Json[] {
   const pieces = text.split(" ")
   const length = seconds / pieces.length
   return pieces.map((word, at) => ({ word, start: at * length, end: (at + 1) * length }))

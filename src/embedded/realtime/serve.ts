@@ -13,18 +13,18 @@ export function serveRealtime(request: Request): Response {
     return invalid(400, "Open this path as a WebSocket.", null, "upgrade_required")
   }
   if (model.fault === "refuse") return invalid(429, "Too many sessions.", null, "rate_limit_exceeded")
-  const { 0: webSocket, 1: ours } = new WebSocketPair()
+  const { 0: webSocket, 1: serverSocket } = new WebSocketPair()
   const key = request.headers.get("authorization") ?? ""
   const session = new ScriptedSession(model, {
     key,
-    send: (event) => ours.send(JSON.stringify(event)),
-    close: () => ours.close(CLOSED_BY_FAULT, "broken"),
+    send: (event) => serverSocket.send(JSON.stringify(event)),
+    close: () => serverSocket.close(CLOSED_BY_FAULT, "broken"),
   })
-  ours.addEventListener("message", ({ data }) => {
+  serverSocket.addEventListener("message", ({ data }) => {
     if (typeof data === "string") session.receive(data)
   })
-  ours.addEventListener("close", () => session.stop())
-  ours.accept()
+  serverSocket.addEventListener("close", () => session.stop())
+  serverSocket.accept()
   session.open()
   return new Response(null, { status: 101, webSocket })
 }

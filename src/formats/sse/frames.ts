@@ -86,8 +86,8 @@ export class FrameSplitter {
   }
 
   #keep(rest: Uint8Array): void {
-    const isOurs = rest.buffer === this.#buffer.buffer
-    if (isOurs) this.#buffer.copyWithin(0, rest.byteOffset, rest.byteOffset + rest.byteLength)
+    const isInBuffer = rest.buffer === this.#buffer.buffer
+    if (isInBuffer) this.#buffer.copyWithin(0, rest.byteOffset, rest.byteOffset + rest.byteLength)
     else if (rest.byteLength > this.#buffer.byteLength) this.#buffer = rest.slice()
     else this.#buffer.set(rest)
     this.#size = rest.byteLength

@@ -4,7 +4,7 @@ import { lazyProgram } from "../content/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 import { followsNumberTerm, followsPhoneTerm } from "./number-terms.ts"
 
-const wholeMatch = (match: string): MatchRange[] => [[0, match.length]]
+const fullMatch = (match: string): MatchRange[] => [[0, match.length]]
 const NONE: MatchRange[] = []
 
 /** File extensions that are no top-level domains; `.md` and `.py` are country domains. */
@@ -24,7 +24,7 @@ export const email: PatternDetector = {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
     if (/%.*%40[^@]*$/.test(match)) return NONE
-    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? wholeMatch(match) : NONE
+    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? fullMatch(match) : NONE
   },
 }
 
@@ -186,10 +186,10 @@ export const ipAddress: PatternDetector = {
     if (!match.includes(":")) {
       if (followsNumberTerm(before)) return NONE
       const octets = match.replaceAll(/\[\.\]/g, ".").replaceAll(/\b0+(?=\d{1,2}\b)/g, "")
-      return ipaddr.IPv4.isValidFourPartDecimal(octets) ? wholeMatch(match) : NONE
+      return ipaddr.IPv4.isValidFourPartDecimal(octets) ? fullMatch(match) : NONE
     }
     const isShort = match.includes("::")
     const hasShape = isShort ? /\d/.test(match) : match.split(":").length === 8
-    return hasShape && ipaddr.IPv6.isValid(match) ? wholeMatch(match) : NONE
+    return hasShape && ipaddr.IPv6.isValid(match) ? fullMatch(match) : NONE
   },
 }

@@ -76,7 +76,7 @@ const FORMATS = new RegExp(
   ].join("|"),
   "g",
 )
-const WHOLE_PEM = new RegExp(PEM, "g")
+const FULL_PEM = new RegExp(PEM, "g")
 const PASSWORD_URLS = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
 const COMMAND_AT_START = new RegExp(`^${COMMAND}`)
 const AUTH_SCHEME = /(?<=^|[^\w])(bearer|basic|ssws|geniekey) ([A-Za-z0-9._~+/=-]{8,})/gi
@@ -106,7 +106,7 @@ export const secrets: PatternDetector = {
       const isInside = parts.some((part) => part[0] <= from && part[1] >= to)
       if (!isInside) parts.push([from, to])
     }
-    for (const { index, 0: pem } of match.matchAll(WHOLE_PEM)) add(index, index + pem.length)
+    for (const { index, 0: pem } of match.matchAll(FULL_PEM)) add(index, index + pem.length)
     for (const { index, 0: key } of match.matchAll(FORMATS)) if (hasRealCharacters(key)) add(index, index + key.length)
     for (const { index, 0: url } of match.matchAll(PASSWORD_URLS)) if (hasPassword(url)) add(index, index + url.length)
     for (const found of match.matchAll(AUTH_SCHEME)) {

@@ -52,7 +52,7 @@ export function requireMethod(request: McpRequest, { incoming: { caller }, serve
   if (FOR_ALL.has(method)) {
     if (mayUseAll(caller, server)) return
     const rule = `${method} needs mcp_tools with ${server.slug}/*: this key may call only some tools of the server.`
-    throw denied(rule)
+    throw deniedError(rule)
   }
   if (!FOR_TOOLS.has(method)) throw noSuchMethod(method)
   if (method !== "tools/call") return
@@ -64,7 +64,7 @@ export function requireMethod(request: McpRequest, { incoming: { caller }, serve
     throw new GatewayError("invalid_request", "params.task: the gateway does not run tools as tasks. Leave it out.")
   }
   if (!mayCallTool(caller, server, name)) {
-    throw denied(
+    throw deniedError(
       `This key may not call the tool ${name} of the MCP server ${server.slug}: mcp_tools of the key, allowed_mcp_tools of its guardrails and allowed_tools of the server must all allow it.`,
     )
   }
@@ -74,7 +74,7 @@ function noSuchMethod(method: string): GatewayError {
   return new GatewayError("not_found", `The gateway does not forward the method ${method.slice(0, 100)}.`)
 }
 
-function denied(message: string): GatewayError {
+function deniedError(message: string): GatewayError {
   return new GatewayError("forbidden", message, { metadata: { reason: "mcp_tool_denied" } })
 }
 

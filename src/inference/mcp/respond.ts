@@ -70,7 +70,7 @@ function oneWayOf(message: McpMessage, { isStateless }: Connection): McpMessage 
 export async function respondOneWay(received: McpMessage, connection: Connection): Promise<Response> {
   const message = oneWayOf(received, connection)
   // A request of revision 2026-07-28 is cancelled by closing its response.
-  if (connection.isStateless) return nothing()
+  if (connection.isStateless) return acceptedResponse()
   const deadline = newDeadline(connection)
   try {
     const screening = connection.newScreening()
@@ -81,10 +81,10 @@ export async function respondOneWay(received: McpMessage, connection: Connection
   } finally {
     deadline.clear()
   }
-  return nothing()
+  return acceptedResponse()
 }
 
-const nothing = () => new Response(null, { status: 202 })
+const acceptedResponse = () => new Response(null, { status: 202 })
 
 /** One document if the response is the first message, otherwise events. */
 export async function respondToRequest(
@@ -100,13 +100,13 @@ export async function respondToRequest(
   // The session that `initialize` opens is in a header.
   const mayCommit = accepted.events && request.method !== "initialize"
   const late = mayCommit ? await isLate(opening, earlyCommitMs) : false
-  if (late) return streamed(request, opening, { connection, deadline, headers: newHeaders(generationId) })
+  if (late) return respondWithStream(request, opening, { connection, deadline, headers: newHeaders(generationId) })
   try {
     const { running, first } = await opening
     const headers = await headersOf(running, connection)
     const isResponse = isResponseTo(request, first)
     if (mayCommit && (!isResponse || !accepted.json))
-      return streamed(request, opening, { connection, deadline, headers })
+      return respondWithStream(request, opening, { connection, deadline, headers })
     const response = isResponse ? first : ((await lastOf(running.messages)) ?? first)
     await running.messages.return()
     return Response.json(response, { headers, status: connection.isStateless ? statusOf(response) : 200 })
@@ -158,7 +158,7 @@ export async function respondToBatch(messages: readonly McpMessage[], connection
       responses.push({ jsonrpc: "2.0", id: isRequest(message) ? message.id : null, error: failed })
     }
   }
-  return responses.length === 0 ? nothing() : Response.json(responses)
+  return responses.length === 0 ? acceptedResponse() : Response.json(responses)
 }
 
 /** Ends the session of the server. */
@@ -209,7 +209,7 @@ type Streaming = { connection: Connection; deadline: Deadline; headers: Headers 
  * The messages as events. A client disconnect shows only on a write, so comments are written to an idle stream. A
  * disconnect also ends the exchange with the server.
  */
-function streamed(request: McpRequest, opening: Promise<Opened>, streaming: Streaming): Response {
+function respondWithStream(request: McpRequest, opening: Promise<Opened>, streaming: Streaming): Response {
   const { connection, deadline, headers } = streaming
   deadline.isShared = true
   const { readable, writable } = new IdentityTransformStream()

@@ -49,7 +49,7 @@ function errorOfClaim(message: McpMessage, headers: Headers): McpError | undefin
   if (malformed !== undefined) return errorOf(ERROR_CODES.invalidParams, `params._meta: ${malformed}`)
   const header = headers.get(VERSION_HEADER)
   if (header !== null && header !== version) return mismatch("MCP-Protocol-Version", "params._meta")
-  if (version !== STATELESS_VERSION) return unsupported(version)
+  if (version !== STATELESS_VERSION) return unsupportedRevision(version)
   return isRequest(message) ? errorOfHeaders(message, headers) : undefined
 }
 
@@ -77,7 +77,7 @@ function mismatch(header: string, field: string): McpError {
   return errorOf(ERROR_CODES.headerMismatch, message, { header })
 }
 
-function unsupported(requested: unknown): McpError {
+function unsupportedRevision(requested: unknown): McpError {
   const supported = PROTOCOL_VERSIONS
   const message = `The gateway serves ${STATELESS_VERSION} in params._meta, and ${SESSION_VERSIONS.join(", ")} after initialize.`
   return errorOf(ERROR_CODES.unsupportedVersion, message, { supported, requested })
@@ -86,7 +86,7 @@ function unsupported(requested: unknown): McpError {
 /** Error of a message without revision in `_meta`, which may have an earlier revision. */
 function errorWithoutClaim(message: McpMessage, header: string | undefined): McpError | undefined {
   if (header === undefined || isSessionVersion(header)) return undefined
-  if (header !== STATELESS_VERSION) return unsupported(header)
+  if (header !== STATELESS_VERSION) return unsupportedRevision(header)
   if (!isRequest(message)) return undefined
   if (message.method === "initialize") return mismatch("MCP-Protocol-Version", "method")
   return errorOf(ERROR_CODES.invalidParams, `params._meta: ${META.version} is required in revision ${header}.`)

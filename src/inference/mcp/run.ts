@@ -60,14 +60,14 @@ export async function runRequest(
     call = await holdFor(screened, connection)
     if (call) connection.onHeld?.(call.id)
     const response = await exchange(request, screened, connection, signal)
-    const messages = relayed({ request, response, connection, call, screening: reading, signal })
+    const messages = relayMessages({ request, response, connection, call, screening: reading, signal })
     return { isStream: response.isStream, sessionId: response.sessionId, generationId: call?.id, messages }
   } catch (thrown) {
     if (thrown instanceof ServerFailure && thrown.isSessionLost) {
       call?.end({ ending: "error", isCharged: false, error: toError(thrown, signal) })
       throw thrown
     }
-    const response = failed(request, { thrown, connection, call, signal, screening })
+    const response = toFailureMessage(request, { thrown, connection, call, signal, screening })
     return { isStream: false, sessionId: null, generationId: call?.id, messages: single(response) }
   }
 }
@@ -112,7 +112,7 @@ type Relay = {
 }
 
 /** The server's messages after the guardrails, as they arrive. */
-async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefined> {
+async function* relayMessages(relay: Relay): AsyncGenerator<McpMessage, void, undefined> {
   const { request, response, connection, call, screening, signal } = relay
   // A timeout counts as a failure of the server.
   const onAbort = () => {
@@ -137,7 +137,7 @@ async function* relayed(relay: Relay): AsyncGenerator<McpMessage, void, undefine
       return
     }
   } catch (thrown) {
-    yield failed(request, { thrown, connection, call, signal, screening })
+    yield toFailureMessage(request, { thrown, connection, call, signal, screening })
   } finally {
     signal.removeEventListener("abort", onAbort)
     // The client stopped reading before the response.
@@ -188,7 +188,7 @@ type Failed = {
 }
 
 /** Ends the call, or records one that was rejected before its hold. Returns the message for the client. */
-function failed(request: McpRequest, { thrown, connection, call, signal, screening }: Failed): McpMessage {
+function toFailureMessage(request: McpRequest, { thrown, connection, call, signal, screening }: Failed): McpMessage {
   const error = toError(thrown, signal)
   const { incoming, server } = connection
   if (error.code === "internal") logError("an MCP request failed", { requestId: incoming.requestId }, error.cause)

@@ -81,7 +81,7 @@ async function openSession(
   const initialized = { jsonrpc: "2.0" as const, method: "notifications/initialized" }
   const notify = (signal: AbortSignal) => sendOneWay(initialized, { ...upstream, signal })
   await withTimeout(connection.server.timeoutMs, notify, deps.signal).catch((thrown: unknown) => {
-    throw unusable(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
+    throw unusableError(connection, thrown instanceof ServerFailure ? thrown.message : "The connection failed.")
   })
   const offered = await listTools(open, choice, deps.signal)
   if (offered.length > 0) return { connection: open, listed: offered }
@@ -189,9 +189,9 @@ async function callServer(
 function resultOf({ result, error }: McpMessage, connection: Connection): Json {
   if (isObject(result)) return result
   const message = isObject(error) ? error["message"] : undefined
-  throw unusable(connection, typeof message === "string" ? message : "It did not respond.")
+  throw unusableError(connection, typeof message === "string" ? message : "It did not respond.")
 }
 
-function unusable({ server }: Connection, reason: string): GatewayError {
+function unusableError({ server }: Connection, reason: string): GatewayError {
   return new GatewayError("provider_failed", `The MCP server ${server.slug} cannot be used. ${reason}`)
 }

@@ -72,9 +72,9 @@ async function accept(client: SessionClient, { request, env, executionCtx }: Ins
   if (!policy) throw new GatewayError("unauthenticated", "This API key is not valid.")
   const { caller, deps } = policy
   const opened = await openSession(client, { deps, meta, caller })
-  const { 0: webSocket, 1: ours } = new WebSocketPair()
+  const { 0: webSocket, 1: serverSocket } = new WebSocketPair()
   const maxSessionMs = configOf(env).REALTIME_MAX_SESSION_MS
-  new RealtimeSession({ opened, client: ours, caller, deps, meta, model, maxSessionMs, currentPolicy }).start(
+  new RealtimeSession({ opened, client: serverSocket, caller, deps, meta, model, maxSessionMs, currentPolicy }).start(
     client.session,
   )
   return new Response(null, { status: 101, webSocket })

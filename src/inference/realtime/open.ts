@@ -100,11 +100,11 @@ function plannable(model: string, provider?: string): PlannableRequest {
       choices: 1,
       isAssumed: () => false,
     },
-    upstream: { unsupportedReason: ({ format, name }) => (format === "openai" ? undefined : notOffered(name)) },
+    upstream: { unsupportedReason: ({ format, name }) => (format === "openai" ? undefined : notOfferedError(name)) },
   }
 }
 
-function notOffered(name: string): GatewayError {
+function notOfferedError(name: string): GatewayError {
   return new GatewayError("not_found", `${name} does not support the OpenAI Realtime API.`)
 }
 

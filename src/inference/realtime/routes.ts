@@ -5,7 +5,7 @@ import type { App } from "../../access/app.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { newRouter } from "../../http/router.ts"
 import { failures } from "../../http/schema.ts"
-import { credentialOf, principalByHash, unauthenticated } from "../../policy/authenticate.ts"
+import { credentialOf, principalByHash, unauthenticatedError } from "../../policy/authenticate.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
 import { newId } from "../../support/ids.ts"
 import { connectSession } from "./accept.ts"
@@ -47,7 +47,7 @@ export function authenticateSession(authenticate: MiddlewareHandler<App>): Middl
     const now = Date.now()
     const secret = await openClientSecret(credential, masterKeysOf(c.env), now)
     const principal = secret && (await principalByHash(secret.keyHash, c.env, now))
-    if (!principal) throw unauthenticated("This client secret is not valid, or has expired.")
+    if (!principal) throw unauthenticatedError("This client secret is not valid, or has expired.")
     c.set("principal", principal)
     secrets.set(raw, secret)
     return next()
@@ -68,7 +68,8 @@ export const realtime = newRouter().openapi(realtimeSession, async (c) => {
   }
   const protocols = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim())
   // Browsers send the console's cookie with WebSocket requests from pages of other origins, so it is not accepted.
-  if (credentialOf(headers) === undefined) throw unauthenticated("Send your API key: Authorization: Bearer <API_KEY>.")
+  if (credentialOf(headers) === undefined)
+    throw unauthenticatedError("Send your API key: Authorization: Bearer <API_KEY>.")
   const incoming = incomingCall(c)
   const { cache: _, ...meta } = requestMetaOf(incoming)
   const sessionId = meta.sessionId ?? `sess-${newId()}`

@@ -13,7 +13,7 @@ type Ended = { held: HeldEncoder | undefined; stop: StopReason | undefined; out:
 export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Promise<GatewayError | undefined> {
   const { filter, filtered } = relay
   if (!filter) return undefined
-  const blockError = filter.blockError() ?? (stop === "too_long_to_check" ? tooLong() : await checked(relay, out))
+  const blockError = filter.blockError() ?? (stop === "too_long_to_check" ? tooLongError() : await checked(relay, out))
   if (!blockError && held) out.write(held.release())
   // The client received nothing, so no text is logged.
   else if (held && filtered) filtered.transcript = { content: "", reasoning: "" }
@@ -31,7 +31,7 @@ async function checked({ filter, encoder, timers }: StreamRelay, out: FrameWrite
   }
 }
 
-function tooLong(): GatewayError {
+function tooLongError(): GatewayError {
   const rule = "The response is too long for the checks of a guardrail. Request a shorter response."
   return new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }

@@ -22,7 +22,7 @@ export function startRun(
   rpc: number,
 ): Step {
   const run: Run = { ...newRun(opening, now), pendingPrompts: [prompt] }
-  if (session?.isLive) return opened({ ...run, acp: session.acp }, rpc)
+  if (session?.isLive) return sendFirstPrompt({ ...run, acp: session.acp }, rpc)
   const isLoading = session !== undefined
   return {
     run: { ...run, acp: session?.acp ?? null, openRpc: rpc, isLoading, graceDeadline: now + LIMITS.openingMs },
@@ -37,7 +37,7 @@ function open(rpc: number, acp: string | undefined): Effect {
 }
 
 /** The session is open: sends the first prompt, and steers with the messages that arrived meanwhile. */
-function opened(run: Run, rpc: number): Step {
+function sendFirstPrompt(run: Run, rpc: number): Step {
   const { acp } = run
   if (acp === null) throw new Error("An open session has no name.")
   const [prompt = "", ...more] = run.pendingPrompts
@@ -180,7 +180,7 @@ export function tick(run: Run, now: number): Step {
   if (run.state === "ended") return unchanged(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
-    if (run.heldResult) return end(charged(run, parseStored(run.heldResult)), { reason: "stop" })
+    if (run.heldResult) return end(withUsage(run, parseStored(run.heldResult)), { reason: "stop" })
     const { run: ended, effects } = end(run, CONNECTION_LOST)
     // The agent may still be running and reconnect, so it is cancelled as well.
     return { run: ended, effects: [cancellation(run.acp ?? ""), ...effects] }
@@ -194,7 +194,7 @@ function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): 
   const sessionId = result["sessionId"]
   const acp = typeof sessionId === "string" ? sessionId : run.acp
   if (acp === null) return end(run, turnFailure("The agent opened a session without a name.", null, -32_603))
-  return opened({ ...run, acp, isLoading: false }, rpc)
+  return sendFirstPrompt({ ...run, acp, isLoading: false }, rpc)
 }
 
 /** A session that cannot be loaded starts without its history. */
@@ -205,7 +205,7 @@ function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): St
 }
 
 function turnEnded(run: Run, result: Json, now: number, rpc: number): Step {
-  if (result["stopReason"] === "cancelled") return end(charged(run, result), finishOf(run.ending))
+  if (result["stopReason"] === "cancelled") return end(withUsage(run, result), finishOf(run.ending))
   if (run.state === "streaming" && (run.steers ?? []).length > 0) {
     return unchanged({
       ...run,
@@ -213,12 +213,12 @@ function turnEnded(run: Run, result: Json, now: number, rpc: number): Step {
       graceDeadline: run.graceDeadline ?? now + LIMITS.graceMs,
     })
   }
-  const ended = charged(run, result)
+  const ended = withUsage(run, result)
   return (run.state === "streaming" ? latePrompt(ended, rpc) : undefined) ?? end(ended, { reason: "stop" })
 }
 
 /** The run with the usage of a turn of its agent. */
-function charged(run: Run, result: Json): Run {
+function withUsage(run: Run, result: Json): Run {
   const usage = usageOf(result)
   const cost = usage && usage.cost === undefined && run.costUsd !== null ? { cost: run.costUsd } : {}
   return { ...run, usage: addUsage(run.usage, usage && { ...usage, ...cost }), costUsd: null }

@@ -34,14 +34,14 @@ export async function deliver(row: KeyedRow, { id, events, env, now }: DeliveryR
   const aad = secretsAad(row)
   const secret = await openSealed({ aad, sealed: row.sealed, dataKey: dataKeyOf(row) }, masterKeysOf(env))
   if (secret === undefined)
-    return rejected("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
+    return rejectedOutcome("its secrets could not be decrypted: they were sealed under another MASTER_KEY")
   const configured = toConfigured(row, secret)
   try {
     const outbound = await toOutbound(configured, { id, events, flags: row, now })
     return toOutcome(await sendOutbound(outbound, outboundDeps(env)), configured, outbound)
   } catch (cause) {
     logError("a delivery could not be built", { destination: row.id, kind: row.type }, nameOf(cause))
-    return rejected("the delivery could not be built from its configuration")
+    return rejectedOutcome("the delivery could not be built from its configuration")
   }
 }
 
@@ -50,12 +50,12 @@ function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : "unknown"
 }
 
-function rejected(message: string): Outcome {
+function rejectedOutcome(message: string): Outcome {
   return { isTaken: false, status: null, message: message, excerpt: "", retryAfterMs: 0 }
 }
 
 function toOutcome(sent: OutboundResult, configured: Configured, { headers }: Outbound): Outcome {
-  if (sent.status === null) return rejected(sent.reason)
+  if (sent.status === null) return rejectedOutcome(sent.reason)
   const { status } = sent
   const isTaken = status >= 200 && status < 300
   const hint = status >= 300 && status < 400 ? ": set the address that it redirects to" : ""

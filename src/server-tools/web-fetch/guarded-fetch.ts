@@ -1,7 +1,7 @@
 import { concat } from "../../support/bytes.ts"
 import { withDeadline } from "../../outbound/deadline.ts"
 import { isAllowedHost, urlRejection } from "../../outbound/address.ts"
-import { type Network, unresolvable } from "../../outbound/resolve.ts"
+import { type Network, resolvedRejection } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
   /** `host` or `host:port`: fetched without checking their addresses. */
@@ -84,7 +84,7 @@ async function rejectionAt(url: URL, deps: FetchDeps, mayFetch: (url: URL) => bo
   if (url.username !== "" || url.password !== "") return "a URL with a user name or password is not fetched"
   if (!mayFetch(url)) return "this domain is not one that may be fetched"
   if (isAllowedHost(url, deps.settings.allowedHosts)) return undefined
-  return urlRejection(url) ?? unresolvable(url, deps, deps.signal)
+  return urlRejection(url) ?? resolvedRejection(url, deps, deps.signal)
 }
 
 async function read(url: URL, response: Response, maxBytes: number): Promise<FetchResult> {

@@ -21,7 +21,7 @@ export function configuredSearch(env: Env): SearchSettings | undefined {
   const configured = new Map(engineNames.flatMap((name) => toConfigured(name, env) ?? []))
   const [first] = configured.keys()
   const engine = configOf(env).WEB_SEARCH_ENGINE
-  if (engine !== undefined && !configured.has(engine as EngineName)) throw unusable(engine)
+  if (engine !== undefined && !configured.has(engine as EngineName)) throw unusableError(engine)
   if (first === undefined) return undefined
   return {
     engines: configured,
@@ -51,7 +51,7 @@ function toConfigured(name: EngineName, env: Env) {
   return [[name, { baseUrl: parsed.data, apiKey }] as const]
 }
 
-function unusable(engine: string): GatewayError {
+function unusableError(engine: string): GatewayError {
   const name = engineNames.find((one) => one === engine)
   const rule = name ? `${name} needs ${variableOf(name)}` : `accepts ${engineNames.join(", ")}`
   return new GatewayError("misconfigured", `WEB_SEARCH_ENGINE: ${rule}.`)

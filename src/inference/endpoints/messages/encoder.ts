@@ -91,7 +91,7 @@ function factsOf(tools: MessagesRequest["tools"], call: CallContext): MessageFac
   }
 }
 
-const rewritten = (reported: Json, ours: Json): Json => ({ ...withoutGatewayFields(reported), ...ours })
+const rewritten = (reported: Json, fields: Json): Json => ({ ...withoutGatewayFields(reported), ...fields })
 
 /** The charged tokens, with the other fields that the provider reported. */
 function asCharged({ tokens }: Charge, reported: unknown, costs: Costs): Json {
