@@ -45,11 +45,11 @@ export async function holdRequests(deps: ProviderDeps): Promise<number | null> {
     finish: (line, result) => {
       if (!result.isDeferred) lines.finish(line, result)
     },
-    interrupted: () => lines.interrupted().filter(({ line }) => !parts.has(line)),
+    interruptedLines: () => lines.interruptedLines().filter(({ line }) => !parts.has(line)),
   }
   // The plan may now choose another key, which needs another hold.
   await release(
-    queue.interrupted().map(({ line }) => line),
+    queue.interruptedLines().map(({ line }) => line),
     deps,
   )
   recoverInterrupted(queue, Date.now())

@@ -98,7 +98,7 @@ export class LineStore implements LineQueue {
     return row && toRun(row)
   }
 
-  interrupted(): LineRun[] {
+  interruptedLines(): LineRun[] {
     return this.#sql
       .exec<Row>("SELECT line, custom_id, offset, length, attempts FROM lines WHERE state = 'running'")
       .toArray()

@@ -1,4 +1,4 @@
-import { type ClientFrame, isClientQuestion, cancelledAnswer } from "../../src/interns/hosts/client-frames.ts"
+import { type ClientFrame, isClientQuestion, cancelledResult } from "../../src/interns/hosts/client-frames.ts"
 import type { AcpMessage, RpcId } from "../../src/interns/run/acp.ts"
 import type { Run } from "../../src/interns/run/run.ts"
 import type { Client, ClientSockets } from "./client-sockets.ts"
@@ -45,7 +45,7 @@ export class ClientQuestions {
     const { rpc, acp, method } = question
     const run = runs.ofQuestion(acp, rpc)
     if (!run) return send({ id: rpc, ...outcome })
-    answer(run, rpc, "result" in outcome ? outcome.result : cancelledAnswer(method))
+    answer(run, rpc, "result" in outcome ? outcome.result : cancelledResult(method))
   }
 
   /** The question was answered elsewhere: the client can stop showing it. */
@@ -67,7 +67,7 @@ export class ClientQuestions {
   cancel(questions: readonly PendingQuestion[]): void {
     for (const question of questions) {
       this.#hide(question)
-      this.#deps.send({ id: question.rpc, result: cancelledAnswer(question.method) })
+      this.#deps.send({ id: question.rpc, result: cancelledResult(question.method) })
     }
   }
 }

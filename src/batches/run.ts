@@ -19,7 +19,7 @@ export type LineQueue = {
   defer: (line: LineRun, dueAt: number) => void
   finish: (line: InputLine, result: LineResult) => void
   /** Lines that an isolate that died had marked as running. */
-  interrupted: () => LineRun[]
+  interruptedLines: () => LineRun[]
 }
 
 export type RunPorts = {
@@ -73,7 +73,7 @@ export function backoffMs(attempt: number): number {
 
 /** Called before the first run of an isolate: lines that are marked as running were interrupted. */
 export function recoverInterrupted(queue: LineQueue, now: number): void {
-  for (const line of queue.interrupted()) {
+  for (const line of queue.interruptedLines()) {
     if (line.attempt < MAX_ATTEMPTS) queue.retry(line, now)
     else queue.finish(line, INTERRUPTED)
   }

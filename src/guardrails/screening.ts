@@ -93,7 +93,7 @@ function filtersOf(guardrails: AppliedGuardrails, rules: readonly OwnedRule[], r
     visit: (text: string, role: Role, form: TextFormat) => (role === NAMES ? text : outputFilter.filterNow(text, form)),
     redacts: outputRules.some(({ action }) => action !== "flag"),
     isBlocked,
-    blockError: blockError,
+    blockError,
     providerMessage,
   }
   const mapped = async <T>(map: (visit: Visit) => T, filterOf: (role: Role) => CachedFilter): Promise<T> => {

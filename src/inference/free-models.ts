@@ -21,7 +21,7 @@ export function isFreeTarget({ model, endpoint, byok }: Target, requested: strin
 
 const FREE_LIMITS = new Set<unknown>(["free_model_limit", "flood"])
 
-/** The targets that remain beyond a limit of free models; throws the rejection if its reason is another one, or no target remains. */
+/** The targets that are not free, after a limit of free models. Throws any other rejection, and if no target remains. */
 export function paidTargets(targets: readonly Target[], requested: string, rejection: unknown): readonly Target[] {
   const isLimit = rejection instanceof GatewayError && FREE_LIMITS.has(rejection.metadata?.["reason"])
   const paid = isLimit ? targets.filter((target) => !isFreeTarget(target, requested)) : []

@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors/errors.ts"
 import { type Screening, screeningOf } from "../guardrails/screening.ts"
-import { unroutable } from "../routing/metadata.ts"
+import { unroutableFields } from "../routing/metadata.ts"
 import type { InferenceCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import type { RequestMeta } from "./deps.ts"
@@ -76,7 +76,7 @@ export function withScreeningStages(
 ): GatewayError {
   const slug = model ?? models?.[0] ?? ""
   const about = { summary: rejection.message, pipeline: stages }
-  return withStages(rejection, stages, wantsMetadata ? unroutable(slug, region, about) : undefined)
+  return withStages(rejection, stages, wantsMetadata ? unroutableFields(slug, region, about) : undefined)
 }
 
 /** Bytes of a body after a step that may change it: a redaction can be longer than the text it replaces. */

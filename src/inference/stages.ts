@@ -3,7 +3,7 @@ import type { PipelineStage } from "../formats/pipeline-stage.ts"
 import type { GuardrailFinding } from "../ledger/generation.ts"
 import { listOf } from "../support/json.ts"
 import { guardrailStages } from "../guardrails/stages.ts"
-import { unroutable } from "../routing/metadata.ts"
+import { unroutableFields } from "../routing/metadata.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannableCall } from "./call.ts"
 import { requestedModelOf } from "./draft.ts"
@@ -26,7 +26,7 @@ export function withRoutingMetadata(rejection: unknown, prepared: PlannableCall,
   const stages = stagesOf(prepared, rejection.rejectedBy)
   const extraFields =
     meta.wantsMetadata && !rejection.extraFields
-      ? unroutable(requestedModelOf(request, meta), meta.region, {
+      ? unroutableFields(requestedModelOf(request, meta), meta.region, {
           summary: rejection.message,
           pipeline: stages,
           targets,

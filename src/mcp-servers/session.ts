@@ -21,9 +21,9 @@ const VISIBLE = /^[\x21-\x7e]+$/
 
 type Holder = { server: Pick<McpServerRow, "id" | "workspaceId" | "version">; principal: Pick<Principal, "keyHash"> }
 
-function sessionAad({ server, principal: caller }: Holder): AssociatedData {
+function sessionAad({ server, principal }: Holder): AssociatedData {
   const { id: ownerId, workspaceId, version } = server
-  return { kind: "mcp-session", ownerId, workspaceId, name: caller.keyHash, version }
+  return { kind: "mcp-session", ownerId, workspaceId, name: principal.keyHash, version }
 }
 
 async function sessionKey(master: string): Promise<CryptoKey> {

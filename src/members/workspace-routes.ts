@@ -70,7 +70,7 @@ export const workspaceMembers = newRouter()
     const { user_ids: ids } = c.req.valid("json")
     const { id } = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     const nonMembers = await findNonMembers(c.env.DB, organizationId, ids)
-    if (nonMembers.length > 0) reject(`${nonMembers.join(", ")}: not a member of the organization.`)
+    if (nonMembers.length > 0) throwInvalid(`${nonMembers.join(", ")}: not a member of the organization.`)
     const entry = entryOf(c, { action: "workspace_member.add", ...eventOf(id, ids) })
     const rows = await insertWorkspaceMembers(c.env.DB, {
       organizationId,
@@ -86,12 +86,14 @@ export const workspaceMembers = newRouter()
     const { user_ids: ids } = c.req.valid("json")
     const workspace = await workspaceOf(c.env.DB, organizationId, c.req.valid("param").workspaceRef)
     if (workspace.isDefault) {
-      reject("the default workspace has all members of the organization. DELETE /organization/members removes one.")
+      throwInvalid(
+        "the default workspace has all members of the organization. DELETE /organization/members removes one.",
+      )
     }
     const now = Date.now()
     const [bound] = await findBoundMembers(c.env.DB, { organizationId, workspaceId: workspace.id, ids, now })
     if (bound) {
-      reject(
+      throwInvalid(
         bound.source === "scim"
           ? `${bound.userId}: is managed by the organization's directory. Remove the group or its mapping there.`
           : `${bound.userId}: has active API keys in the workspace. Delete or disable them first.`,
@@ -118,6 +120,6 @@ async function workspaceOf(db: D1Database, organizationId: string, ref: string):
   return row
 }
 
-function reject(rule: string): never {
+function throwInvalid(rule: string): never {
   throw new GatewayError("invalid_request", `user_ids: ${rule}`)
 }

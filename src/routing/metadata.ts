@@ -63,7 +63,11 @@ type Rejection = {
 }
 
 /** Routing metadata of a call that was rejected before dispatch. */
-export function unroutable(requested: string, region: string | null, { summary, pipeline, targets = [] }: Rejection) {
+export function unroutableFields(
+  requested: string,
+  region: string | null,
+  { summary, pipeline, targets = [] }: Rejection,
+) {
   const metadata = {
     attempt: 0,
     requested,

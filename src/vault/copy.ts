@@ -27,7 +27,7 @@ const ATTEMPTS = 3
 export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | undefined> {
   const { db, source, target, keys, names, entry, requireControl } = copy
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const found = inOrder(names, await findSecrets(db, source, names))
+    const found = findInOrder(names, await findSecrets(db, source, names))
     found.forEach(requireControl)
     const [from, into] = await Promise.all([keys.source(), keys.target()])
     const rows = await Promise.all(found.map((row) => reseal(row, { from, into, target, by: entry })))
@@ -39,7 +39,7 @@ export async function copySecrets(copy: Copy): Promise<SecretSummaryRow[] | unde
     })
     if (copied) return copied
     const now = await findSecrets(db, source, names)
-    const isUnchanged = JSON.stringify(versionsOf(inOrder(names, now))) === JSON.stringify(versionsOf(found))
+    const isUnchanged = JSON.stringify(versionsOf(findInOrder(names, now))) === JSON.stringify(versionsOf(found))
     if (isUnchanged) return undefined
   }
   throw new GatewayError("conflict", "The secrets were modified concurrently. Retry.")
@@ -49,7 +49,7 @@ function versionsOf(rows: readonly SecretRow[]): Pick<SecretRow, "name" | "versi
   return rows.map(({ name, version }) => ({ name, version }))
 }
 
-function inOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRow[] {
+function findInOrder(names: readonly string[], rows: readonly SecretRow[]): SecretRow[] {
   const rowsByName = new Map(rows.map((row) => [row.name, row]))
   const missing = names.filter((name) => !rowsByName.has(name))
   if (missing.length > 0) {

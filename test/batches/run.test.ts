@@ -57,7 +57,7 @@ class Disk {
           set(line, { state: "done" })
           this.results.set(line, [...(this.results.get(line) ?? []), result])
         }),
-      interrupted: () => this.entries.filter(({ state }) => state === "running"),
+      interruptedLines: () => this.entries.filter(({ state }) => state === "running"),
     }
   }
 }

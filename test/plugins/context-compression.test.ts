@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
 import { estimatePromptTokens } from "../../src/support/tokens.ts"
 import { compress } from "../../src/plugins/context-compression.ts"
-import { refusalOf } from "../server-tools/mock-network.ts"
+import { rejectionOf } from "../server-tools/mock-network.ts"
 import { runs } from "../support/runs.ts"
 
 type Message = Record<string, unknown> & { role: string }
@@ -93,7 +93,7 @@ describe("a conversation", () => {
   test("whose instructions do not fit is rejected with a hint", async () => {
     const messages = [system(filler(2_000)), user("now")]
     expect(() => compress(messages, 1_000)).toThrow(GatewayError)
-    expect(await refusalOf(() => compress(messages, 1_000))).toBe(
+    expect(await rejectionOf(() => compress(messages, 1_000))).toBe(
       "messages: even compressed, the system messages and the last turn need about 2509 tokens, and there is room for 1000. Shorten them, request fewer tokens, or choose a model with a longer context.",
     )
   })

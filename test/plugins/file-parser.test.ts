@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { parseFiles } from "../../src/plugins/file-parser.ts"
 import type { FetchResult } from "../../src/server-tools/web-fetch/guarded-fetch.ts"
-import { pdf, refusalOf } from "../server-tools/mock-network.ts"
+import { pdf, rejectionOf } from "../server-tools/mock-network.ts"
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const utf8 = (text: string) => base64(new TextEncoder().encode(text))
@@ -123,7 +123,7 @@ describe("a file in a message", () => {
       `${PLACE}.file.file_data: a file may have at most 10000000 bytes.`,
     ],
   ])("is rejected with its path if it is %s", async (_, part, texts) => {
-    const message = await refusalOf(() => parse(part))
+    const message = await rejectionOf(() => parse(part))
     if (typeof texts === "string") expect(message).toBe(texts)
     else expect(message).toMatch(texts)
   })
@@ -131,7 +131,7 @@ describe("a file in a message", () => {
   test("is rejected beyond 20 files", async () => {
     const content = Array.from({ length: 21 }, () => file(utf8("x"), "a.txt"))
     const parsed = () => parseFiles([{ role: "user", content }], local, { fetchFile: never })
-    expect(await refusalOf(parsed)).toBe("messages[0].content[20]: at most 20 files are read in one request.")
+    expect(await rejectionOf(parsed)).toBe("messages[0].content[20]: at most 20 files are read in one request.")
   })
 })
 
@@ -156,11 +156,11 @@ describe("a file URL", () => {
   test("is rejected with the reason of the fetch, or if the file is too large", async () => {
     const refused = async (): Promise<FetchResult> => ({ ok: false, reason: "the address is not a public one" })
     const position = "messages[0].content[1].file.file_data"
-    expect(await refusalOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(
+    expect(await rejectionOf(() => parse(file("http://10.0.0.1/a.pdf"), refused))).toBe(
       `${position}: the file was not fetched: the address is not a public one.`,
     )
     const cut = async () => page(new Uint8Array(10), "text/plain", true)
-    expect(await refusalOf(() => parse(file("http://example.com/a.txt"), cut))).toBe(
+    expect(await rejectionOf(() => parse(file("http://example.com/a.txt"), cut))).toBe(
       `${position}: the file is larger than 10 bytes.`,
     )
   })

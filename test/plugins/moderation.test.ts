@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
 import type { Env } from "../../src/config/env.ts"
 import { configuredModeration, moderate, toModerationInput } from "../../src/plugins/moderation.ts"
-import { type Answer, network, redirect, refusalOf, SECRET } from "../server-tools/mock-network.ts"
+import { type Answer, network, redirect, rejectionOf, SECRET } from "../server-tools/mock-network.ts"
 
 const settings = { baseUrl: "https://moderation.test/v1", apiKey: SECRET, model: "judge", timeoutMs: 200 }
 const { signal } = new AbortController()
@@ -55,7 +55,7 @@ describe("moderation of a request", () => {
 
   test("of too many images is rejected", async () => {
     const images = Array(21).fill("data:,") as string[]
-    expect(await refusalOf(() => judge(verdict(false), { images }))).toBe(
+    expect(await rejectionOf(() => judge(verdict(false), { images }))).toBe(
       "messages: at most 20 images are moderated in one request.",
     )
   })
@@ -121,7 +121,7 @@ describe("the moderation model of a deployment", () => {
   })
 
   test("is rejected for an invalid URL", async () => {
-    expect(await refusalOf(() => configured({ MODERATION_BASE_URL: "moderation" }))).toMatch(
+    expect(await rejectionOf(() => configured({ MODERATION_BASE_URL: "moderation" }))).toMatch(
       /^MODERATION_BASE_URL: must be an http/,
     )
   })

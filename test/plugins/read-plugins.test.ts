@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { type PluginSettings, readPlugins } from "../../src/plugins/read-plugins.ts"
-import { refusalOf, SECRET, searchSettings } from "../server-tools/mock-network.ts"
+import { rejectionOf, SECRET, searchSettings } from "../server-tools/mock-network.ts"
 
 const moderation = { baseUrl: "https://moderation.test/v1", apiKey: SECRET, model: "m", timeoutMs: 100 }
 const all: PluginSettings = { search: searchSettings(["exa", "brave"]), moderation }
@@ -105,7 +105,7 @@ describe("the plugins of a request", () => {
       "plugins[0].max_content_tokens: must be an integer from 1 to 200000.",
     ],
   ])("case %#: are rejected with their path", async (plugins, content) => {
-    const message = await refusalOf(() => read(plugins))
+    const message = await rejectionOf(() => read(plugins))
     if (typeof content === "string") expect(message).toBe(content)
     else expect(message).toMatch(content)
   })
@@ -117,10 +117,10 @@ describe("the plugins of a request", () => {
 
   test("without their configuration are rejected with the variables to set", async () => {
     const bare = { search: undefined, moderation: undefined }
-    expect(await refusalOf(() => read([{ id: "web" }], bare))).toMatch(
+    expect(await rejectionOf(() => read([{ id: "web" }], bare))).toMatch(
       /^plugins\[0\]\.id: web needs a search engine, and none is configured here: set EXA_API_KEY, .* or SEARXNG_BASE_URL\.$/,
     )
-    expect(await refusalOf(() => read([{ id: "moderation" }], bare))).toBe(
+    expect(await rejectionOf(() => read([{ id: "moderation" }], bare))).toBe(
       "plugins[0].id: moderation needs a moderation model, and none is configured here: set OPENAI_API_KEY, MODERATION_API_KEY or MODERATION_BASE_URL.",
     )
   })

@@ -12,7 +12,7 @@ function parse(...providers: unknown[]) {
   return parseCustomProviders("CUSTOM_PROVIDERS", JSON.stringify(providers))
 }
 
-function refusalOf(json: string): string {
+function rejectionOf(json: string): string {
   try {
     parseCustomProviders("CUSTOM_PROVIDERS", json)
   } catch (error) {
@@ -169,13 +169,13 @@ describe("a custom provider", () => {
   ])("rejects %s with the field and without a secret", (_, value, expectedError) => {
     const withKey =
       Array.isArray(value) && value.length === 1 && typeof value[0] === "object" && !("api_key" in value[0])
-    const message = refusalOf(JSON.stringify(withKey ? [{ ...value[0], api_key: SECRET }] : value))
+    const message = rejectionOf(JSON.stringify(withKey ? [{ ...value[0], api_key: SECRET }] : value))
     expect(message).toContain(expectedError)
     expect(message).not.toContain(SECRET)
   })
 
   test("rejects text that is not JSON without quoting it", () => {
-    expect(refusalOf(`[{"api_key": "${SECRET}`)).toBe(
+    expect(rejectionOf(`[{"api_key": "${SECRET}`)).toBe(
       "CUSTOM_PROVIDERS: must be a JSON array of providers; it is not valid JSON.",
     )
   })

@@ -96,7 +96,7 @@ export function pdf(...texts: string[]): Uint8Array {
 }
 
 /** The message of the error that a call throws. */
-export async function refusalOf(work: () => unknown): Promise<string> {
+export async function rejectionOf(work: () => unknown): Promise<string> {
   try {
     await work()
   } catch (error) {

@@ -3,7 +3,7 @@ import { parseFiles } from "../../src/plugins/file-parser.ts"
 import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
 import { PDF_WORK, rebuildPdf } from "../../src/server-tools/web-fetch/pdf/rebuild.ts"
 import { file, latin1, RESOURCES, stream, words } from "../support/pdf.ts"
-import { refusalOf } from "./mock-network.ts"
+import { rejectionOf } from "./mock-network.ts"
 
 const form = (text: string) => stream(text, `/Type/XObject/Subtype/Form/BBox[0 0 300 200]/Resources ${RESOURCES}`)
 
@@ -19,7 +19,7 @@ describe("a PDF over the work limit", () => {
         { engine: "cloudflare-ai" },
         { fetchFile: () => Promise.reject() },
       )
-    expect(await refusalOf(parsed)).toMatch(/too much work to read; save it in parts/)
+    expect(await rejectionOf(parsed)).toMatch(/too much work to read; save it in parts/)
   })
 
   test("is cut when its pages share contents, each of which counts", async () => {

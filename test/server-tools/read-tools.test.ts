@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readServerTools, toolOfType } from "../../src/server-tools/read-tools.ts"
-import { searchSettings, settings, refusalOf } from "./mock-network.ts"
+import { searchSettings, settings, rejectionOf } from "./mock-network.ts"
 
 const read = (...tools: { type: string; [key: string]: unknown }[]) => readServerTools(tools, settings())
 
@@ -62,20 +62,20 @@ describe("the tools of a request", () => {
     ["openrouter:toString", "openrouter:toString"],
     ["x".repeat(200), "x".repeat(100)],
   ])("%s is rejected by name", async (type, shown) => {
-    expect(await refusalOf(() => read({ type: "openrouter:datetime" }, { type }))).toBe(
+    expect(await rejectionOf(() => read({ type: "openrouter:datetime" }, { type }))).toBe(
       `tools[1].type: ${shown} is not available on this gateway; it has datetime, web_fetch and web_search, each after openrouter: or service:.`,
     )
   })
 
   test("reject an MCP server with a client's URL, with a hint to register it", async () => {
-    expect(await refusalOf(() => read({ type: "mcp", server_url: "https://mcp.example.com" }))).toBe(
+    expect(await rejectionOf(() => read({ type: "mcp", server_url: "https://mcp.example.com" }))).toBe(
       "tools[0].type: mcp is not available on this gateway; register the server with POST /mcp-servers and name it in server_label, without server_url.",
     )
   })
 
   test("are limited to 16 server tools", async () => {
     const many = Array.from({ length: 17 }, () => ({ type: "openrouter:datetime" }))
-    expect(await refusalOf(() => read(...many))).toBe("tools[16]: at most 16 server tools are allowed.")
+    expect(await rejectionOf(() => read(...many))).toBe("tools[16]: at most 16 server tools are allowed.")
   })
 
   test("can be selected by type or an alias of it", () => {
@@ -164,19 +164,19 @@ describe("options", () => {
     ],
     [{ type: "web_search", user_location: { type: "exact" } }, 'tools[0].user_location.type: accepts "approximate".'],
   ])("%j is rejected with its path", async (tool, content) => {
-    expect(await refusalOf(() => read(tool))).toMatch(content)
+    expect(await rejectionOf(() => read(tool))).toMatch(content)
   })
 
   test("of web search are rejected without a search engine", async () => {
     const bare = settings({ webSearch: undefined })
-    expect(await refusalOf(() => readServerTools([{ type: "web_search_preview" }], bare))).toBe(
+    expect(await rejectionOf(() => readServerTools([{ type: "web_search_preview" }], bare))).toBe(
       "tools[0].type: web_search_preview needs a search engine, and none is configured here: set EXA_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, PARALLEL_API_KEY, FIRECRAWL_API_KEY, PERPLEXITY_API_KEY or SEARXNG_BASE_URL.",
     )
   })
 
   test("reject a mode for an engine without modes", async () => {
     const brave = settings({ webSearch: searchSettings(["brave"]) })
-    expect(await refusalOf(() => readServerTools([{ type: "web_search", mode: "fast" }], brave))).toBe(
+    expect(await rejectionOf(() => readServerTools([{ type: "web_search", mode: "fast" }], brave))).toBe(
       "tools[0].mode: brave has no such mode; leave it out.",
     )
   })

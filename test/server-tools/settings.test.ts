@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Env } from "../../src/config/env.ts"
 import { toolSettings, toolDepsOf } from "../../src/server-tools/settings.ts"
 import { configuredSearch } from "../../src/server-tools/web-search/configured.ts"
-import { network, NOW, refusalOf, SECRET } from "./mock-network.ts"
+import { network, NOW, rejectionOf, SECRET } from "./mock-network.ts"
 
 const env = (variables: Record<string, string>) => variables as unknown as Env
 
@@ -53,7 +53,7 @@ describe("the search engines of a deployment", () => {
       /^EXA_BASE_URL: must be an http or https URL/,
     ],
   ])("are rejected for %j", async (variables, content) => {
-    const message = await refusalOf(() => configuredSearch(env(variables)))
+    const message = await rejectionOf(() => configuredSearch(env(variables)))
     expect(message).toMatch(content)
     expect(message).not.toContain(SECRET)
   })
@@ -74,7 +74,7 @@ describe("the private hosts of a deployment", () => {
   test.each(["http://wiki.internal", "wiki/page", "*.internal", "user@wiki", "a b", "wiki:99999"])(
     "%s is rejected",
     async (list) => {
-      expect(await refusalOf(() => hosts(list))).toMatch(/^WEB_FETCH_ALLOWED_HOSTS: must be hosts like/)
+      expect(await rejectionOf(() => hosts(list))).toMatch(/^WEB_FETCH_ALLOWED_HOSTS: must be hosts like/)
     },
   )
 })

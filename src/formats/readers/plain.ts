@@ -13,7 +13,7 @@ export function plainReader(isResponse: ResponseReader["isResponse"]): ResponseR
     },
     hasContent: () => false,
     errorIn,
-    isResponse: isResponse,
+    isResponse,
     normalize: (event) => event,
     toStreamHead: () => null,
     toResult: () => ({ result: undefined, error: null }),

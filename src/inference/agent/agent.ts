@@ -176,9 +176,9 @@ export class Agent {
   /** A run with its result after the guardrails, so that its record contains only what the model reads. */
   async #screened(run: Run): Promise<Run> {
     const { prepared, screening, meta } = this.job
-    const { content, item, citations, stages = [], blockError: blocked } = run.outcome
+    const { content, item, citations, stages = [], blockError } = run.outcome
     this.#found.push(...stages)
-    if (blocked) throw withScreeningStages(blocked, this.findings, prepared.chat, meta)
+    if (blockError) throw withScreeningStages(blockError, this.findings, prepared.chat, meta)
     const passed = await screenToolResult({ content, item, citations }, screening, prepared.chat, meta)
     return { ...run, outcome: { ...run.outcome, ...passed } }
   }

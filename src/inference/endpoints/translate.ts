@@ -35,7 +35,7 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
   const chat = translate(bridged)
   const unsupported = chat instanceof GatewayError ? chat : vendorToolIn(request.tools)
   const normalized = chat instanceof GatewayError ? unboundedRequest(bridged) : chatRequest(chat, bodyBytes)
-  const { upstream: question, bounds } = normalized
+  const { upstream: chatUpstream, bounds } = normalized
   return {
     ...normalized,
     providerStorage: () => providerStorageIn(request),
@@ -44,9 +44,9 @@ export function translatedRequest<Request extends object>(bridged: TranslatedFor
     upstream: {
       streamed: request.stream,
       buildUpstreamRequest: (provider, outgoing) =>
-        isNativeTo(provider) ? buildNativeRequest(outgoing) : question.buildUpstreamRequest(provider, outgoing),
+        isNativeTo(provider) ? buildNativeRequest(outgoing) : chatUpstream.buildUpstreamRequest(provider, outgoing),
       unsupportedReason: (provider) =>
-        isNativeTo(provider) ? undefined : (unsupported ?? question.unsupportedReason?.(provider)),
+        isNativeTo(provider) ? undefined : (unsupported ?? chatUpstream.unsupportedReason?.(provider)),
     },
     encoderFor: (call) => encoderFor(request, call),
   }

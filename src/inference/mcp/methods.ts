@@ -85,7 +85,7 @@ export function outgoingOf(
 ): McpRequest {
   const { isStateless } = connection
   const request: McpRequest = { jsonrpc, id, method, ...(sentParams !== undefined && { params: sentParams }) }
-  const params = isStateless ? { ...paramsOf(request), _meta: unversioned(request) } : paramsOf(request)
+  const params = isStateless ? { ...paramsOf(request), _meta: metaWithoutVersion(request) } : paramsOf(request)
   if (request.method === "initialize") {
     const { protocolVersion } = params
     const version = isSessionVersion(protocolVersion) ? protocolVersion : NEWEST_SESSION_VERSION
@@ -105,7 +105,7 @@ export function outgoingOf(
 }
 
 /** Removes the revision: the gateway checks and sends it, so a guardrail must not redact it. */
-function unversioned(request: McpRequest): Json {
+function metaWithoutVersion(request: McpRequest): Json {
   const { [META.version]: _, ...rest } = metaOf(request)
   return rest
 }
@@ -115,8 +115,8 @@ export function passedOf(request: McpRequest, message: McpMessage, connection: C
   const { result } = message
   if (!isObject(result)) return message
   if (request.method === "tools/list") return { ...message, result: withAllowedTools(result, connection) }
-  if (request.method === "initialize") return { ...message, result: negotiated(result, connection) }
-  return request.method === "server/discover" ? { ...message, result: discovered(result, connection) } : message
+  if (request.method === "initialize") return { ...message, result: toInitializeResult(result, connection) }
+  return request.method === "server/discover" ? { ...message, result: toDiscoverResult(result, connection) } : message
 }
 
 function withAllowedTools(result: Json, { incoming: { caller }, server }: Connection): Json {
@@ -127,7 +127,7 @@ function withAllowedTools(result: Json, { incoming: { caller }, server }: Connec
 }
 
 /** Clients use announced capabilities as soon as they are connected, so a key sees only those that it may use. */
-function negotiated(result: Json, connection: Connection): Json {
+function toInitializeResult(result: Json, connection: Connection): Json {
   const { protocolVersion, capabilities } = result
   if (!isSessionVersion(protocolVersion)) {
     const served = SESSION_VERSIONS.join(", ")
@@ -137,7 +137,7 @@ function negotiated(result: Json, connection: Connection): Json {
 }
 
 /** Removes capabilities that need `subscriptions/listen`. */
-function discovered(result: Json, connection: Connection): Json {
+function toDiscoverResult(result: Json, connection: Connection): Json {
   const { capabilities } = result
   const passed = Object.entries(capabilitiesOf(isObject(capabilities) ? capabilities : {}, connection))
   const withoutSubscriptions = passed.map(([name, value]) => {

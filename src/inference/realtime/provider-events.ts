@@ -15,8 +15,8 @@ export function passedError(event: RealtimeEvent, { provider }: Target): Realtim
   const { type, code, message, param = null, event_id: causedBy = null } = isObject(error) ? error : {}
   const text = typeof message === "string" ? message : ""
   if ([type, code, text].some((one) => typeof one === "string" && ABOUT_ACCOUNT.test(one))) {
-    const message = `${provider.name} rejected the event because of the gateway's account there.`
-    const passed = { type: "server_error", code: "provider_failed", message: message, param: null, event_id: causedBy }
+    const rule = `${provider.name} rejected the event because of the gateway's account there.`
+    const passed = { type: "server_error", code: "provider_failed", message: rule, param: null, event_id: causedBy }
     return { type: "error", event_id: event["event_id"] ?? null, error: passed }
   }
   const clean = (value: unknown) => (typeof value === "string" ? redactedCode(value, provider.apiKey) : null)

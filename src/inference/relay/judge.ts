@@ -13,7 +13,7 @@ type Ended = { held: HeldEncoder | undefined; stop: StopReason | undefined; out:
 export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Promise<GatewayError | undefined> {
   const { filter, filtered } = relay
   if (!filter) return undefined
-  const blockError = filter.blockError() ?? (stop === "too_long_to_check" ? tooLongError() : await checked(relay, out))
+  const blockError = filter.blockError() ?? (stop === "too_long_to_check" ? tooLongError() : await runCheck(relay, out))
   if (!blockError && held) out.write(held.release())
   // The client received nothing, so no text is logged.
   else if (held && filtered) filtered.transcript = { content: "", reasoning: "" }
@@ -21,7 +21,7 @@ export async function judge(relay: StreamRelay, { held, stop, out }: Ended): Pro
 }
 
 /** The client receives heartbeats until the checks have responded. Does not wait for them after a client disconnect. */
-async function checked({ filter, encoder, timers }: StreamRelay, out: FrameWriter): Promise<GatewayError | undefined> {
+async function runCheck({ filter, encoder, timers }: StreamRelay, out: FrameWriter): Promise<GatewayError | undefined> {
   if (!filter?.check) return undefined
   const stop = keepAlive(out, timers.keepaliveMs, () => encoder.heartbeat())
   try {

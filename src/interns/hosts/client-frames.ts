@@ -103,6 +103,6 @@ export function isClientQuestion(method: string): method is ClientQuestion {
 }
 
 /** Response to an agent whose question no client can answer. */
-export function cancelledAnswer(method: ClientQuestion) {
+export function cancelledResult(method: ClientQuestion) {
   return method === "session/request_permission" ? { outcome: { outcome: "cancelled" } } : { action: "cancel" }
 }

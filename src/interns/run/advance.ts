@@ -71,16 +71,16 @@ export function onAcpEvent(run: Run, news: AcpEvent, now: number, rpc: number): 
     case "failure":
       return onResponse(run, news, now, rpc)
     default:
-      return unchanged(run)
+      return withoutEffects(run)
   }
 }
 
-const unchanged = (run: Run): Step => ({ run, effects: [] })
+const withoutEffects = (run: Run): Step => ({ run, effects: [] })
 
 function onResponse(run: Run, news: AcpEvent & { is: "result" | "failure" }, now: number, rpc: number): Step {
   const steered = onSteerResponse(run, news)
   if (steered)
-    return steered.heldResult ? turnEnded(steered, parseStored(steered.heldResult), now, rpc) : unchanged(steered)
+    return steered.heldResult ? turnEnded(steered, parseStored(steered.heldResult), now, rpc) : withoutEffects(steered)
   if (news.is === "result") {
     return news.rpc === run.openRpc ? sessionOpened(run, news.result, rpc) : turnEnded(run, news.result, now, rpc)
   }
@@ -89,12 +89,12 @@ function onResponse(run: Run, news: AcpEvent & { is: "result" | "failure" }, now
 
 function onDelta(run: Run, delta: Delta, model: string | null): Step {
   // Before the first prompt, an agent that loads a session replays its old messages.
-  if (run.promptRpc === null) return unchanged(run)
+  if (run.promptRpc === null) return withoutEffects(run)
   const reported = model === null ? run : { ...run, model }
   // A background turn is recorded completely, and an ACP client receives output while its question is open.
   const isRead = run.state === "streaming" || (run.state === "paused" && isDetached(run))
   if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
-  if (run.state !== "paused" || run.hasOverflowed) return unchanged(reported)
+  if (run.state !== "paused" || run.hasOverflowed) return withoutEffects(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length
   if (keptBytes > LIMITS.replayBytes) {
     return { run: { ...reported, hasOverflowed: true, keptBytes: 0 }, effects: [{ do: "forget kept" }] }
@@ -131,7 +131,7 @@ export function onAnswer(run: Run, reply: Reply, now: number, isBackground = run
 
 /** Cancels the agent's turn and answers its pending questions. */
 export function cancel(run: Run, ending: Ending, now: number): Step {
-  if (run.state === "cancelling" || run.state === "ended") return unchanged(run)
+  if (run.state === "cancelling" || run.state === "ended") return withoutEffects(run)
   const open = [...(run.question ? [run.question] : []), ...run.queued].map(cancelOutcome)
   // Without a prompt in progress, the agent cannot confirm a cancellation.
   const isIdle = run.promptRpc === null || run.acp === null || Boolean(run.heldResult)
@@ -158,15 +158,15 @@ function cancellation(acp: string): Effect {
 export function onHostBack(run: Run): Step {
   if (run.state === "cancelling" && run.acp !== null) return { run, effects: [cancellation(run.acp)] }
   if (run.state === "streaming" && run.promptRpc !== null && !run.heldResult) {
-    return unchanged({ ...run, graceDeadline: null })
+    return withoutEffects({ ...run, graceDeadline: null })
   }
-  return unchanged(run)
+  return withoutEffects(run)
 }
 
 /** The connection to the agent is lost. A paused run waits; a streaming run waits for the grace period. */
 export function onHostLost(run: Run, now: number): Step {
-  if (run.state !== "streaming" || run.graceDeadline !== null) return unchanged(run)
-  return unchanged({ ...run, graceDeadline: now + LIMITS.graceMs })
+  if (run.state !== "streaming" || run.graceDeadline !== null) return withoutEffects(run)
+  return withoutEffects({ ...run, graceDeadline: now + LIMITS.graceMs })
 }
 
 /** The agent was replaced: the session in its memory is lost. */
@@ -177,7 +177,7 @@ export function connectionLost(run: Run): Step {
 /** Handles the deadlines that have passed. */
 export function tick(run: Run, now: number): Step {
   const isDue = (at: number | null) => at !== null && at <= now
-  if (run.state === "ended") return unchanged(run)
+  if (run.state === "ended") return withoutEffects(run)
   if (isDue(run.graceDeadline)) {
     if (run.openRpc !== null) return end(run, finishOf("not_opened"))
     if (run.heldResult) return end(withUsage(run, parseStored(run.heldResult)), { reason: "stop" })
@@ -187,7 +187,7 @@ export function tick(run: Run, now: number): Step {
   }
   if (run.state === "paused" && isDue(run.question?.deadline ?? null)) return cancel(run, "deadline", now)
   if (isDue(run.turnDeadline)) return cancel(run, "timeout", now)
-  return unchanged(run)
+  return withoutEffects(run)
 }
 
 function sessionOpened(run: Run, result: Record<string, unknown>, rpc: number): Step {
@@ -207,7 +207,7 @@ function sessionFailed(run: Run, failure: Failure, now: number, rpc: number): St
 function turnEnded(run: Run, result: Json, now: number, rpc: number): Step {
   if (result["stopReason"] === "cancelled") return end(withUsage(run, result), finishOf(run.ending))
   if (run.state === "streaming" && (run.steers ?? []).length > 0) {
-    return unchanged({
+    return withoutEffects({
       ...run,
       heldResult: JSON.stringify(result),
       graceDeadline: run.graceDeadline ?? now + LIMITS.graceMs,

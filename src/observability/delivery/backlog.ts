@@ -10,7 +10,7 @@ import { listTurns, listUnsorted, pruneTurns, toMessage } from "../turn-store.ts
 import { deliver, type Outcome } from "./deliver.ts"
 import { type BacklogPorts, drain, expireOnly } from "./drain.ts"
 import { DEAD_LETTER_DAYS } from "./retry.ts"
-import { eventsFor, idOf, inParts, mayStillArrive, receive, turnEventsFor } from "./distribute.ts"
+import { eventsFor, idOf, splitIntoParts, mayStillArrive, receive, turnEventsFor } from "./distribute.ts"
 import {
   type BatchRow,
   expireBatches,
@@ -99,7 +99,7 @@ async function attempt(
   }
   const received = await Promise.all(exported.map((call) => receive(call, content[call.generation.id], env)))
   if (received.some((call) => mayStillArrive(call, now))) return undefined
-  const parts = inParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
+  const parts = splitIntoParts([...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)])
   for (const events of parts) {
     const outcome = await deliver(receiver, { id: idOf(receiver, events), events, env, now })
     if (!outcome.isTaken) return outcome

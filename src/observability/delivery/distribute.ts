@@ -120,7 +120,7 @@ async function broadcast(receiver: ReceivingDestination, { received, turns, env,
   const matching = [...eventsFor(receiver, received), ...turnEventsFor(receiver, turns)]
   // While a destination fails, only its Durable Object delivers to it.
   let isAway = receiver.failures > 0
-  for (const events of inParts(matching)) {
+  for (const events of splitIntoParts(matching)) {
     const id = idOf(receiver, events)
     const outcome = isAway ? undefined : await deliver(receiver, { id, events, env, now })
     if (outcome) await note(receiver, outcome, env, now)
@@ -160,7 +160,7 @@ export function idOf({ id }: ReceivingDestination, events: readonly ExportEvent[
   return derivedIdAt(timeOf(ids[0] ?? ""), "delivery", id, ...ids)
 }
 
-export function inParts(events: readonly ExportEvent[]): ExportEvent[][] {
+export function splitIntoParts(events: readonly ExportEvent[]): ExportEvent[][] {
   const parts: ExportEvent[][] = []
   let text = 0
   for (const event of events) {

@@ -9,7 +9,7 @@ test("a logged conversation is replayed with its system prompt, its turns and it
       { role: "assistant", content: "1" },
       { role: "user", content: [{ type: "text", text: "Two?" }, { type: "image_url" }] },
     ]),
-  ).toEqual({ system: "Be brief.", turns: [{ text: "One?", answer: "1" }], prompt: "Two?\n[attachment]" })
+  ).toEqual({ system: "Be brief.", turns: [{ text: "One?", reply: "1" }], prompt: "Two?\n[attachment]" })
 })
 
 test("tool calls and their results are left out of a replayed turn", () => {
@@ -22,7 +22,7 @@ test("tool calls and their results are left out of a replayed turn", () => {
       { role: "user", content: "And" },
       { role: "user", content: "tomorrow?" },
     ]),
-  ).toEqual({ system: "", turns: [{ text: "Weather?", answer: "It rains." }], prompt: "And\ntomorrow?" })
+  ).toEqual({ system: "", turns: [{ text: "Weather?", reply: "It rains." }], prompt: "And\ntomorrow?" })
 })
 
 test("a call without logged content is replayed as an empty conversation", () => {

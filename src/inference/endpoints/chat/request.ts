@@ -36,8 +36,8 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
 
 /** Builds the upstream request: in the chat format, or translated for a provider without it. */
 export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
-  const inMessages = translation(() => toConversation(request))
-  const inConverse = translation(() => toConverseConversation(request))
+  const inMessages = cachedTranslation(() => toConversation(request))
+  const inConverse = cachedTranslation(() => toConverseConversation(request))
   return {
     streamed: request.stream,
     buildUpstreamRequest(provider, outgoing) {
@@ -55,7 +55,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
 }
 
 /** Translates once, when a provider first needs it. Returns the error if the conversation cannot be expressed. */
-function translation(translate: () => Conversation): () => Conversation | GatewayError {
+function cachedTranslation(translate: () => Conversation): () => Conversation | GatewayError {
   let translated: Conversation | GatewayError | undefined
   return () => (translated ??= resultOrError(translate))
 }
