@@ -47,7 +47,7 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
       return send({ id: effect.rpc, result: effect.result })
     case "bind":
       return runs.bind(run.session, effect.acp, epoch(), now())
-    case "say":
+    case "send":
       return streams.get(run.id)?.write(effect.delta, run.model ?? model())
     case "keep":
       return runs.keep(run.id, effect.delta)
@@ -70,7 +70,7 @@ export function perform(run: Run, effect: Effect, deps: EffectDeps): void {
 function record(run: Run, effect: Effect, deps: EffectDeps): Promise<TurnUsage | null> | undefined {
   const { log, onEnd, measure, waitUntil } = deps
   const { session, usage } = run
-  if (effect.do === "say" || effect.do === "keep") {
+  if (effect.do === "send" || effect.do === "keep") {
     const { delta } = effect
     if ("content" in delta) log.appendText(session, "text", delta.content)
     else log.appendText(session, "reasoning", delta.reasoning)

@@ -281,7 +281,7 @@ export const ContentTestResponse = z
         .array(
           z.object({
             name: z.string(),
-            available: z.boolean().meta({ description: "Whether the check responded as its format says." }),
+            available: z.boolean().meta({ description: "Whether the check responded in its format." }),
             flagged: z.boolean().meta({ description: "Whether the check objects to the text." }),
             categories: z.array(z.string()).meta({ description: "What the check found." }),
           }),

@@ -17,7 +17,10 @@ import { isTooDeep } from "../support/depth.ts"
 import { readText } from "../support/read-text.ts"
 import type { ErrorName } from "../errors/errors.ts"
 
-export type Content = { kind: "stream"; head: StreamHead } | { kind: "whole"; result: Record<string, unknown> } | Bytes
+export type Content =
+  | { kind: "stream"; head: StreamHead }
+  | { kind: "document"; result: Record<string, unknown> }
+  | Bytes
 
 /** A binary response, such as audio. */
 type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
@@ -53,7 +56,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const frames = framesOf(await readResponseBody(response.body))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
     if (isTooDeep(result)) return tooDeepError(provider)
-    if (result && reader.isResponse(result)) return { kind: "whole", result }
+    if (result && reader.isResponse(result)) return { kind: "document", result }
     return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
   }
   if (type !== "" && !JSON_TYPE.test(type)) {
@@ -85,7 +88,7 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
   if (error) return fromInBandError(provider, { error, reason: "an error" }, filter)
   if (!reader.isResponse(result))
     return failure(provider, "provider_failed", `${provider.name} returned a response without content.`)
-  if (!isStreamed) return { kind: "whole", result }
+  if (!isStreamed) return { kind: "document", result }
   const head = reader.toStreamHead(result)
   return head
     ? { kind: "stream", head }

@@ -44,7 +44,7 @@ function withoutExecution(tool: Json): Json {
   return rest
 }
 
-/** A response for clients of earlier revisions. Throws if the server asks for input, which they cannot send. */
+/** A response for clients of earlier revisions. Throws if the server requests input, which they cannot send. */
 export function toSession(message: McpMessage): McpMessage {
   const { result } = message
   if (!isObject(result)) return message

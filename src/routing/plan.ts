@@ -160,7 +160,7 @@ function offersOf(
 ): Target[] {
   if (!model) return []
   if (!producesOutput(model, deps.output)) {
-    const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is asked here`
+    const text = `${model.id} makes ${model.outputModalities.join(", ")}, which is not what is requested here`
     removed.push({ reason: text })
     return []
   }

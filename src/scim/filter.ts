@@ -18,7 +18,7 @@ export type Clause = { sql: string; values: (string | number)[] }
 type Field =
   | { kind: "text" | "exact" | "flag" | "instant"; sql: string }
   /** Complex attributes accept only `pr`; with a `value` (in SQL), comparisons are with that part. */
-  | { kind: "whole"; sql: string; value?: string }
+  | { kind: "complex"; sql: string; value?: string }
   | { kind: "list"; from: string; of: string; parts: Readonly<Record<string, Field>> }
 type List = Extract<Field, { kind: "list" }>
 export type Fields = Readonly<Record<string, Field>>
@@ -29,7 +29,7 @@ const exact = (sql: string): Field => ({ kind: "exact", sql })
 const META: Fields = {
   id: exact("id"),
   externalid: exact("external_id"),
-  meta: { kind: "whole", sql: "id" },
+  meta: { kind: "complex", sql: "id" },
   "meta.version": exact("'W/\"' || version || '\"'"),
   "meta.created": { kind: "instant", sql: "created_at" },
   "meta.lastmodified": { kind: "instant", sql: "updated_at" },
@@ -75,9 +75,9 @@ export const USER_FIELDS: Fields = {
   schemas: schemas(
     `json_array('${USER_SCHEMA}', iif(attributes -> '$."${ENTERPRISE_SCHEMA}"' IS NULL, NULL, '${ENTERPRISE_SCHEMA}'))`,
   ),
-  name: { kind: "whole", sql: "attributes ->> '$.name'" },
+  name: { kind: "complex", sql: "attributes ->> '$.name'" },
   [`${ENTERPRISE_SCHEMA}:manager`.toLowerCase()]: {
-    kind: "whole",
+    kind: "complex",
     sql: `attributes ->> '$."${ENTERPRISE_SCHEMA}".manager'`,
     value: `attributes ->> '$."${ENTERPRISE_SCHEMA}".manager.value'`,
   },
@@ -160,7 +160,7 @@ function fieldAt(path: string, fields: Fields): Field | undefined {
 function sortedBy(path: string, fields: Fields): string | undefined {
   const field = fieldAt(path, fields)
   if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
-  if (field) return field.kind === "whole" ? undefined : folded(field)
+  if (field) return field.kind === "complex" ? undefined : folded(field)
   const dot = path.lastIndexOf(".")
   const parent = fieldAt(path.slice(0, dot), fields)
   return parent?.kind === "list" ? firstOf(parent, path.slice(dot + 1)) : undefined
@@ -168,7 +168,7 @@ function sortedBy(path: string, fields: Fields): string | undefined {
 
 function firstOf({ from, of, parts }: List, name: string): string | undefined {
   const part = Object.hasOwn(parts, name) ? parts[name] : undefined
-  if (!part || part.kind === "list" || part.kind === "whole") return undefined
+  if (!part || part.kind === "list" || part.kind === "complex") return undefined
   const primary = parts["primary"]?.kind === "flag" ? `${parts["primary"].sql} DESC` : folded(part)
   return `(SELECT ${folded(part)} FROM ${from} WHERE ${of} ORDER BY ${primary} LIMIT 1)`
 }
@@ -233,8 +233,8 @@ const SIGNS = { gt: ">", ge: ">=", lt: "<", le: "<=" } as const
 function compareField(field: Exclude<Field, List>, filter: Comparison): Clause {
   const { kind, sql } = field
   if (filter.op === "pr") return { sql: `(${sql} IS NOT NULL AND ${sql} <> '')`, values: [] }
-  if (kind === "whole" && field.value) return compareField({ kind: "text", sql: field.value }, filter)
-  if (kind === "whole") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or use pr.`)
+  if (kind === "complex" && field.value) return compareField({ kind: "text", sql: field.value }, filter)
+  if (kind === "complex") throw invalid("invalidFilter", `filter: ${filter.attrPath} has parts. Name one, or use pr.`)
   const value = toValue(kind, filter)
   // Both sides fold only ASCII letters, as SQLite's lower() does.
   const side = kind === "text" ? `lower(${sql})` : sql

@@ -58,7 +58,7 @@ const settings = {
   over_budget_models: overBudgetInput,
   allow_unknown: allowUnknown,
   response_cache_seconds: cacheSeconds.meta({
-    description: "How long responses are cached; null: only if a request or its preset asks for it.",
+    description: "How long responses are cached; null: only if a request or its preset enables it.",
   }),
 }
 

@@ -194,8 +194,8 @@ export const internMutants: readonly Mutant[] = [
   {
     name: "what is said while an editor is asked is in no transcript",
     file: "src/interns/run/advance.ts",
-    from: `if (isRead) return { run: reported, effects: [{ do: "say", delta }] }`,
-    to: `if (isRead) return { run: reported, effects: run.state === "paused" ? [] : [{ do: "say", delta }] }`,
+    from: `if (isRead) return { run: reported, effects: [{ do: "send", delta }] }`,
+    to: `if (isRead) return { run: reported, effects: run.state === "paused" ? [] : [{ do: "send", delta }] }`,
     test: MODEL,
   },
   {

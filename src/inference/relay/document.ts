@@ -30,8 +30,8 @@ async function finish({ call, upstream, filter, settle }: RelayJob): Promise<Fin
   }
   const { accepted, reached } = result
   call.servingTarget = accepted.target
-  if (accepted.kind === "whole") accepted.reader.read(call.meter, accepted.result)
-  const document = accepted.kind === "whole" ? accepted.result : undefined
+  if (accepted.kind === "document") accepted.reader.read(call.meter, accepted.result)
+  const document = accepted.kind === "document" ? accepted.result : undefined
   const passed = document && filter ? await filter.filterDocument(accepted, document) : document
   const error = passed instanceof GatewayError ? passed : undefined
   const status = error?.status ?? 200

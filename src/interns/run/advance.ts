@@ -93,7 +93,7 @@ function onDelta(run: Run, delta: Delta, model: string | null): Step {
   const reported = model === null ? run : { ...run, model }
   // A background turn is recorded completely, and an ACP client receives output while its question is open.
   const isRead = run.state === "streaming" || (run.state === "paused" && isDetached(run))
-  if (isRead) return { run: reported, effects: [{ do: "say", delta }] }
+  if (isRead) return { run: reported, effects: [{ do: "send", delta }] }
   if (run.state !== "paused" || run.hasOverflowed) return withoutEffects(reported)
   const keptBytes = run.keptBytes + JSON.stringify(delta).length
   if (keptBytes > LIMITS.replayBytes) {

@@ -107,7 +107,7 @@ export type Effect =
   /** Links the agent's id of the session to the client's. */
   | { do: "bind"; acp: string }
   /** Sends to the connected client. */
-  | { do: "say"; delta: Delta }
+  | { do: "send"; delta: Delta }
   /** Adds to the replay buffer for the next client. */
   | { do: "keep"; delta: Delta }
   | { do: "forget kept" }

@@ -17,7 +17,7 @@ import { defaultsOf } from "../chat/encoder.ts"
 const HEARTBEAT = new TextEncoder().encode("\n\n")
 
 export type GeminiOptions = {
-  /** The client asked for the text of the reasoning. */
+  /** The client requested the text of the reasoning. */
   includesThoughts: boolean
   /** Not for a JSON array. */
   isSse: boolean
