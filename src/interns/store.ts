@@ -129,8 +129,8 @@ type KeyReplacement = {
 }
 
 /**
- * Replaces the intern's key, also in its guardrail, and deletes the old one. False, without any change, if the intern is gone, has another key
- * by now, or the new key cannot be written.
+ * Replaces the intern's key, also in its guardrail, and deletes the old one. False, without any change, if the intern is
+ * gone, has another key by now, or the new key cannot be written.
  */
 export async function replaceInternKey(
   binding: D1Database,

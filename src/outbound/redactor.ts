@@ -64,7 +64,7 @@ const FRAGMENT = 8
 
 /**
  * Replaces parts of a key, at least 8 characters long. Parts without a digit or letters of both cases are kept: they may
- * be words of the text.
+ * be ordinary text.
  */
 export function withoutFragments(text: string, key: string): string {
   const parts = new Set(Array.from({ length: Math.max(0, key.length - FRAGMENT + 1) }, (_, at) => partAt(key, at)))
