@@ -43,7 +43,7 @@ export function consentPage({ app, query, token, nonce, ...consent }: Consent): 
   const facts = [...consent.facts, `Will be named ${consent.keyName}.`]
   const buttons = html`<div class="buttons">
     <button name="action" value="approve">Allow</button>
-    <button name="action" value="deny">Refuse</button>
+    <button name="action" value="deny">Deny</button>
     <button name="action" value="sign_out">Use another key</button>
   </div>`
   const content = html`<p><b>${app}</b> requests a key of the workspace <b>${consent.workspace}</b>. The key:</p>

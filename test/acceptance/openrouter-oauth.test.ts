@@ -144,7 +144,7 @@ if (!hasChromium) {
       const { page } = await open()
       await page.getByLabel("Your API key").fill(organization.managementKey)
       await page.getByRole("button", { name: "Sign in" }).click()
-      await page.getByRole("button", { name: "Refuse" }).click()
+      await page.getByRole("button", { name: "Deny" }).click()
       await page.getByText("Back in the app").waitFor()
       expect([...(answered() ?? [])]).toEqual([["error", "access_denied"]])
       await page.context().close()
