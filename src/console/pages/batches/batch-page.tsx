@@ -21,7 +21,8 @@ import { Status } from "../../ui/status.tsx"
 import { Count, Money, Time } from "../../ui/values.tsx"
 import { endOf, isUnfinished, mayCancel, ms, stateOf, titleOf } from "./batch.ts"
 import { Progress } from "./progress.tsx"
-import { SETTLED_AFTER_MS, usePolling } from "./use-polling.ts"
+import { usePolling } from "../../ui/use-polling.ts"
+import { POLL_MS, SETTLED_AFTER_MS } from "./timing.ts"
 
 const IN_FLIGHT = 4
 
@@ -34,7 +35,7 @@ export default function BatchPage({ params }: PageProps) {
   const [isCancelling, setCancelling] = useState(false)
   useEscape(() => navigate("/batches"), [])
   const batch = query.data
-  usePolling(batch !== undefined && isUnfinished(batch), query.refresh)
+  usePolling(batch !== undefined && isUnfinished(batch), POLL_MS, query.refresh)
   return (
     <Page
       title={batch ? titleOf(batch) : "Batch"}

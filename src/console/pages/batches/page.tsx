@@ -16,7 +16,8 @@ import { Money, Time } from "../../ui/values.tsx"
 import { isUnfinished, ms, stateOf, titleOf } from "./batch.ts"
 import { EXAMPLE_LINE, NewBatch } from "./new-batch.tsx"
 import { Progress } from "./progress.tsx"
-import { SETTLED_AFTER_MS, usePolling } from "./use-polling.ts"
+import { usePolling } from "../../ui/use-polling.ts"
+import { POLL_MS, SETTLED_AFTER_MS } from "./timing.ts"
 
 type BatchList = { data: Batch[]; has_more: boolean; last_id: string | null }
 type Row = Batch & { cost: number | undefined }
@@ -87,7 +88,7 @@ export default function BatchesPage() {
   const path = withParams("/batches", { limit: 50, status, after, workspace_id: workspaceId.value })
   const list = useGet<BatchList>(path)
   const costs = useCosts(path, list.data?.data ?? [])
-  usePolling(list.data?.data.some(isUnfinished) ?? false, list.refresh)
+  usePolling(list.data?.data.some(isUnfinished) ?? false, POLL_MS, list.refresh)
   return (
     <Page
       title="Batches"

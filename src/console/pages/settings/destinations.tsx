@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import type * as z from "zod"
 import type { AlertRecord } from "../../../alerts/schemas.ts"
 import type { Probe as ProbeSchema } from "../../../observability/schemas.ts"
@@ -14,6 +14,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
+import { usePolling } from "../../ui/use-polling.ts"
 import { Time } from "../../ui/values.tsx"
 import { type Destination, DestinationForm } from "./destination-form.tsx"
 
@@ -70,13 +71,7 @@ const POLL_MS = 5_000
 /** Reads the states again while something waits or fails, as long as the page is seen. */
 function useLive(list: readonly Destination[] | undefined): void {
   const isBusy = list?.some(({ enabled, backlog, failures }) => enabled && (backlog > 0 || failures > 0)) ?? false
-  useEffect(() => {
-    if (!isBusy) return undefined
-    const timer = setInterval(() => {
-      if (!document.hidden) invalidate(PATH)
-    }, POLL_MS)
-    return () => clearInterval(timer)
-  }, [isBusy])
+  usePolling(isBusy, POLL_MS, () => invalidate(PATH))
 }
 
 /** An attempt that is due is about to be made. */
