@@ -1,5 +1,6 @@
 import { asByokRejection } from "../inference/attempts.ts"
 import { readRejection } from "../inference/upstream-response.ts"
+import { keyFilterOf } from "../providers/key-filter.ts"
 import type { Provider } from "../providers/provider.ts"
 import { redacted } from "../providers/rejection.ts"
 import { credentialHeader } from "../providers/upstream-request.ts"
@@ -61,7 +62,8 @@ export class ProviderClient {
   }
 
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {
-    return this.#request("GET", path, {}, async ({ body }) => body ?? new Blob([]).stream())
+    const body = await this.#request("GET", path, {}, async (response) => response.body ?? new Blob([]).stream())
+    return keyFilterOf(this.#provider.apiKey)?.stream(body) ?? body
   }
 
   /** A text of the provider for clients, without its key. */

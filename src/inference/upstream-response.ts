@@ -8,6 +8,7 @@ import {
   toErrorResponse,
   toRejection,
 } from "../providers/rejection.ts"
+import { type KeyFilter, keyFilterOf } from "../providers/key-filter.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
@@ -39,6 +40,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
   const { request, isStreamed, provider, signal, filter } = expected
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   const { reader, translate } = request
+  const keyFilter = keyFilterOf(provider.apiKey)
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
   if (request.bytes?.test(type)) {
     const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
@@ -47,13 +49,14 @@ export async function readResponse(response: Response, expected: Expected): Prom
   // Servers label their streams in many ways: the first byte distinguishes a stream from a document.
   if (isStreamed && type !== "text/html") {
     const { decode } = request
-    const body = new PacedReader(decode?.type === type ? decode.body(response.body) : response.body)
+    const events = decode?.type === type ? decode.body(response.body) : response.body
+    const body = new PacedReader(events, keyFilter?.chunks())
     if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
   }
   if (type === "text/event-stream") {
-    const frames = framesOf(await readResponseBody(response.body))
+    const frames = framesOf(await readResponseBody(response.body, keyFilter))
     const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
     if (isTooDeep(result)) return tooDeepError(provider)
     if (result && reader.isResponse(result)) return { kind: "document", result }
@@ -67,7 +70,8 @@ export async function readResponse(response: Response, expected: Expected): Prom
       `${provider.name} returned ${type || "no content type"} instead of a completion.`,
     )
   }
-  return readDocument(await readDocumentText(response), expected)
+  const text = await readDocumentText(response)
+  return readDocument(keyFilter?.text(text) ?? text, expected)
 }
 
 /** Some servers label JSON as text. */
@@ -153,10 +157,14 @@ async function readDocumentText(response: Response): Promise<string> {
   return text
 }
 
-async function readResponseBody(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function readResponseBody(
+  body: ReadableStream<Uint8Array>,
+  keyFilter: KeyFilter | undefined,
+): Promise<Uint8Array> {
   const bytes = await readAtMost(body, MAX_RESPONSE_BYTES)
   if (!bytes) throw new Error("The provider response is too large.")
-  return bytes
+  const chunks = keyFilter?.chunks()
+  return chunks ? concat([chunks.push(bytes), chunks.end()]) : bytes
 }
 
 export async function readRejection(

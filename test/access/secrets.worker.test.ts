@@ -1,8 +1,12 @@
-import { afterEach, expect, test, vi } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { chunk, mockProvider, sse } from "../support/mock-provider.ts"
 import { newKey, newWorkspace } from "../support/world.ts"
 
+const encoder = new TextEncoder()
+
 afterEach(() => vi.restoreAllMocks())
+
+const PROVIDER_KEY = "played-provider-key-0123456789"
 
 test("no failure puts a key into a log line, a response or a header", async () => {
   const lines: string[] = []
@@ -11,25 +15,24 @@ test("no failure puts a key into a log line, a response or a header", async () =
   }
   const workspace = await newWorkspace()
   const { key, as } = await newKey(workspace)
-  const providerKey = "played-provider-key-0123456789"
   const leak = (status: number) =>
     Response.json(
-      { error: { message: `no: ${providerKey}`, param: providerKey } },
-      { status, headers: { "x-goog-api-key": providerKey } },
+      { error: { message: `no: ${PROVIDER_KEY}`, param: PROVIDER_KEY } },
+      { status, headers: { "x-goog-api-key": PROVIDER_KEY } },
     )
   const answers: Response[] = []
   for (const fault of [
     () => leak(400),
     () => leak(401),
     () => leak(500),
-    () => Promise.reject(new Error(`connect failed with ${providerKey}`)),
-    () => new Response(`<html>${providerKey}</html>`, { headers: { "content-type": "text/html" } }),
-    () => Response.json({ error: `in words: ${providerKey}` }),
+    () => Promise.reject(new Error(`connect failed with ${PROVIDER_KEY}`)),
+    () => new Response(`<html>${PROVIDER_KEY}</html>`, { headers: { "content-type": "text/html" } }),
+    () => Response.json({ error: `in words: ${PROVIDER_KEY}` }),
     () =>
-      new Response(`data: {"error":{"message":"${providerKey}"}}\n\n`, {
+      new Response(`data: {"error":{"message":"${PROVIDER_KEY}"}}\n\n`, {
         headers: { "content-type": "text/event-stream" },
       }),
-    () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${providerKey}","code":400}}\n\n`]),
+    () => sse([chunk({ content: "1234" }), `data: {"error":{"message":"${PROVIDER_KEY}","code":400}}\n\n`]),
   ]) {
     const { stop } = mockProvider(fault)
     for (const stream of [true, false]) answers.push(await as.chat("played/m92", "Hi", { stream }))
@@ -43,8 +46,46 @@ test("no failure puts a key into a log line, a response or a header", async () =
   const reported = await Promise.all(
     answers.map(async (answer) => JSON.stringify([...answer.headers]) + (await answer.text())),
   )
-  for (const secret of [key, workspace.key, workspace.managementKey, providerKey, "sk-gw-boot-of"]) {
+  for (const secret of [key, workspace.key, workspace.managementKey, PROVIDER_KEY, "sk-gw-boot-of"]) {
     expect(lines.join("\n")).not.toContain(secret)
     expect(reported.join("\n")).not.toContain(secret)
   }
+})
+
+const ECHO = `You sent: Authorization: Bearer ${PROVIDER_KEY}`
+const USAGE = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 }
+const echoStream = [chunk({ content: ECHO }), chunk({ reasoning: ECHO }), chunk({}, "stop", { usage: USAGE })].join("")
+const DONE = "data: [DONE]\n\n"
+const echoes = {
+  "a JSON response": () =>
+    Response.json({
+      id: "up-1",
+      object: "chat.completion",
+      created: 1,
+      model: PROVIDER_KEY,
+      choices: [{ index: 0, message: { role: "assistant", content: ECHO }, finish_reason: "stop" }],
+      usage: USAGE,
+    }),
+  "a stream": () => sse([echoStream, DONE]),
+  "a stream of single bytes": () => sse([...encoder.encode(echoStream + DONE)].map((byte) => Uint8Array.of(byte))),
+  "a stream without an end": () => sse([echoStream.trimEnd()]),
+  "a comment of a stream": () => sse([`: ${ECHO}\n\n`, chunk({ content: "Hi" }, "stop", { usage: USAGE }), DONE]),
+}
+
+describe.each(Object.entries(echoes))("a provider that echoes the gateway's key in %s", (_, provider) => {
+  test.each([
+    ["/chat/completions", { messages: [{ role: "user", content: "Hi" }] }],
+    ["/messages", { max_tokens: 9, messages: [{ role: "user", content: "Hi" }] }],
+    ["/responses", { input: "Hi" }],
+  ])("does not reveal it on %s", async (path, body) => {
+    const workspace = await newWorkspace()
+    const { stop } = mockProvider(provider)
+    for (const stream of [true, false]) {
+      const response = await workspace.as.post(path, { model: "played/m92", stream, ...body })
+      const text = await response.text()
+      expect(response.status, text).toBe(200)
+      expect(text).not.toContain(PROVIDER_KEY)
+    }
+    stop()
+  })
 })

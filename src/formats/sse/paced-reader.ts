@@ -1,5 +1,8 @@
 import { wait } from "../../support/time.ts"
 
+/** `push` may return fewer bytes than it takes, and `end` returns the rest. */
+type ChunkFilter = { push: (chunk: Uint8Array) => Uint8Array; end: () => Uint8Array }
+
 /** Reads within this interval form a burst. During a burst, reads are paced at this interval. */
 const PACE_MS = 8
 /** Number of consecutive quick reads that form a burst: a few chunks at a time are common in slow streams. */
@@ -34,9 +37,13 @@ export class PacedReader {
   #readBytes = MAX_READ_BYTES
   #lastReadAt = 0
   #unread: Uint8Array | undefined
+  readonly #filter: ChunkFilter | undefined
+  #hasEnded = false
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  /** `filter` changes the chunks that `read` returns. */
+  constructor(stream: ReadableStream<Uint8Array>, filter?: ChunkFilter) {
     this.#stream = stream
+    this.#filter = filter
     this.#reader = stream.getReader()
   }
 
@@ -47,6 +54,7 @@ export class PacedReader {
       this.#unread = undefined
       return { done: false, value }
     }
+    if (this.#hasEnded) return { done: true, value: undefined }
     return this.#burst ? this.#readBurst(this.#burst) : this.#readChunk()
   }
 
@@ -76,7 +84,7 @@ export class PacedReader {
     this.#streak = now - this.#lastReadAt < PACE_MS ? this.#streak + 1 : 0
     this.#lastReadAt = now
     if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
-    return chunk
+    return this.#filtered(chunk)
   }
 
   async #readBurst({ reader, drain }: Burst): Promise<Chunk> {
@@ -97,7 +105,16 @@ export class PacedReader {
     this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
     if (chunk.done) this.#endBurst()
     else if (this.#streak >= SLOW_READS) this.pause()
-    return chunk
+    return this.#filtered(chunk)
+  }
+
+  #filtered(chunk: Chunk): Chunk {
+    if (!this.#filter) return chunk
+    if (!chunk.done) return { done: false, value: this.#filter.push(chunk.value) }
+    const value = this.#filter.end()
+    if (value.byteLength === 0) return chunk
+    this.#hasEnded = true
+    return { done: false, value }
   }
 
   #startBurst(): void {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
+import { keyFilterOf } from "../../providers/key-filter.ts"
 import { isObject } from "../../support/json.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { checkEvent, requestedTranscription } from "./client-events.ts"
@@ -79,8 +80,7 @@ export class EventRelay {
   /** Handles an event of the provider. Rejects with the reason if the session must end; false for an invalid event. */
   async onProvider(text: string): Promise<boolean> {
     const { target, conversation } = this.#context.opened
-    const { apiKey } = target.provider
-    const clean = apiKey && text.includes(apiKey) ? text.replaceAll(apiKey, "[redacted]") : text
+    const clean = keyFilterOf(target.provider.apiKey)?.text(text) ?? text
     const event = parseEvent(clean)
     if (!event) return false
     const { type, response } = event
