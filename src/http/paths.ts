@@ -18,6 +18,9 @@ const CLIENT_BASE = /^(?:\/api)?(?:\/v1)?(?:\/openai)?\/(v1|v1beta)(?=\/)/
 /** Base path of Azure OpenAI's clients, whose version is a query parameter. */
 const AZURE_BASE = /^(?:\/api)?(?:\/v1)?\/openai(?=\/(?!v1\/|v1beta\/))/
 
+/** Cohere's clients append `/v2`; of its API only this operation has the same format. */
+const COHERE_RERANK = /^(?:\/api)?(?:\/v1)?\/v2(?=\/rerank$)/
+
 /** Azure OpenAI's clients name the model in the path, as the name of a deployment. */
 const DEPLOYMENT =
   /^\/api\/v1\/deployments\/(.+?)\/((?:chat\/)?completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations))$/
@@ -43,7 +46,8 @@ export function canonicalPath(path: string): string {
   return (canonical.endsWith("/") ? canonical.slice(0, -1) : canonical).replace(DEPLOYMENT, `${BASE_PATH}/$2`)
 }
 
-const withoutClientBase = (path: string) => path.replace(AZURE_BASE, BASE_PATH).replace(CLIENT_BASE, "/api/$1")
+const withoutClientBase = (path: string) =>
+  path.replace(AZURE_BASE, BASE_PATH).replace(COHERE_RERANK, BASE_PATH).replace(CLIENT_BASE, "/api/$1")
 
 /** The model that a path of Azure OpenAI's clients names; it replaces the model of the body. */
 export function deploymentOf(path: string): string | undefined {

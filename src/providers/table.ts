@@ -87,7 +87,8 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("cohere", "https://api.cohere.ai/compatibility/v1", {
     aliases: ["CO_API_KEY"],
     headquarters: "CA",
-    quirks: STRICT_NO_STREAM_OPTIONS,
+    // The compatible API has no rerank.
+    quirks: { ...STRICT_NO_STREAM_OPTIONS, rerank: { path: "/../../v2/rerank", takesTextOnly: true } },
     privacy: "https://cohere.com/privacy",
     terms: "https://cohere.com/terms-of-use",
     status: "https://status.cohere.com/",

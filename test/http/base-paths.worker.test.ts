@@ -32,6 +32,16 @@ beforeAll(async () => {
 
 const messages = [{ role: "user", content: "Hello there" }]
 
+test.each(["/v2", "/api/v2", "/api/v1/v2", "/v1/v2"])(
+  "Cohere's clients rerank documents at %s/rerank",
+  async (base) => {
+    const body = { model: "sim/rerank", query: "cat", documents: ["a dog", "the cat"], top_n: 1 }
+    const response = await send(`${base}/rerank`, workspace.key, { body })
+    expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 1 }] })
+    expect((await send(`${base}/chat`, workspace.key, { body })).status).toBe(404)
+  },
+)
+
 describe.each(BASES)("a client whose requests begin with %s", (base) => {
   const call = (path: string, options?: Call) => send(base + path, workspace.key, options)
 

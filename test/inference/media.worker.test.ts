@@ -51,6 +51,8 @@ async function chargedFor(workspace: Workspace, response: Response): Promise<Rec
   return (await receiptOf(workspace, response)) as Receipt & { api_type: string }
 }
 
+const scored = (index: number, score: number) => ({ index, relevance_score: score })
+
 describe("a response", () => {
   test("of /rerank sorts documents by relevance and adds the text that the provider left out", async () => {
     const answer = await expectJson(
@@ -309,6 +311,31 @@ describe("providers", () => {
     const response = await send(workspace, endpoint, { model })
     await expectJson(502, response.clone())
     expect(await receiptOf(workspace, response)).toMatchObject({ total_cost: 0, ending: "refused" })
+  })
+
+  test.each([
+    ["Cohere", { results: [scored(1, 0.2), scored(0, 0.9)], meta: { billed_units: { search_units: 3 } } }, 3],
+    ["Voyage", { object: "list", data: [scored(0, 0.9), scored(1, 0.2)], usage: { total_tokens: 7 } }, undefined],
+    [
+      "text-embeddings-inference",
+      {
+        results: [
+          { index: 0, score: 0.9 },
+          { index: 1, score: 0.2 },
+        ],
+      },
+      undefined,
+    ],
+  ] as const)("of /rerank that respond as %s does get one form", async (_, response, searchUnits) => {
+    const model = await newModel("rerank", ["replica-a"], { request: "0.001" })
+    respondWith(() => Response.json(response))
+    const result = await expectJson<{ usage: Json; results: Json[] }>(
+      200,
+      send(await newWorkspace(), "/rerank", { model, documents: ["a", "b"], top_n: 1 }),
+    )
+    expect(result.results).toEqual([{ index: 0, relevance_score: 0.9, document: { text: "a" } }])
+    expect(result.usage["search_units"]).toBe(searchUnits)
+    expect(result.usage["cost"]).toBe(0.001)
   })
 
   test("a JSON error in place of audio is returned as an error", async () => {

@@ -11,51 +11,12 @@ import type { ResponseReader } from "../../formats/readers/reader.ts"
 import { promptMessages } from "../prompt-messages.ts"
 import { maxTokensIn } from "../../support/tokens.ts"
 import { forwardedFields, plainRequest, tokensIn } from "./media-request.ts"
-import type { ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
+import type { ImageRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 /** Upstream request, response reader and billable units of each media endpoint. */
 
-const rerankReader = plainReader(({ results }) => isArray(results) && results.every(isScored))
-
-function isScored(result: unknown): boolean {
-  return isObject(result) && isInteger(result["index"]) && typeof result["relevance_score"] === "number"
-}
-
 /** Tokens that a tokenizer adds to a text. */
 const SPECIAL_TOKENS = 16
-
-/** Charged per request and per counted token: some providers count the query once per document. */
-export function rerankRequest(request: RerankRequest): InferenceRequest {
-  const { query, documents } = request
-  const media = documents.filter((one) => typeof one !== "string" && one.image !== undefined).length
-  const texts = documents.map((one) => (typeof one === "string" ? one : (one.text ?? "")))
-  return plainRequest(request, {
-    apiType: "rerank",
-    output: "rerank",
-    promptBound:
-      (maxTokensIn(query) + SPECIAL_TOKENS) * documents.length +
-      maxTokensIn(texts.join("")) +
-      media * TOKENS_PER_MEDIA_PART,
-    promptEstimate: tokensIn(query + texts.join("")),
-    messages: promptMessages([query, ...texts]),
-    buildUpstreamRequest: (outgoing) => ({
-      reader: rerankReader,
-      path: "/rerank",
-      body: forwardedFields(request, outgoing),
-    }),
-    complete: (response) => ({
-      ...response,
-      results: objectsOf(response["results"]).map((one) => documented(one, request)),
-    }),
-  })
-}
-
-function documented(result: Json, { documents }: RerankRequest): Json {
-  const { index } = result
-  const document = isInteger(index) ? documents[index] : undefined
-  const asObject = (text: unknown) => (typeof text === "string" ? { text } : text)
-  return { ...result, document: asObject(result["document"] ?? document) }
-}
 
 const imageReader = meter(
   plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isImage(one))),

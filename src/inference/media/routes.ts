@@ -21,14 +21,8 @@ import { handlePlainInference } from "../pipeline.ts"
 import type { Deps } from "../deps.ts"
 import { MAX_FORM_BYTES, readImageEdit, readTranscription } from "./forms.ts"
 import { moderationRequest, withModerationModel } from "./moderation.ts"
-import {
-  imageEditRequest,
-  imageRequest,
-  rerankRequest,
-  speechRequest,
-  transcriptionRequest,
-  videoRequest,
-} from "./requests.ts"
+import { imageEditRequest, imageRequest, speechRequest, transcriptionRequest, videoRequest } from "./requests.ts"
+import { rerankRequest } from "./rerank.ts"
 import {
   ImageRequest,
   ImageResult,
