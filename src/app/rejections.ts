@@ -11,6 +11,7 @@ import type { GenerationDraft } from "../ledger/generation.ts"
 const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {
   "/chat/completions": "completions",
   "/completions": "completions",
+  "/fim/completions": "completions",
   "/responses": "completions",
   "/messages": "completions",
   "/embeddings": "embeddings",

@@ -47,6 +47,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createRealtimeClientSecret: { session: { type: "realtime", model: "sim/realtime", instructions: "Be brief." } },
   createByokCredential: { provider: "openai", key: "sk-your-own-key-0123456789", name: "Team key" },
   createChatCompletion: CHAT,
+  createFimCompletion: { model: "sim/echo", prompt: "function add(a, b) {", max_tokens: 200 },
   createCompletion: { model: "sim/echo", prompt: "Three rivers of Europe are", max_tokens: 200 },
   createConsoleSession: { key: "sk-gw-v1-…" },
   createEmbeddings: { model: "sim/embed", input: "The quick brown fox" },

@@ -5,7 +5,8 @@ import { json, jsonBody, ok } from "../http/schema.ts"
 import { depsOf, newCall } from "./common-routes.ts"
 import { handleInference, handlePlainInference } from "./pipeline.ts"
 import { ChatChunk, ChatResult } from "../formats/chat/schemas.ts"
-import { CompletionsChunk, CompletionsRequest, CompletionsResult } from "../formats/completions/schemas.ts"
+import { CompletionsChunk, CompletionsRequest, CompletionsResult, FimRequest } from "../formats/completions/schemas.ts"
+import { fimFormat } from "./endpoints/completions/fim.ts"
 import { completionsFormat } from "./endpoints/completions/format.ts"
 import { chatFormat } from "./endpoints/chat/format.ts"
 import {
@@ -65,6 +66,26 @@ const completions = createRoute({
     200: {
       description: "The completion, or its stream.",
       content: { ...json(CompletionsResult), "text/event-stream": { schema: CompletionsChunk } },
+    },
+    ...FAILURES,
+  },
+})
+
+const fim = createRoute({
+  method: "post",
+  path: "/fim/completions",
+  operationId: "createFimCompletion",
+  tags: ["Completions"],
+  summary: "Complete code between a prompt and a suffix",
+  description:
+    "The format of Mistral's API, which editors use. The response is a chat completion; with `stream: true` it is a stream of `ChatChunk` events that ends with `data: [DONE]`. A suffix needs a provider with text completions.",
+  middleware: [acceptJson(MAX_INFERENCE_BYTES)] as const,
+  parameters: ROUTING_HEADERS,
+  request: { body: jsonBody(FimRequest) },
+  responses: {
+    200: {
+      description: "The completion, or its stream.",
+      content: { ...json(ChatResult), "text/event-stream": { schema: ChatChunk } },
     },
     ...FAILURES,
   },
@@ -136,6 +157,10 @@ export const inference = newRouter()
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
     return handleInference(newCall(c, chatFormat, request), await depsOf(c))
+  })
+  .openapi(fim, async (c) => {
+    const request = c.req.valid("json")
+    return handleInference(newCall(c, fimFormat, request), await depsOf(c))
   })
   .openapi(completions, async (c) => {
     const request = c.req.valid("json")

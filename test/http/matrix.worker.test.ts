@@ -62,7 +62,7 @@ const nameOf = ({ method, path }: Operation) => `${method} ${path}`
 
 /** Routes for any key, and those that need none. Every other one is for management keys. */
 const FOR_ANY_KEY =
-  /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|completions|responses|messages|rerank|moderations|images|audio|videos|generation(\/content)?$|key$|key\/|connect-links|calls|events|questions|estimate|datasets|batches|realtime|mcp\/|passthrough\/|classifications|benchmarks|files|auth\/keys|vault|interns)/
+  /^\w+ \/(models?|endpoints|embeddings|providers|oauth|chat|completions|fim|responses|messages|rerank|moderations|images|audio|videos|generation(\/content)?$|key$|key\/|connect-links|calls|events|questions|estimate|datasets|batches|realtime|mcp\/|passthrough\/|classifications|benchmarks|files|auth\/keys|vault|interns)/
 const PUBLIC_OR_GONE = /credits\/vendor/
 const READS_OF_PRESETS = /^GET \/presets/
 

@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { DONE, mockProvider, sse } from "../support/mock-provider.ts"
-import { expectJson, newKey, newWorkspace, openHolds, receiptOf, type TestClient } from "../support/world.ts"
+import {
+  expectJson,
+  newKey,
+  newWorkspace,
+  openHolds,
+  readStream,
+  receiptOf,
+  type TestClient,
+} from "../support/world.ts"
 
 /** Providers with the legacy format (worker-project.ts): of all prompts, and only of a prompt with a suffix. */
 const TEXT_MODEL = "legacy-text/m0"
@@ -196,6 +204,52 @@ describe("a provider that fills in the middle", () => {
     expect(calls[0]?.url).toBe("http://legacy-fim.test/v1/chat/completions")
     expect(calls[0]?.body).toMatchObject({ messages: [{ role: "user", content: "Hello" }] })
     expect(calls[0]?.body).not.toHaveProperty("prompt")
+  })
+})
+
+describe("POST /fim/completions", () => {
+  const request = { model: FIM_MODEL, prompt: "def f(", suffix: "): return x", max_tokens: 20, random_seed: 7 }
+
+  test("responds with a chat completion of the code between prompt and suffix", async () => {
+    const workspace = await newWorkspace()
+    const message = { role: "assistant", content: "x: int" }
+    const calls = play(() =>
+      Response.json({ id: "f", choices: [{ index: 0, message, finish_reason: "stop" }], usage: USAGE }),
+    )
+    const response = await workspace.as.post("/fim/completions", request)
+    expect(await response.json()).toMatchObject({
+      object: "chat.completion",
+      model: FIM_MODEL,
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+      usage: { ...USAGE, cost: COST },
+    })
+    expect((await receiptOf(workspace, response)).total_cost).toBe(COST)
+    expect(calls[0]?.url).toBe("http://legacy-fim.test/v1/fim/completions")
+    expect(calls[0]?.body).toMatchObject({ prompt: "def f(", suffix: "): return x", max_tokens: 20, seed: 7 })
+    expect(calls[0]?.body).not.toHaveProperty("random_seed")
+  })
+
+  test("streams chat chunks, also of a provider with text completions", async () => {
+    const workspace = await newWorkspace()
+    play(() => sse([piece("x: "), piece("int"), piece("", "stop"), usagePiece, DONE]))
+    const body = { ...request, model: TEXT_MODEL, stream: true }
+    const { chunks, done } = await readStream(workspace.as.post("/fim/completions", body))
+    expect(done).toBe(true)
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("x: int")
+    expect(chunks.every(({ object }) => object === "chat.completion.chunk")).toBe(true)
+    expect(chunks.at(-1)?.usage?.cost).toBe(COST)
+  })
+
+  test.each([
+    [{ prompt: ["a", "b"] }, "prompt: must be a string"],
+    [{ prompt: undefined }, "prompt"],
+    [{ echo: true }, "echo: is a field of /completions"],
+    [{ random_seed: "x" }, "random_seed"],
+    [{ messages: [] }, "messages"],
+  ])("%j is rejected with 400 and a message that begins with %s", async (change, start) => {
+    const workspace = await newWorkspace()
+    const { error } = await expectJson<Failure>(400, workspace.as.post("/fim/completions", { ...request, ...change }))
+    expect(error.message.startsWith(start), error.message).toBe(true)
   })
 })
 

@@ -33,6 +33,19 @@ export const CompletionsRequest = z
 
 export type CompletionsRequest = z.infer<typeof CompletionsRequest>
 
+/** The format of Mistral's API: one prompt, and the code after it. */
+export const FimRequest = z
+  .looseObject({
+    ...CompletionsRequest.shape,
+    prompt: text,
+    echo: z.null({ error: "is a field of /completions" }).optional(),
+    logprobs: z.null({ error: "is a field of /completions" }).optional(),
+    random_seed: ChatRequest.shape.seed.meta({ description: "Mistral's name of `seed`" }),
+  })
+  .superRefine(rejectContradictions)
+  .transform(({ random_seed: seed, ...request }) => (seed == null ? request : { ...request, seed }))
+  .meta({ id: "FimRequest" })
+
 const Choice = z.looseObject({
   index: z.int(),
   text: z.string(),

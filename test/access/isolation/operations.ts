@@ -137,6 +137,7 @@ const MESSAGES = [{ role: "user", content: "Hi" }]
 /** Valid requests, by operation; the others send the example of the document. */
 const REQUESTS: Record<string, (ids: Ids) => Request> = {
   "POST /chat/completions": ({ preset }) => ({ body: { preset, model: "sim/echo", messages: MESSAGES } }),
+  "POST /fim/completions": ({ preset }) => ({ body: { preset, model: "sim/echo", prompt: "Hi" } }),
   "POST /completions": ({ preset }) => ({ body: { preset, model: "sim/echo", prompt: "Hi" } }),
   "POST /models/{model}:generateContent": ({ preset }) => ({ body: { preset, contents: CONTENTS } }),
   "POST /models/{model}:streamGenerateContent": ({ preset }) => ({
