@@ -8,9 +8,9 @@ import { GatewayError } from "../errors/errors.ts"
 import type { App } from "../access/app.ts"
 import { mayEnable } from "../keys/key.ts"
 import { parentOf } from "../keys/lineage.ts"
-import { openLedger } from "../ledger/client.ts"
+import { inheritedTerms } from "../keys/replacement.ts"
 import { isDeprovisioned } from "../keys/store.ts"
-import type { KeyRow, NewKeyRow } from "../keys/table.ts"
+import type { NewKeyRow } from "../keys/table.ts"
 import { sha256Hex } from "../support/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { mayControl, noControlError } from "./authority.ts"
@@ -169,7 +169,7 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
   const renewed = { ...row, keyHash: newApiKey.hash, sealedKey: sealed, createdByKey: principal.keyHash }
   const key = {
     ...internKeyRow(renewed, newApiKey.label, principal),
-    ...(old && (await inheritedOf(c, old))),
+    ...(old && (await inheritedTerms(c.env, old))),
     createdAt: Date.now(),
   }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {
@@ -178,25 +178,6 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
     return { ...renewed, joinTokenHash: null }
   }
   throw internError("intern_not_ready", "Another key was created for this intern at the same time. Try again.")
-}
-
-/** Limits, fallbacks and spent amounts that a key inherits from the key it replaces. */
-async function inheritedOf(c: Context<App>, old: KeyRow): Promise<Partial<NewKeyRow>> {
-  const [counters] = await openLedger(c.env, old.organizationId).usage([old.hash])
-  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels } = old
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = old
-  return {
-    limitNano,
-    limitReset,
-    dailyLimitNano,
-    includeByokInLimit,
-    mcpTools,
-    overBudgetModels,
-    requestsPerMinute,
-    tokensPerMinute,
-    concurrentRequests,
-    spentBeforeNano: old.spentBeforeNano + (counters?.total.spent ?? 0),
-  }
 }
 
 /** The intern's own key: a child of the key that created the intern, so that its limit and guardrails apply. */

@@ -247,6 +247,28 @@ describe("a member's session ends", () => {
     expect((await sessionIn(browser)).key.hash).not.toBe(key.hash)
   })
 
+  test("when its key is deleted, whose limits and guardrail apply to the next one", async () => {
+    const browser = newBrowser(provider)
+    await browser.signIn()
+    const { hash } = (await sessionIn(browser)).key
+    const limits = { limit: 0.5, limit_reset: "daily", requests_per_minute: 7 }
+    await expectJson(200, workspace.manage.patch(`/keys/${hash}`, limits))
+    const guardrail = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", { name: `sessions of ${hash}`, limit_usd: 1, reset_interval: "daily" }),
+    )
+    const assignments = `/guardrails/${guardrail.data.id}/assignments/keys`
+    await expectJson(200, workspace.manage.post(assignments, { key_hashes: [hash] }))
+    await expectJson(200, workspace.manage.delete(`/keys/${hash}`))
+    await browser.signIn()
+    const next = (await sessionIn(browser)).key.hash
+    expect(next).not.toBe(hash)
+    const { data } = await expectJson<{ data: Record<string, unknown> }>(200, workspace.manage.get(`/keys/${next}`))
+    expect(data).toMatchObject(limits)
+    const assigned = await expectJson<{ data: { key_hash: string }[] }>(200, workspace.manage.get(assignments))
+    expect(assigned.data.map(({ key_hash: one }) => one)).toEqual([next])
+  })
+
   test("after 12 hours", async () => {
     const browser = newBrowser(provider)
     await browser.signIn()

@@ -1,6 +1,9 @@
 import { newKey } from "../../access/key.ts"
 import { invalidateKey } from "../../access/key-cache.ts"
 import { type Actor, newEntry } from "../../audit/entry.ts"
+import type { Env } from "../../config/env.ts"
+import { inheritedTerms } from "../../keys/replacement.ts"
+import type { KeyRow } from "../../keys/table.ts"
 import type { MemberRow } from "../../members/table.ts"
 import { type ConsoleSession, SESSION_MS } from "../cookie.ts"
 import { invalidateMember, kindOf } from "../member-kind.ts"
@@ -10,7 +13,7 @@ import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsole
 export type SignInRejection = "not_member" | "disabled"
 
 type SignIn = {
-  db: D1Database
+  env: Env
   email: string
   /** The organization that the person chose; undefined for the one that they joined first. */
   organizationId: string | undefined
@@ -23,18 +26,23 @@ type SignIn = {
  * keys and interns that the person makes would expire with it: the session does.
  */
 export async function signInMember({
-  db,
+  env,
   email,
   organizationId,
   origin,
 }: SignIn): Promise<ConsoleSession | SignInRejection> {
+  const { DB: db } = env
   const memberships = await findMembersByEmail(db, email)
   const member = memberships.find((each) => organizationId === undefined || each.organizationId === organizationId)
   if (!member) return "not_member"
   const expiresAt = origin.at + SESSION_MS
   const existing = await findConsoleKey(db, member.organizationId, member.userId)
-  if (existing?.disabled) return "disabled"
-  const keyHash = existing ? await renew(db, member, existing.hash, origin) : await mint(db, member, origin)
+  const isDeleted = existing !== undefined && existing.deletedAt !== null
+  if (existing?.disabled && !isDeleted) return "disabled"
+  const keyHash =
+    existing && !isDeleted
+      ? await renew(db, member, existing.hash, origin)
+      : await mint(env, member, { origin, deleted: existing })
   if (keyHash === undefined) return "not_member"
   invalidateKey(keyHash)
   invalidateMember(member)
@@ -46,13 +54,17 @@ function nameOf({ firstName, lastName, email }: MemberRow): string {
   return `Console: ${name === "" ? email : name}`.slice(0, 128)
 }
 
-async function mint(db: D1Database, member: MemberRow, origin: SignIn["origin"]): Promise<string | undefined> {
+type Minting = { origin: SignIn["origin"]; deleted: KeyRow | undefined }
+
+/** Limits and the guardrail of the person's deleted key apply to the new one. */
+async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): Promise<string | undefined> {
   const { organizationId, userId } = member
-  const workspaceId = await findDefaultWorkspace(db, organizationId)
+  const workspaceId = await findDefaultWorkspace(env.DB, organizationId)
   if (workspaceId === undefined) return undefined
   // The secret is discarded here.
   const { hash, label } = newKey()
   const key = {
+    ...(deleted && (await inheritedTerms(env, deleted))),
     hash,
     label,
     organizationId,
@@ -63,7 +75,15 @@ async function mint(db: D1Database, member: MemberRow, origin: SignIn["origin"])
     createdAt: origin.at,
   }
   const entry = entryOf(member, { hash, label }, origin)
-  return (await insertConsoleKey(db, { key, userId, entry })) ? hash : undefined
+  const replaced = deleted && {
+    hash: deleted.hash,
+    assignment: newEntry(actorOf(member, { hash, label }, origin), {
+      action: "guardrail_key.assign",
+      resourceId: hash,
+      workspaceId,
+    }),
+  }
+  return (await insertConsoleKey(env.DB, { key, userId, replaced, entry })) ? hash : undefined
 }
 
 async function renew(
@@ -78,11 +98,15 @@ async function renew(
   return isRenewed ? hash : undefined
 }
 
-function entryOf(
-  { organizationId, userId }: MemberRow,
-  { hash, label }: { hash: string; label: string },
-  origin: SignIn["origin"],
-) {
-  const actor: Actor = { organizationId, keyHash: hash, label, creatorUserId: userId, ...origin }
-  return newEntry(actor, { action: "console_session.create", resourceId: userId, workspaceId: null })
+type SessionKey = { hash: string; label: string }
+
+function entryOf(member: MemberRow, key: SessionKey, origin: SignIn["origin"]) {
+  const event = { action: "console_session.create", resourceId: member.userId, workspaceId: null } as const
+  return newEntry(actorOf(member, key, origin), event)
 }
+
+const actorOf = (
+  { organizationId, userId }: MemberRow,
+  { hash, label }: SessionKey,
+  origin: SignIn["origin"],
+): Actor => ({ organizationId, keyHash: hash, label, creatorUserId: userId, ...origin })

@@ -187,7 +187,7 @@ async function finish(
   if (email === null) return "unverified"
   const { organizationId } = returned.transaction
   const origin = originOf(c)
-  return signInMember({ db: c.env.DB, email, organizationId, origin })
+  return signInMember({ env: c.env, email, organizationId, origin })
 }
 
 async function identify(

@@ -1,10 +1,11 @@
-import { and, asc, eq, isNull, sql } from "drizzle-orm"
+import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm"
 import type { AuditEntry } from "../../audit/entry.ts"
 import { auditIfChanged } from "../../audit/store.ts"
+import { guardrailKeys } from "../../guardrails/table.ts"
 import { insertKeyQuery } from "../../keys/store.ts"
-import { apiKeys, type NewKeyRow } from "../../keys/table.ts"
+import { apiKeys, type KeyRow, type NewKeyRow } from "../../keys/table.ts"
 import { type MemberRow, members } from "../../members/table.ts"
-import { openDb } from "../../support/db.ts"
+import { type Db, openDb } from "../../support/db.ts"
 import { workspaces } from "../../workspaces/table.ts"
 import { consolePeople } from "../table.ts"
 
@@ -33,27 +34,36 @@ export async function findDefaultWorkspace(db: D1Database, organizationId: strin
 const ofPerson = (organizationId: string, userId: string) =>
   and(eq(consolePeople.organizationId, organizationId), eq(consolePeople.userId, userId))
 
-/** The key of a person's sessions, unless it was deleted. */
-export async function findConsoleKey(db: D1Database, organizationId: string, userId: string) {
+/** The latest key of a person's sessions, also if it was deleted. */
+export async function findConsoleKey(
+  db: D1Database,
+  organizationId: string,
+  userId: string,
+): Promise<KeyRow | undefined> {
   const [row] = await openDb(db)
-    .select({ hash: apiKeys.hash, disabled: apiKeys.disabled })
+    .select(getTableColumns(apiKeys))
     .from(consolePeople)
     .innerJoin(
       apiKeys,
-      and(
-        eq(apiKeys.hash, consolePeople.keyHash),
-        eq(apiKeys.organizationId, consolePeople.organizationId),
-        isNull(apiKeys.deletedAt),
-      ),
+      and(eq(apiKeys.hash, consolePeople.keyHash), eq(apiKeys.organizationId, consolePeople.organizationId)),
     )
     .where(ofPerson(organizationId, userId))
   return row
 }
 
-type KeyOfPerson = { key: NewKeyRow; userId: string; entry: AuditEntry }
+/** `replaced`: the person's deleted key, whose guardrail applies to the new one. */
+type KeyOfPerson = {
+  key: NewKeyRow
+  userId: string
+  replaced: { hash: string; assignment: AuditEntry } | undefined
+  entry: AuditEntry
+}
 
 /** Inserts the key of a person's sessions. False if a directory deactivated the person concurrently. */
-export async function insertConsoleKey(binding: D1Database, { key, userId, entry }: KeyOfPerson): Promise<boolean> {
+export async function insertConsoleKey(
+  binding: D1Database,
+  { key, userId, replaced, entry }: KeyOfPerson,
+): Promise<boolean> {
   const db = openDb(binding)
   const { organizationId, hash: keyHash } = key
   const [inserted] = await db.batch([
@@ -63,8 +73,23 @@ export async function insertConsoleKey(binding: D1Database, { key, userId, entry
       .insert(consolePeople)
       .values({ organizationId, userId, keyHash })
       .onConflictDoUpdate({ target: [consolePeople.organizationId, consolePeople.userId], set: { keyHash } }),
+    ...(replaced ? assignGuardrails(db, key, replaced) : []),
   ])
   return inserted.meta.changes > 0
+}
+
+/** Assigns the guardrails of the deleted key, if the new one was inserted. */
+function assignGuardrails(db: Db, { organizationId, hash }: NewKeyRow, replaced: NonNullable<KeyOfPerson["replaced"]>) {
+  const isInserted = sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${apiKeys.hash} = ${hash})`
+  return [
+    db
+      .update(guardrailKeys)
+      .set({ keyHash: hash })
+      .where(
+        and(eq(guardrailKeys.organizationId, organizationId), eq(guardrailKeys.keyHash, replaced.hash), isInserted),
+      ),
+    auditIfChanged(db, replaced.assignment),
+  ] as const
 }
 
 type Renewal = Pick<NewKeyRow, "organizationId" | "hash" | "kind" | "name"> & { entry: AuditEntry }
