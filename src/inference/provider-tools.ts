@@ -13,12 +13,12 @@ export type PaidTool = {
 
 /**
  * Tools that vendors charge by image, container, hour or call. Their web search is not among them: without a price it is
- * run, and not charged. Versions of a tool end with a date.
+ * run, and not charged. Versions of a tool end with a date. Some servers ignore the case of a type.
  */
 type Paid = { pattern: RegExp; price?: keyof Pricing }
 const PAID: readonly Paid[] = [
-  { pattern: /^image_generation$/, price: "image_output" },
-  { pattern: /^(?:code_interpreter|code_execution(?:_\d+)?|file_search|x_search|collections_search)$/ },
+  { pattern: /^image_generation$/i, price: "image_output" },
+  { pattern: /^(?:code_interpreter|code_execution(?:_\d+)?|file_search|x_search|collections_search)$/i },
 ]
 
 type Tool = Record<string, unknown>
@@ -37,7 +37,12 @@ export function paidToolsIn(tools: unknown): PaidTool[] {
 /** A shell in a container of the provider. Another one runs at the client, and costs nothing. */
 function isHostedShell({ type, environment }: Tool): boolean {
   const kind = isObject(environment) ? environment["type"] : undefined
-  return type === "shell" && typeof kind === "string" && kind.startsWith("container")
+  return (
+    typeof type === "string" &&
+    type.toLowerCase() === "shell" &&
+    typeof kind === "string" &&
+    kind.startsWith("container")
+  )
 }
 
 /** Tool runs of a call if its request sets no limit. */
@@ -49,8 +54,9 @@ export function toolUnitsOf({ tools, max_tool_calls: maxCalls }: Tool): Partial<
   for (const { type, max_uses: maxUses } of objectsOf(tools)) {
     if (typeof type !== "string") continue
     const runs = isCount(maxUses) ? maxUses : isCount(maxCalls) ? maxCalls : UNLIMITED_RUNS
-    if (type.startsWith("web_search")) units.searches += runs
-    if (type === "image_generation") units.pictures += runs
+    const name = type.toLowerCase()
+    if (name.startsWith("web_search")) units.searches += runs
+    if (name === "image_generation") units.pictures += runs
   }
   return units
 }

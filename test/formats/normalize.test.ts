@@ -86,6 +86,33 @@ const TEXT = [
   { type: "reference", reference_ids: [1] },
   { type: "text", text: "swer" },
 ]
+test.each([-1, 128, 2 ** 53, 0.5, "1", null, undefined])(
+  "a choice with the index %s has its position as the index, in a stream and in a document",
+  (index) => {
+    const choices = [
+      { index: 0, delta: { content: "a" } },
+      { index, delta: { content: "b" } },
+    ]
+    const meter = newMeter()
+    chatReader.read(meter, { choices })
+    expect([...meter.choices.keys()]).toEqual([0, 1])
+    const chunk = normalizeChunk({ id: "c", choices }, newDefaults())
+    expect(chunk["choices"]).toMatchObject([{ index: 0 }, { index: 1, delta: { content: "b" } }])
+    const message = { role: "assistant", content: "b" }
+    const result = normalizeResult(
+      {
+        id: "c",
+        choices: [
+          { index: 0, message },
+          { index, message },
+        ],
+      },
+      newDefaults(),
+    )
+    expect(result["choices"]).toMatchObject([{ index: 0 }, { index: 1 }])
+  },
+)
+
 const REASONING = { reasoning: "Hm.", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }
 
 describe("content in parts", () => {

@@ -8,7 +8,7 @@ import type { Target } from "../../src/routing/target.ts"
 
 const limit = fc.option(fc.nat(20), { nil: undefined })
 const tool = fc.oneof(
-  fc.record({ type: fc.constantFrom("web_search", "web_search_20250305"), max_uses: limit }),
+  fc.record({ type: fc.constantFrom("web_search", "web_search_20250305", "Web_Search"), max_uses: limit }),
   fc.record({ type: fc.constant("image_generation"), model: fc.string() }),
   fc.record({ type: fc.constantFrom("function", "local_shell", "mcp"), name: fc.string() }),
 )
@@ -34,7 +34,7 @@ describe("the hold of a call with tools that the provider runs", () => {
           for (const [at, one] of tools.entries()) {
             const max = "max_uses" in one ? (one.max_uses ?? maxCalls) : maxCalls
             const runs = allowed({ max, given: given[at] ?? 0 })
-            if (one.type.startsWith("web_search")) units.searches += runs
+            if (one.type.toLowerCase().startsWith("web_search")) units.searches += runs
             if (one.type === "image_generation") units.pictures += runs
           }
           const charged = costOf({ ...NO_TOKENS, prompt: 100, completion: 10, ...units }, pricing)
@@ -95,6 +95,9 @@ describe("tools that a provider charges besides tokens", () => {
     [{ type: "code_execution_20250825" }, undefined],
     [{ type: "file_search" }, undefined],
     [{ type: "x_search" }, undefined],
+    [{ type: "Code_Interpreter" }, undefined],
+    [{ type: "SHELL", environment: { type: "container_auto" } }, undefined],
+    [{ type: "Image_Generation" }, "image_output"],
     [{ type: "shell", environment: { type: "container_auto" } }, undefined],
     [{ type: "image_generation" }, "image_output"],
   ])("%j", (one, priced) => {

@@ -1,6 +1,6 @@
 import { appendText, appendToolCall, type Transcript, type TranscriptText } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
-import { toFinishReason, REASONING_KEYS } from "./provider-spellings.ts"
+import { choiceIndex, toFinishReason, REASONING_KEYS } from "./provider-spellings.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/json.ts"
 import { errorIn, type ProviderError, toProviderError } from "./provider-error.ts"
 import { reportedUsage } from "./reported-usage.ts"
@@ -95,9 +95,9 @@ export function readTokens(meter: ResponseMeter, tokens: Tokens | null): void {
 
 function readChoices(meter: ResponseMeter, choices: unknown): void {
   if (!isArray(choices)) return
-  for (const choice of choices) {
+  for (const [position, choice] of choices.entries()) {
     if (!isObject(choice)) continue
-    const index = isInteger(choice["index"]) ? choice["index"] : 0
+    const index = choiceIndex(choice, position)
     if (!meter.choices.has(index)) meter.choices.set(index, false)
     if (isName(choice["finish_reason"])) {
       readFinishReason(meter, choice["finish_reason"], choice["native_finish_reason"])

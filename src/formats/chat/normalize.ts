@@ -1,5 +1,5 @@
 import { normalizeLogprobs } from "./logprobs.ts"
-import { toFinishReason, flattenContent, withReasoning } from "./provider-spellings.ts"
+import { choiceIndex, toFinishReason, flattenContent, withReasoning } from "./provider-spellings.ts"
 import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../support/json.ts"
 
@@ -62,7 +62,7 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
 
 function normalizeChoice(choice: unknown, position: number, { calls, begun }: ChunkDefaults): unknown {
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
-  const index = Number.isSafeInteger(choice["index"]) ? (choice["index"] as number) : position
+  const index = choiceIndex(choice, position)
   // Some servers send the message of a document in place of a delta.
   const isMessage = !isObject(choice["delta"]) && isObject(choice["message"])
   const reported = isMessage ? choice["message"] : choice["delta"]
@@ -190,7 +190,7 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
     ...choice,
-    index: Number.isSafeInteger(choice["index"]) ? choice["index"] : position,
+    index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),
     message: normalizeMessage(message, finishReason),

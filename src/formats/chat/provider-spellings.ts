@@ -1,6 +1,14 @@
-import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
+import { isArray, isCount, isObject, type Json, listOf } from "../../support/json.ts"
 
 /** Provider variants of fields and values of the chat format. */
+
+/** Providers have at most 128 choices. Clients use an index as a position in an array. */
+const MAX_CHOICES = 128
+
+/** The index of a choice; its position in the response if the provider sends no valid one. */
+export function choiceIndex({ index }: Json, position: number): number {
+  return isCount(index) && index < MAX_CHOICES ? index : position
+}
 
 /**
  * Flattens the content parts of a provider's message for chat clients: text becomes one string, reasoning and images
