@@ -7,34 +7,40 @@ type ChunkFilter = { push: (chunk: Uint8Array) => Uint8Array; end: () => Uint8Ar
 const PACE_MS = 8
 /** Number of consecutive quick reads that form a burst: a few chunks at a time are common in slow streams. */
 const BURST_READS = 6
-/** Number of consecutive reads that had to wait, after which a burst ends: the stream is slower than the reads. */
+/** Number of consecutive reads that had to wait, or returned one chunk, after which a burst ends: it saves nothing. */
 const SLOW_READS = 8
 /** A pending read holds its buffer, so the buffer size follows the size of the last read. */
 const MIN_READ_BYTES = 4 * 1024
 const MAX_READ_BYTES = 64 * 1024
-/** Each burst adds a tee to the stream, so their number is bounded. */
-const MAX_BURSTS = 8
-/** A drain keeps its bytes in memory until it is replaced. */
-const MAX_DRAINED_BYTES = 256 * 1024
+/** Each burst adds a tee to the stream. 64 nested tees measure like one. */
+const MAX_BURSTS = 64
+/** A drain keeps its bytes in memory until the burst ends. */
+const MAX_DRAINED_BYTES = 1024 * 1024
 
 type Chunk = ReadableStreamReadResult<Uint8Array>
-type Burst = { reader: ReadableStreamBYOBReader; drain: Drain }
 
 /**
  * Reads a response body chunk by chunk while chunks arrive slowly, and coalesced in a burst, in which a read costs more
  * than its bytes: the platform drains one branch of a tee, so that chunks queue up in the other branch, from which one
  * read every 8 ms takes everything. A slow stream has no delay, and a burst at most 8 ms.
  *
- * A tee has no backpressure. `pause` must be called before the caller stops reading for a slow client.
+ * A tee has no backpressure, so a burst ends at a size limit, and `pause` must be called before the caller stops reading
+ * for a slow client. The bytes that were read ahead are then taken with large reads: each copies the rest.
  */
 export class PacedReader {
   #stream: ReadableStream<Uint8Array>
-  #reader: ReadableStreamDefaultReader<Uint8Array>
-  #burst: Burst | undefined
+  /** Until the first burst. */
+  #chunks: ReadableStreamDefaultReader<Uint8Array> | undefined
+  /** From the first burst on: it takes all chunks that have arrived. */
+  #bytes: ReadableStreamBYOBReader | undefined
+  /** During a burst. */
+  #drain: Drain | undefined
   #bursts = 0
   #streak = 0
   #isFull = false
   #readBytes = MAX_READ_BYTES
+  /** Size of the last chunk outside a burst. */
+  #chunkBytes = 0
   #lastReadAt = 0
   #unread: Uint8Array | undefined
   readonly #filter: ChunkFilter | undefined
@@ -44,7 +50,7 @@ export class PacedReader {
   constructor(stream: ReadableStream<Uint8Array>, filter?: ChunkFilter) {
     this.#stream = stream
     this.#filter = filter
-    this.#reader = stream.getReader()
+    this.#chunks = stream.getReader()
   }
 
   /** Rejects when the connection breaks. One read at a time. */
@@ -55,7 +61,12 @@ export class PacedReader {
       return { done: false, value }
     }
     if (this.#hasEnded) return { done: true, value: undefined }
-    return this.#burst ? this.#readBurst(this.#burst) : this.#readChunk()
+    const chunk = await (this.#drain ? this.#readBurst(this.#drain) : this.#readChunk())
+    if (!this.#filter) return chunk
+    if (!chunk.done) return { done: false, value: this.#filter.push(chunk.value) }
+    this.#hasEnded = true
+    const value = this.#filter.end()
+    return value.byteLength === 0 ? chunk : { done: false, value }
   }
 
   /** Returns a chunk, which the next `read` returns again. */
@@ -65,29 +76,28 @@ export class PacedReader {
 
   /** Stops reading ahead until the next burst. */
   pause(): void {
-    if (!this.#burst) return
-    this.#burst.reader.releaseLock()
-    this.#endBurst()
-    this.#reader = this.#stream.getReader()
+    this.#drain?.stop()
+    this.#drain = undefined
+    this.#streak = 0
   }
 
   /** Closes the connection. */
   cancel(): void {
-    this.#burst?.drain.stop()
-    const cancelled = this.#burst ? this.#burst.reader.cancel() : this.#reader.cancel()
-    void cancelled.catch(() => undefined)
+    this.#drain?.stop()
+    void (this.#chunks ?? this.#bytes)?.cancel().catch(() => undefined)
   }
 
   async #readChunk(): Promise<Chunk> {
-    const chunk = await this.#reader.read()
+    const chunk = await this.#next()
     const now = Date.now()
-    this.#streak = now - this.#lastReadAt < PACE_MS ? this.#streak + 1 : 0
+    this.#streak = now - this.#lastReadAt < PACE_MS && !this.#isFull ? this.#streak + 1 : 0
     this.#lastReadAt = now
-    if (!chunk.done && this.#streak >= BURST_READS && this.#bursts < MAX_BURSTS) this.#startBurst()
-    return this.#filtered(chunk)
+    this.#chunkBytes = chunk.value?.byteLength ?? 0
+    if (!chunk.done && this.#streak >= BURST_READS) this.#startBurst()
+    return chunk
   }
 
-  async #readBurst({ reader, drain }: Burst): Promise<Chunk> {
+  async #readBurst(drain: Drain): Promise<Chunk> {
     if (drain.hasFailed) {
       this.#bursts = MAX_BURSTS
       this.pause()
@@ -96,98 +106,78 @@ export class PacedReader {
     const rest = PACE_MS - (Date.now() - this.#lastReadAt)
     if (rest > 0 && !this.#isFull) await wait(rest)
     const startedAt = Date.now()
-    const chunk = await reader.read(new Uint8Array(this.#readBytes))
+    const chunk = await this.#next()
     this.#lastReadAt = Date.now()
     const size = chunk.value?.byteLength ?? 0
-    drain.seen(size)
-    this.#isFull = size === this.#readBytes
-    this.#readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, 4 * size))
-    this.#streak = this.#lastReadAt > startedAt ? this.#streak + 1 : 0
-    if (chunk.done) this.#endBurst()
-    else if (this.#streak >= SLOW_READS) this.pause()
-    return this.#filtered(chunk)
+    const isOneChunk = size <= this.#chunkBytes
+    this.#streak = isOneChunk || this.#lastReadAt > startedAt ? this.#streak + 1 : 0
+    drain.bytes += size
+    if (!isOneChunk) drain.isUseful = true
+    if (chunk.done) this.pause()
+    else if (this.#streak >= SLOW_READS) {
+      // A source that writes the next chunk when the last was read has nothing to drain.
+      if (!drain.isUseful && this.#lastReadAt === startedAt) this.#bursts = MAX_BURSTS
+      this.pause()
+    } else if (drain.bytes >= MAX_DRAINED_BYTES) {
+      this.pause()
+      // The bytes that were read ahead come first.
+      if (!this.#isFull) this.#startBurst()
+    }
+    return chunk
   }
 
-  #filtered(chunk: Chunk): Chunk {
-    if (!this.#filter) return chunk
-    if (!chunk.done) return { done: false, value: this.#filter.push(chunk.value) }
-    const value = this.#filter.end()
-    if (value.byteLength === 0) return chunk
-    this.#hasEnded = true
-    return { done: false, value }
+  async #next(): Promise<Chunk> {
+    if (!this.#bytes) return this.#chunks?.read() ?? { done: true, value: undefined }
+    const chunk = await this.#bytes.read(new Uint8Array(this.#readBytes))
+    const size = chunk.value?.byteLength ?? 0
+    this.#isFull = size === this.#readBytes
+    this.#readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, 4 * size))
+    return chunk
   }
 
   #startBurst(): void {
-    this.#reader.releaseLock()
+    if (this.#bursts >= MAX_BURSTS) return
+    this.#chunks?.releaseLock()
+    this.#bytes?.releaseLock()
     if (!isByteStream(this.#stream)) {
-      this.#reader = this.#stream.getReader()
+      this.#chunks = this.#stream.getReader()
       this.#bursts = MAX_BURSTS
       return
     }
     const [drained, seen] = this.#stream.tee()
     this.#stream = seen
     this.#readBytes = MAX_READ_BYTES
-    this.#burst = { reader: seen.getReader({ mode: "byob" }), drain: new Drain(drained) }
+    this.#chunks = undefined
+    this.#bytes = seen.getReader({ mode: "byob" })
+    this.#drain = new Drain(drained)
     this.#bursts += 1
-    this.#streak = 0
-  }
-
-  #endBurst(): void {
-    this.#burst?.drain.stop()
-    this.#burst = undefined
     this.#streak = 0
   }
 }
 
 /**
  * Drains a branch of a tee without running JavaScript for each chunk. The platform has no sink that discards its input,
- * so the bytes are collected as a response body, which is replaced at a limit.
+ * so the bytes are collected as a response body. Once stopped it cannot continue: an aborted pipe breaks its source.
  */
 class Drain {
-  readonly #branch: ReadableStream<Uint8Array>
-  #pipe: AbortController | undefined
-  #isStopped = false
-  #bytes = 0
+  readonly #pipe = new AbortController()
+  /** Bytes read from the other branch, which are about as many as were drained. */
+  bytes = 0
+  /** True once a read returned several chunks. */
+  isUseful = false
   hasFailed = false
 
   constructor(branch: ReadableStream<Uint8Array>) {
-    this.#branch = branch
-    void this.#run()
-  }
-
-  /** Counts bytes returned by the other branch, which are about as many as were drained. */
-  seen(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes >= MAX_DRAINED_BYTES) this.#pipe?.abort()
+    const { readable, writable } = new IdentityTransformStream()
+    new Response(readable).arrayBuffer().catch(() => undefined)
+    // A body from a JavaScript transform cannot be piped.
+    branch.pipeTo(writable, { signal: this.#pipe.signal }).catch(() => {
+      this.hasFailed = !this.#pipe.signal.aborted
+    })
   }
 
   stop(): void {
-    this.#isStopped = true
-    this.#pipe?.abort()
-  }
-
-  /** Ends with the branch, or when stopped. A body from a JavaScript transform cannot be piped. */
-  async #run(): Promise<void> {
-    try {
-      while (!this.#isStopped) await this.#collect()
-      await this.#branch.cancel()
-    } catch {
-      this.hasFailed = true
-    }
-  }
-
-  async #collect(): Promise<void> {
-    const { readable, writable } = new IdentityTransformStream()
-    new Response(readable).arrayBuffer().catch(() => undefined)
-    const pipe = new AbortController()
-    this.#pipe = pipe
-    this.#bytes = 0
-    try {
-      await this.#branch.pipeTo(writable, { signal: pipe.signal, preventCancel: true })
-      this.#isStopped = true
-    } catch (cause) {
-      if (!pipe.signal.aborted) throw cause
-    }
+    this.#pipe.abort()
   }
 }
 
