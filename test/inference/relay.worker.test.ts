@@ -155,6 +155,26 @@ describe.each([
   })
 })
 
+test.each([
+  ["/chat/completions", { messages: [{ role: "user", content: "Hi" }] }],
+  ["/messages", { max_tokens: 9, messages: [{ role: "user", content: "Hi" }] }],
+  ["/responses", { input: "Hi" }],
+])("a stream of thousands of tool calls ends with an error on %s, and what was sent is charged", async (path, body) => {
+  const workspace = await newWorkspace()
+  const call = (index: number) => ({ index, id: `call_${index}`, function: { name: "look_up", arguments: "{}" } })
+  const calls = Array.from({ length: 3_000 }, (_, index) => chunk({ tool_calls: [call(index)] }))
+  respondWith([...calls, chunk({}, "tool_calls"), usageChunk, DONE])
+  const response = await workspace.as.post(path, { model: newModel(), stream: true, ...body })
+  const sent = await response.text()
+  expect(sent).toContain("sent too many tool calls.")
+  expect(sent).toContain("look_up")
+  expect(sent).not.toContain("call_1100")
+  const receipt = await receiptOf(workspace, response)
+  expect(receipt).toMatchObject({ ending: "error" })
+  expect(receipt.total_cost).toBeGreaterThan(0)
+  expect(await openHolds(workspace)).toEqual([])
+})
+
 test("a stream of nothing but white space is rejected before its timeout", async () => {
   respondWith([...Array.from({ length: 20 }, () => " \n".repeat(50_000)), null])
   const workspace = await newWorkspace()

@@ -16,6 +16,9 @@ const MAX_SHAPES = 3
 const MIN_MATCHES_PER_SHAPE = 8
 const SHAPES_BEFORE_CHECK = 4
 
+/** Each delta of a call is compared with those before it. Models call at most some hundred tools at once. */
+const MAX_CALLS = 1_024
+
 /** `filtered`: its texts that the guardrails filter, if any apply. */
 type KnownShape = { shape: FrameShape; filtered: ChunkTexts | undefined }
 
@@ -29,7 +32,7 @@ export class EventRelay implements FrameHandler {
   #shapes: KnownShape[] = []
   #learnedShapes = 0
   #matches = 0
-  stopReason: "malformed_event" | "blocked" | undefined
+  stopReason: "malformed_event" | "too_many_calls" | "blocked" | undefined
 
   constructor(relay: StreamRelay) {
     this.#relay = relay
@@ -167,6 +170,10 @@ export class EventRelay implements FrameHandler {
   #relayEvent(event: Json, frame: Uint8Array | undefined): void {
     const { filter, servingInfo } = this.#relay
     const normal = servingInfo.reader.normalize(event, this.#defaults)
+    if (this.#defaults.calls.length > MAX_CALLS) {
+      this.stopReason = "too_many_calls"
+      return
+    }
     if (frame) this.#learn(frame, event)
     for (const result of filter ? filter.chunk(normal) : [normal])
       // The bytes of a frame may have comments and fields that no filter reads.

@@ -8,6 +8,7 @@ export type StopReason =
   | "ended"
   | "connection_lost"
   | "malformed_event"
+  | "too_many_calls"
   | "client_disconnected"
   | "stalled"
   | "timeout"
@@ -39,11 +40,9 @@ export function relayVerdict(
     return { ending: "error", error }
   }
   const isFinished = meter.finishReason !== null && [...meter.choices.values()].every(Boolean)
-  if (stop === "malformed_event") {
-    return {
-      ending: "error",
-      error: new GatewayError("provider_failed", `${provider.name} sent an event that is not JSON.`),
-    }
+  if (stop === "malformed_event" || stop === "too_many_calls") {
+    const sent = stop === "malformed_event" ? "an event that is not JSON" : "too many tool calls"
+    return { ending: "error", error: new GatewayError("provider_failed", `${provider.name} sent ${sent}.`) }
   }
   // A connection lost after the usage lost no part of the response.
   if (meter.done || (isFinished && (stop !== "connection_lost" || meter.tokens !== null))) {
