@@ -61,9 +61,14 @@ export function explain(error: { issues: readonly z.core.$ZodIssue[] }): string 
   return sentences.join(" ") + (more > 0 ? ` (and ${more} more)` : "")
 }
 
-/** A union reports every branch. The branch with the deepest issue is the one that the client meant. */
+/**
+ * A union reports every branch. The client meant the one in which only a size is wrong, otherwise the one with the
+ * deepest issue.
+ */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue
+  const [sized] = issue.errors.find((branch) => branch.length > 0 && branch.every(isAboutSize)) ?? []
+  if (sized) return { ...sized, path: [...issue.path, ...sized.path] }
   let best: z.core.$ZodIssue | undefined
   for (const alternative of issue.errors) {
     const inner = alternative[0]
@@ -73,6 +78,8 @@ function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   }
   return best ?? issue
 }
+
+const isAboutSize = ({ code }: z.core.$ZodIssue) => code === "too_big" || code === "too_small"
 
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path

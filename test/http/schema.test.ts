@@ -36,6 +36,12 @@ describe("a limit without a custom message states its rule", () => {
     [z.literal(false), 7, "field: accepts false."],
     [z.enum(["a", "b"]), "c", 'field: accepts "a", "b".'],
     [z.url(), "x", "field: must be a URL."],
+    [z.union([z.array(z.string()).max(1), z.array(z.number())]), ["a", "b"], "field: must have at most 1 item."],
+    [
+      z.union([z.array(z.string().min(2)), z.array(z.number())]),
+      ["ab", "c"],
+      "field[1]: must have at least 2 characters.",
+    ],
     [z.union([z.object({}), z.array(z.string())]), 7, "field: has none of the accepted forms."],
   ] as const)("as does a fixed value, a format or a union: %$", ([schema, value, message]) => {
     expect(messageOf(schema, value)).toBe(message)

@@ -163,7 +163,7 @@ test.each([
   const workspace = await newWorkspace()
   const call = (index: number) => ({ index, id: `call_${index}`, function: { name: "look_up", arguments: "{}" } })
   const calls = Array.from({ length: 3_000 }, (_, index) => chunk({ tool_calls: [call(index)] }))
-  respondWith([...calls, chunk({}, "tool_calls"), usageChunk, DONE])
+  respondWith([...calls, chunk({}, "tool_calls"), usageChunk(9, 9), DONE])
   const response = await workspace.as.post(path, { model: newModel(), stream: true, ...body })
   const sent = await response.text()
   expect(sent).toContain("sent too many tool calls.")

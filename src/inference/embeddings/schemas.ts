@@ -15,9 +15,9 @@ export const EmbeddingsRequest = z
     input: z.union(
       [
         filled,
-        z.array(filled).min(1).max(MAX_INPUTS),
+        z.array(filled).min(1, "must not be empty").max(MAX_INPUTS, `must have at most ${MAX_INPUTS} items`),
         tokenIds,
-        z.array(tokenIds).min(1).max(MAX_INPUTS),
+        z.array(tokenIds).min(1).max(MAX_INPUTS, `must have at most ${MAX_INPUTS} items`),
         z.array(z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) })).min(1),
       ],
       { error: INPUT_RULE },
