@@ -1,3 +1,4 @@
+import { MAX_CALLS } from "../formats/chat/call-deltas.ts"
 import { framesOf } from "../formats/sse/frames.ts"
 import { PacedReader } from "../formats/sse/paced-reader.ts"
 import { readStreamHead, type StreamHead } from "../formats/sse/stream-head.ts"
@@ -12,7 +13,7 @@ import { type KeyFilter, keyFilterOf } from "../providers/key-filter.ts"
 import type { Provider } from "../providers/provider.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
-import { isObject } from "../support/json.ts"
+import { isObject, listOf, objectsOf } from "../support/json.ts"
 import { concat, readAtMost } from "../support/bytes.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { readText } from "../support/read-text.ts"
@@ -88,6 +89,7 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
   // Embeddings are not checked: they have many numbers, and no client's fields.
   if (reader.name !== "plain" && isTooDeep(document)) return tooDeepError(provider)
   const result = translate ? translate.document(document) : document
+  if (hasTooManyCalls(result)) return failure(provider, "provider_failed", `${provider.name} sent too many tool calls.`)
   const error = reader.errorIn(result)
   if (error) return fromInBandError(provider, { error, reason: "an error" }, filter)
   if (!reader.isResponse(result))
@@ -97,6 +99,10 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
   return head
     ? { kind: "stream", head }
     : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
+}
+
+function hasTooManyCalls({ choices }: Record<string, unknown>): boolean {
+  return objectsOf(choices).some(({ message }) => isObject(message) && listOf(message["tool_calls"]).length > MAX_CALLS)
 }
 
 function tooDeepError(provider: Provider): Rejection {

@@ -175,6 +175,23 @@ test.each([
   expect(await openHolds(workspace)).toEqual([])
 })
 
+test.each(["/chat/completions", "/responses"])("a document of thousands of tool calls is a 502 on %s", async (path) => {
+  const workspace = await newWorkspace()
+  const call = (index: number) => ({ id: `call_${index}`, type: "function", function: { name: "f", arguments: "{}" } })
+  const message = { role: "assistant", content: null, tool_calls: Array.from({ length: 3_000 }, (_, at) => call(at)) }
+  const provider = mockProvider(() =>
+    Response.json({ id: "up-1", choices: [{ index: 0, message, finish_reason: "tool_calls" }] }),
+  )
+  stop = provider.stop
+  const input = path === "/responses" ? { input: "Hi" } : { messages: [{ role: "user", content: "Hi" }] }
+  const { error } = await expectJson<{ error: { message: string } }>(
+    502,
+    workspace.as.post(path, { model: newModel(), ...input }),
+  )
+  expect(error.message).toContain("sent too many tool calls")
+  expect(await openHolds(workspace)).toEqual([])
+})
+
 test("a stream of nothing but white space is rejected before its timeout", async () => {
   respondWith([...Array.from({ length: 20 }, () => " \n".repeat(50_000)), null])
   const workspace = await newWorkspace()

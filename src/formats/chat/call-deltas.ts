@@ -2,6 +2,11 @@ import { isInteger, isObject } from "../../support/json.ts"
 
 /** Assembles streamed tool calls, including deltas that break the rules of the format. */
 
+/**
+ * Calls of a response; each is compared with those before it. Models call at most some hundred tools at once.
+ */
+export const MAX_CALLS = 1_024
+
 /** A partial call, accumulated so far. */
 export type PartialCall = { index: number | null; upstreamId: string | null; name: string; arguments: string }
 

@@ -1,4 +1,5 @@
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
+import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
 import { dataOf, type FrameHandler, isDone, parseData, toFrame } from "../../formats/sse/frames.ts"
@@ -15,9 +16,6 @@ const MAX_SHAPES = 3
 /** A stream whose shapes match less often than this is not worth learning. */
 const MIN_MATCHES_PER_SHAPE = 8
 const SHAPES_BEFORE_CHECK = 4
-
-/** Each delta of a call is compared with those before it. Models call at most some hundred tools at once. */
-const MAX_CALLS = 1_024
 
 /** `filtered`: its texts that the guardrails filter, if any apply. */
 type KnownShape = { shape: FrameShape; filtered: ChunkTexts | undefined }
