@@ -126,6 +126,17 @@ const LISTS = [
   "/settings?tab=alerts",
 ]
 
+const TABLES = [
+  ["/calls?range=30d", "Calls"],
+  ["/models", "Models"],
+  ["/keys", "Keys"],
+  ["/providers", "Providers"],
+  ["/mcp-servers", "MCP servers"],
+  ["/guardrails", "Guardrails"],
+  ["/team", "Members"],
+  ["/settings?tab=audit", "Audit log"],
+] as const
+
 describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", () => {
   test.each([1440, 1024, 390])("are cut with an ellipsis at their end, on every list, %i wide", async (width) => {
     await visiting(
@@ -143,6 +154,38 @@ describe.runIf(hasChromium)("10,000 calls, long names and right-to-left text", (
         }
       },
       { width },
+    )
+  })
+
+  test.each([1440, 1024, 768])("no table is wider than the page, %i wide", async (width) => {
+    await visiting(
+      organization.managementKey,
+      async (page) => {
+        for (const [list, table] of TABLES) {
+          await page.goto(`${origin}${list}`)
+          const element = page.getByRole("table", { name: table })
+          await element.getByRole("row").nth(1).waitFor()
+          const overflow = () => element.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+          expect(await overflow(), list).toBe(0)
+        }
+      },
+      { width },
+    )
+  })
+
+  test("columns of calls that a user chooses are shown at any width", async () => {
+    await visiting(
+      organization.managementKey,
+      async (page) => {
+        await page.goto(`${origin}/calls?range=30d`)
+        const header = page.getByRole("table", { name: "Calls" }).getByRole("columnheader")
+        await header.first().waitFor()
+        expect(await header.allTextContents()).not.toContain("App")
+        await page.getByRole("button", { name: "Columns" }).click()
+        await page.getByRole("dialog").getByLabel("User", { exact: true }).check()
+        await expect.poll(() => header.allTextContents()).toEqual(expect.arrayContaining(["App", "User"]))
+      },
+      { width: 768 },
     )
   })
 

@@ -1,6 +1,8 @@
 import { Component, type ComponentChildren, type CSSProperties } from "preact"
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { navigate } from "../state/router.ts"
+import { useNarrow } from "../state/screen.ts"
+import { fitColumns } from "./fit-columns.ts"
 
 export type Column<T> = {
   id: string
@@ -9,6 +11,8 @@ export type Column<T> = {
   width: string
   cell: (row: T) => ComponentChildren
   align?: "right"
+  /** Left out if the table is too narrow: the highest rank first. For values that the page of the row has. */
+  optional?: number
   /** Position on a narrow screen: first line, end of the first line, second line (default), or hidden. */
   narrow?: "title" | "lead" | "hide"
   /** Label before the value on a narrow screen, which has no header. */
@@ -38,8 +42,9 @@ const OVERSCAN_AFTER_MS = 400
 const READ_AHEAD = 60
 
 /** Rows in a grid. From 60 rows on, only those in view are in the document. */
-export function Table<T>({ label, columns, rows, rowKey, href, selected, compact, bounded, onEnd }: Props<T>) {
+export function Table<T>({ label, columns: all, rows, rowKey, href, selected, compact, bounded, onEnd }: Props<T>) {
   const element = useRef<HTMLDivElement>(null)
+  const columns = useFittingColumns(element, all)
   const rowHeight = useRowHeight(compact ?? false)
   const view = useView(element, { total: rows.length, rowHeight, onEnd })
   const shown = rows.slice(view.first, view.last)
@@ -165,16 +170,33 @@ function Cells<T>({ row, columns, position, url, isSelected, height }: RowProps<
   )
 }
 
-const narrowScreen = matchMedia("(max-width: 719px)")
-
 function useRowHeight(compact: boolean): number {
-  const [isNarrow, setNarrow] = useState(narrowScreen.matches)
-  useEffect(() => {
-    const onChange = () => setNarrow(narrowScreen.matches)
-    narrowScreen.addEventListener("change", onChange)
-    return () => narrowScreen.removeEventListener("change", onChange)
-  }, [])
-  return isNarrow ? 64 : compact ? 28 : 36
+  return useNarrow() ? 64 : compact ? 28 : 36
+}
+
+/** On the screen of a phone, rows have two lines with all columns. */
+function useFittingColumns<C extends Column<never>>(
+  element: { current: HTMLDivElement | null },
+  columns: readonly C[],
+): readonly C[] {
+  const isNarrow = useNarrow()
+  const [space, setSpace] = useState<{ available: number; money: number }>()
+  useLayoutEffect(() => {
+    const table = element.current
+    if (!table) return undefined
+    const measure = () => {
+      const money = Number.parseFloat(getComputedStyle(table).getPropertyValue("--money"))
+      setSpace({ available: table.clientWidth, money })
+    }
+    measure()
+    const resized = new ResizeObserver(measure)
+    resized.observe(table)
+    return () => resized.disconnect()
+  }, [element])
+  return useMemo(
+    () => (isNarrow || space === undefined ? columns : fitColumns(columns, space)),
+    [columns, isNarrow, space?.available, space?.money],
+  )
 }
 
 function scrollParent(element: HTMLElement): HTMLElement {

@@ -48,6 +48,7 @@ const columns: readonly Column<Row>[] = [
     id: "endpoint",
     label: "Endpoint",
     width: "minmax(120px, 1fr)",
+    optional: 3,
     narrow: "hide",
     cell: ({ endpoint, provider }) => (
       <span class="truncate">
@@ -60,6 +61,7 @@ const columns: readonly Column<Row>[] = [
     id: "cost",
     label: "Cost",
     width: "var(--money)",
+    optional: 1,
     align: "right",
     narrow: "lead",
     cell: ({ cost }) => <Money value={cost} />,
@@ -68,6 +70,7 @@ const columns: readonly Column<Row>[] = [
     id: "created",
     label: "Created",
     width: "90px",
+    optional: 2,
     align: "right",
     cell: ({ created_at: at }) => <Time at={ms(at)} />,
   },

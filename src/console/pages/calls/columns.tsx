@@ -100,6 +100,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Provider",
     label: "Provider",
     width: "minmax(90px, 1fr)",
+    optional: 4,
     cell: ({ provider }) => <FilterValue name="provider" value={provider} />,
   },
   {
@@ -107,6 +108,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Key",
     label: "Key",
     width: "minmax(100px, 1.2fr)",
+    optional: 2,
     narrow: "hide",
     cell: ({ key }) => (
       <FilterValue name="key" value={key.hash}>
@@ -119,6 +121,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "App",
     label: "App",
     width: "minmax(70px, 1fr)",
+    optional: 6,
     narrow: "hide",
     cell: ({ app }) => <FilterValue name="app" value={app} />,
   },
@@ -127,6 +130,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "User",
     label: "User",
     width: "minmax(70px, 1fr)",
+    optional: 7,
     narrow: "hide",
     cell: ({ user }) => <FilterValue name="user" value={user} />,
   },
@@ -135,6 +139,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Session",
     label: "Session",
     width: "minmax(70px, 1fr)",
+    optional: 8,
     narrow: "hide",
     cell: ({ session_id }) => <FilterValue name="session_id" value={session_id} />,
   },
@@ -143,6 +148,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "First token",
     label: "First token",
     width: "84px",
+    optional: 5,
     align: "right",
     narrow: "hide",
     cell: ({ first_token_ms }) => <Duration ms={first_token_ms} />,
@@ -152,6 +158,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Duration",
     label: "Duration",
     width: "76px",
+    optional: 1,
     align: "right",
     cell: ({ duration_ms }) => <Duration ms={duration_ms} />,
   },
@@ -160,6 +167,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Tokens, in → out",
     label: "Tokens",
     width: "112px",
+    optional: 3,
     align: "right",
     cell: ({ tokens }) => (
       <span class="num">
@@ -172,6 +180,7 @@ const ALL: readonly (Omit<Column<Call>, "sort"> & { name: string })[] = [
     name: "Cached tokens",
     label: "Cached",
     width: "64px",
+    optional: 9,
     align: "right",
     narrow: "hide",
     cell: ({ tokens }) => (tokens.cached === 0 ? <span class="faint">–</span> : <Count value={tokens.cached} />),
@@ -218,11 +227,13 @@ export function chooseColumns(ids: readonly string[]): void {
 }
 
 export function callColumns(isNarrow: boolean): Column<Call>[] {
+  const isChosen = chosenColumns.value.join() !== DEFAULT_COLUMNS.join()
   const ids = isNarrow ? ["time", "status", "model", "duration", "cost"] : chosenColumns.value
   return ids.flatMap((id) => {
     const column = ALL.find((each) => each.id === id)
     if (!column) return []
     const sort = sortOf(id)
-    return [{ ...column, ...(sort && { sort }) }]
+    // Columns that a user has chosen are all shown.
+    return [{ ...column, ...(isChosen && { optional: 0 }), ...(sort && { sort }) }]
   })
 }

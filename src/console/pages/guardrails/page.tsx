@@ -38,6 +38,7 @@ const columns: readonly Column<Guardrail>[] = [
     label: "Models and providers",
     narrowLabel: "models:",
     width: "minmax(140px, 1fr)",
+    optional: 1,
     cell: (row) => routesOf(row),
   },
   {
@@ -59,6 +60,7 @@ const columns: readonly Column<Guardrail>[] = [
     id: "changed",
     label: "Changed",
     width: "100px",
+    optional: 2,
     align: "right",
     narrow: "hide",
     cell: ({ updated_at: at }) => <Time at={at} />,

@@ -40,7 +40,8 @@ const columns: readonly Column<ServerRow>[] = [
   {
     id: "url",
     label: "URL",
-    width: "minmax(180px, 2.4fr)",
+    width: "minmax(160px, 2.4fr)",
+    optional: 1,
     cell: ({ url }) => (
       <span class="mono quiet" title={url}>
         {url}
@@ -51,10 +52,18 @@ const columns: readonly Column<ServerRow>[] = [
     id: "protocol",
     label: "Protocol",
     width: "124px",
+    optional: 4,
     narrow: "hide",
     cell: () => <span class="quiet">Streamable HTTP</span>,
   },
-  { id: "tools", label: "Tools for keys", width: "minmax(90px, 1fr)", narrow: "hide", cell: (row) => toolsOf(row) },
+  {
+    id: "tools",
+    label: "Tools for keys",
+    width: "minmax(90px, 1fr)",
+    optional: 3,
+    narrow: "hide",
+    cell: (row) => toolsOf(row),
+  },
   {
     id: "calls",
     label: "Calls",
@@ -68,6 +77,7 @@ const columns: readonly Column<ServerRow>[] = [
     id: "cost",
     label: "Spent",
     width: "var(--money)",
+    optional: 2,
     align: "right",
     narrowLabel: "spent:",
     cell: ({ cost }) => <Money value={cost} />,

@@ -55,7 +55,7 @@ const FACTS: readonly Column<Model>[] = [
   {
     id: "model",
     label: "Model",
-    width: "minmax(200px, 2.4fr)",
+    width: "minmax(190px, 2.4fr)",
     narrow: "title",
     cell: ({ id }) => (
       <a class="row-link" href={hrefOf("model", id)}>
@@ -67,6 +67,7 @@ const FACTS: readonly Column<Model>[] = [
     id: "name",
     label: "Name",
     width: "minmax(120px, 1.6fr)",
+    optional: 3,
     narrow: "hide",
     cell: ({ name }) => <span class="quiet">{name}</span>,
   },
@@ -74,6 +75,7 @@ const FACTS: readonly Column<Model>[] = [
     id: "features",
     label: "Input and output",
     width: "minmax(160px, 1.6fr)",
+    optional: 4,
     narrow: "hide",
     cell: (model) => <Features model={model} />,
   },
@@ -111,6 +113,7 @@ function columnsOf(health: ReadonlyMap<string, Health>): Column<Model>[] {
       id: "answers",
       label: "Answers",
       width: "92px",
+      optional: 1,
       narrow: "hide",
       cell: ({ id }) => <SuccessRate health={health.get(id)} />,
     },
@@ -118,6 +121,7 @@ function columnsOf(health: ReadonlyMap<string, Health>): Column<Model>[] {
       id: "first",
       label: "First token",
       width: "88px",
+      optional: 2,
       align: "right",
       narrow: "hide",
       cell: ({ id }) => <Duration ms={health.get(id)?.firstToken} />,

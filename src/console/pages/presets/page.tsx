@@ -38,6 +38,7 @@ const columns: readonly Column<Preset>[] = [
     id: "about",
     label: "Description",
     width: "minmax(140px, 2fr)",
+    optional: 1,
     cell: ({ description }) => <span class="truncate quiet">{description}</span>,
   },
   {
@@ -51,6 +52,7 @@ const columns: readonly Column<Preset>[] = [
     id: "changed",
     label: "Changed",
     width: "100px",
+    optional: 2,
     align: "right",
     narrow: "hide",
     cell: ({ updated_at: at }) => <Time at={at} />,

@@ -41,6 +41,7 @@ const columnsOf = (open: (openDialog: OpenDialog) => void): readonly Column<Pass
     id: "url",
     label: "Base URL",
     width: "minmax(160px, 2fr)",
+    optional: 3,
     cell: ({ base_url: url }) => (
       <span class="mono quiet" title={url}>
         {url}
@@ -51,6 +52,7 @@ const columnsOf = (open: (openDialog: OpenDialog) => void): readonly Column<Pass
     id: "rules",
     label: "Forwards",
     width: "minmax(140px, 1.6fr)",
+    optional: 2,
     narrow: "hide",
     cell: ({ rules }) => <span title={rules.map(ruleText).join("\n")}>{summaryOf(rules)}</span>,
   },
@@ -58,6 +60,7 @@ const columnsOf = (open: (openDialog: OpenDialog) => void): readonly Column<Pass
     id: "keys",
     label: "For",
     width: "90px",
+    optional: 4,
     narrow: "hide",
     cell: ({ allowed_api_key_hashes: hashes }) =>
       hashes === null ? "all keys" : `${count(hashes.length)} ${hashes.length === 1 ? "key" : "keys"}`,
@@ -66,6 +69,7 @@ const columnsOf = (open: (openDialog: OpenDialog) => void): readonly Column<Pass
     id: "calls",
     label: "Calls",
     width: "60px",
+    optional: 1,
     cell: ({ slug }) => <a href={`/calls?q=${encodeURIComponent(`passthrough/${slug}`)}`}>calls</a>,
   },
   {

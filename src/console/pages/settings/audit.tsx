@@ -102,7 +102,7 @@ function columnsOf(onShow: (entry: AuditRecord) => void, names: Names): Column<A
     {
       id: "action",
       label: "What",
-      width: "minmax(150px, 1fr)",
+      width: "minmax(130px, 1fr)",
       narrow: "title",
       cell: (entry) => (
         <button type="button" class="link" onClick={() => onShow(entry)}>
@@ -113,25 +113,27 @@ function columnsOf(onShow: (entry: AuditRecord) => void, names: Names): Column<A
     {
       id: "who",
       label: "Who",
-      width: "minmax(150px, 1fr)",
+      width: "minmax(110px, 1fr)",
       cell: (entry) => <Actor entry={entry} names={names} />,
     },
     {
       id: "resource",
       label: "On",
-      width: "minmax(150px, 1fr)",
+      width: "minmax(110px, 1fr)",
       cell: (entry) => <Resource entry={entry} names={names} />,
     },
     {
       id: "changes",
       label: "Changes",
       width: "minmax(120px, 1fr)",
+      optional: 1,
       cell: ({ changed_fields: fields }) => <span class="truncate quiet">{fields.join(", ")}</span>,
     },
     {
       id: "ip",
       label: "From",
       width: "120px",
+      optional: 2,
       narrow: "hide",
       cell: ({ ip_address: ip }) => ip ?? <span class="faint">–</span>,
     },
