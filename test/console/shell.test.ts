@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
+import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { beforeAll, describe, expect, test } from "vitest"
 import { root } from "../../src/dev/options.ts"
-import { close, hasChromium, newOrganization, newVisit, type Organization, origin, visiting } from "./browser.ts"
+import { api, close, hasChromium, newOrganization, newVisit, type Organization, origin, visiting } from "./browser.ts"
+
+const run = promisify(execFile)
 
 const MAX_FIRST_LOAD_BYTES = 150_000
 
@@ -208,6 +212,33 @@ describe.runIf(hasChromium)("in a browser", () => {
       for (const hidden of ["Guardrails", "Team", "Providers"]) expect(links).not.toContain(hidden)
     })
   })
+
+  test.each(["a management key", "a normal key"])(
+    "%s is shown a first call, which works when it is pasted",
+    async (kind) => {
+      const { apiKey, managementKey } = await newOrganization()
+      const session = kind === "a normal key" ? apiKey : managementKey
+      await visiting(session, async (page) => {
+        await page.goto(origin)
+        const steps = page.getByRole("region", { name: "First steps" })
+        await steps.getByText(api, { exact: true }).waitFor()
+        const command = steps.getByRole("region", { name: "A call with curl" })
+        await expect.poll(() => command.textContent()).not.toContain("author/model")
+        const { stdout } = await run("sh", ["-c", (await command.textContent()) ?? ""], {
+          env: { ...process.env, GATEWAY_API_KEY: apiKey },
+        })
+        expect(stdout).toContain("data: [DONE]")
+        await expect
+          .poll(async () => {
+            await page.reload()
+            await page.getByRole("heading", { level: 1 }).waitFor()
+            await expect.poll(() => page.getByRole("status", { name: "Loading" }).count()).toBe(0)
+            return command.count()
+          })
+          .toBe(0)
+      })
+    },
+  )
 
   test("an unknown page shows that there is none, and an unknown API path returns 404", async () => {
     await visiting(organization.managementKey, async (page) => {

@@ -9,8 +9,8 @@ import { navigate, query, setQuery } from "../../state/router.ts"
 import { session, workspaceId } from "../../state/session.ts"
 import { useNarrow } from "../../state/screen.ts"
 import { Button } from "../../ui/button.tsx"
-import { Code } from "../../ui/code.tsx"
 import { Check, Search } from "../../ui/field.tsx"
+import { FirstCall } from "../../ui/first-call.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Menu } from "../../ui/menu.tsx"
 import { RangePicker } from "../../ui/range.tsx"
@@ -243,13 +243,7 @@ function NoCalls() {
       <p>
         Try one in the <a href="/playground">playground</a>, or from a terminal:
       </p>
-      <Code
-        label="A call with curl"
-        text={`curl -N ${location.origin}/api/v1/chat/completions \\
-  -H "Authorization: Bearer $GATEWAY_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}'`}
-      />
+      <FirstCall />
     </Empty>
   )
 }

@@ -5,6 +5,7 @@ import { may, workspaceId } from "../../state/session.ts"
 import { signal } from "@preact/signals"
 import { Button } from "../../ui/button.tsx"
 import { Code } from "../../ui/code.tsx"
+import { BASE_URL, BaseUrl, FirstCall } from "../../ui/first-call.tsx"
 import { Icon } from "../../ui/icon.tsx"
 
 const NAME = "console.guide"
@@ -12,23 +13,66 @@ const isHidden = signal(localStorage.getItem(NAME) === "hidden")
 /** Recent calls that are checked, instead of all. */
 const LAST_CALLS = 20
 
-/** Steps from an empty gateway to a client that uses it; completed steps are detected. */
+/** From an empty gateway to a client that uses it. */
 export function FirstRun() {
-  const isShown = may("keys:read") && !isHidden.value
-  const calls = useGet<CallPage>(isShown ? withParams("/calls", { limit: LAST_CALLS }) : null)
-  const credentials = useGet<List<unknown>>(
-    isShown ? withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }) : null,
+  if (isHidden.value) return null
+  return may("keys:read") ? <Steps /> : <FirstCallOfKey />
+}
+
+function useLastCalls(): { isKnown: boolean; hasAnswer: boolean } {
+  const { data } = useGet<CallPage>(withParams("/calls", { limit: LAST_CALLS }))
+  return { isKnown: data !== undefined, hasAnswer: data?.data.some(({ outcome }) => outcome === "ok") ?? false }
+}
+
+/** For a user who got a key, and cannot create another. */
+function FirstCallOfKey() {
+  const { isKnown, hasAnswer } = useLastCalls()
+  if (!isKnown || hasAnswer) return null
+  return (
+    <section class="guide" aria-label="First steps">
+      <Header title="Make a call" />
+      <p class="quiet">
+        Every client of the OpenAI API works with the base URL and this key. The <a href="/playground">playground</a>{" "}
+        works without a client.
+      </p>
+      <BaseUrl />
+      <FirstCall />
+    </section>
   )
-  const keys = useGet<List<ApiKey>>(isShown ? withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }) : null)
-  if (!isShown || !calls.data || !credentials.data || !keys.data) return null
+}
+
+function Header({ title }: { title: string }) {
+  return (
+    <header class="row between">
+      <h2>{title}</h2>
+      <Button
+        size="small"
+        kind="quiet"
+        onClick={() => {
+          isHidden.value = true
+          localStorage.setItem(NAME, "hidden")
+        }}
+      >
+        Hide
+      </Button>
+    </header>
+  )
+}
+
+/** Completed steps are detected. */
+function Steps() {
+  const calls = useLastCalls()
+  const credentials = useGet<List<unknown>>(withParams("/byok", { workspace_id: workspaceId.value, limit: 1 }))
+  const keys = useGet<List<ApiKey>>(withParams("/keys", { workspace_id: workspaceId.value, limit: 3 }))
+  if (!calls.isKnown || !credentials.data || !keys.data) return null
   // `npm start` creates two keys: a third is the first of a person.
   const steps = [
     {
       title: "Make a call",
-      isDone: calls.data.data.some(({ outcome }) => outcome === "ok"),
+      isDone: calls.hasAnswer,
       href: "/playground",
       action: "Open the playground",
-      text: "The simulated models answer without any provider.",
+      text: "In the playground, or with the command below.",
     },
     {
       title: "Add a provider",
@@ -50,19 +94,7 @@ export function FirstRun() {
   if (done === steps.length) return null
   return (
     <section class="guide" aria-label="First steps">
-      <header class="row between">
-        <h2>First steps</h2>
-        <Button
-          size="small"
-          kind="quiet"
-          onClick={() => {
-            isHidden.value = true
-            localStorage.setItem(NAME, "hidden")
-          }}
-        >
-          Hide
-        </Button>
-      </header>
+      <Header title="First steps" />
       <ol>
         {steps.map(({ title, isDone, href, action, text }, index) => (
           <li key={title} class={isDone ? "done" : ""}>
@@ -97,11 +129,14 @@ export function FirstRun() {
           </span>
         </li>
       </ol>
-      {done > 0 && (
+      <BaseUrl />
+      {calls.hasAnswer ? (
         <Code
           label="Environment of a client"
-          text={`export OPENAI_BASE_URL=${location.origin}/api/v1\nexport OPENAI_API_KEY=sk-gw-v1-…`}
+          text={`export OPENAI_BASE_URL=${BASE_URL}\nexport OPENAI_API_KEY=sk-gw-v1-…`}
         />
+      ) : (
+        <FirstCall />
       )}
     </section>
   )

@@ -1,3 +1,4 @@
+import { may } from "../../state/session.ts"
 import { useState } from "preact/hooks"
 import { BASE } from "../../api/client.ts"
 import { Button, Segmented } from "../../ui/button.tsx"
@@ -36,7 +37,7 @@ export function CodeDialog({ onClose }: { onClose: () => void }) {
       )}
       <Code text={snippet(language, `${location.origin}${BASE}`, body)} label="Code of the call" />
       <p class="quiet small">
-        The key is read from <code>GATEWAY_API_KEY</code>. <a href="/keys?new=1">Create a key</a>
+        The key is read from <code>GATEWAY_API_KEY</code>. {may("keys:write") && <a href="/keys?new=1">Create a key</a>}
       </p>
       <footer>
         <Button onClick={onClose}>Close</Button>

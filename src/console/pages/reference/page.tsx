@@ -5,8 +5,10 @@ import { BASE } from "../../api/client.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
 import { query, setQuery } from "../../state/router.ts"
+import { may } from "../../state/session.ts"
 import { Code } from "../../ui/code.tsx"
 import { Search } from "../../ui/field.tsx"
+import { BASE_URL, FirstCall } from "../../ui/first-call.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import {
   type Document,
@@ -113,18 +115,13 @@ function Start({ document }: { document: Document }) {
   return (
     <div class="stack reference-start">
       <h2>Base URL</h2>
-      <Code text={`${location.origin}${BASE}`} label="Base URL" />
+      <Code text={BASE_URL} label="Base URL" />
       <h2>Authentication</h2>
       <p>
-        Send a key in the <code>Authorization</code> header. <a href="/keys?new=1">Create a key</a>
+        Send a key in the <code>Authorization</code> header.{" "}
+        {may("keys:write") && <a href="/keys?new=1">Create a key</a>}
       </p>
-      <Code
-        label="A call with curl"
-        text={`curl -N ${location.origin}${BASE}/chat/completions \\
-  -H "Authorization: Bearer $GATEWAY_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"model":"sim/echo","messages":[{"role":"user","content":"Hello"}],"stream":true}'`}
-      />
+      <FirstCall />
       <h2>Errors</h2>
       <p>
         Every error has the same shape: <code>error.code</code> is the HTTP status, <code>error.message</code> says what
