@@ -51,6 +51,19 @@ describe.runIf(hasChromium)("answers", () => {
     })
   })
 
+  test("the list of keys says who disabled a key", async () => {
+    const { data: key } = await send<MadeKey>("POST", "/keys", { name: "retired" })
+    await send("PATCH", `/keys/${key.hash}`, { disabled: true })
+    await visiting(acme.managementKey, async (page) => {
+      await page.goto(`${origin}/keys?disabled=1`)
+      await page
+        .getByRole("row")
+        .filter({ hasText: "retired" })
+        .getByText(/^disabled by sk-gw-v1-/)
+        .waitFor()
+    })
+  })
+
   test("the list of keys has the owner and the last day of use, and a key names its guardrails", async () => {
     const ada = { user_id: "ada", email: "ada@example.com", first_name: "Ada", last_name: "Lovelace" }
     await send("POST", "/organization/members", { ...ada, role: "org:member" })
@@ -101,7 +114,7 @@ describe.runIf(hasChromium)("answers", () => {
       .toBe(2)
     await visiting(acme.managementKey, async (page) => {
       await page.goto(`${origin}/keys/${data.hash}`)
-      await page.getByRole("button", { name: "Edit the limit" }).click()
+      await page.getByRole("button", { name: "Edit", exact: true }).click()
       const dialog = page.getByRole("dialog")
       await dialog.getByLabel("Limit, USD").fill("0.000001")
       await dialog.getByLabel("Limit resets").selectOption("daily")

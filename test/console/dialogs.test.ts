@@ -30,7 +30,7 @@ const OPENERS: [path: string, button: string | RegExp][] = [
   ["/interns/scout?tab=schedules", "New schedule"],
   ["/providers", "Add a provider"],
   ["/keys", "Create a key"],
-  ["/keys/first", "Edit the limit"],
+  ["/keys/first", "Edit"],
   ["/keys/first", "Rotate"],
   ["/keys/first", "Disable"],
   ["/keys/first", "Delete"],

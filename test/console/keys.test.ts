@@ -32,7 +32,7 @@ describe.runIf(hasChromium)("keys", () => {
       await page.getByLabel("Max tokens").fill("100")
       await page.getByRole("button", { name: "Estimate" }).click()
       await page.getByText("refused: the key's limit (daily) has $0.000001 left").waitFor()
-      await page.getByRole("button", { name: "Edit the limit" }).click()
+      await page.getByRole("button", { name: "Edit", exact: true }).click()
       await page.getByLabel("Limit, USD").fill("1")
       await page.getByRole("button", { name: "Save" }).click()
       await page.getByText("The key “ci” is saved").waitFor()

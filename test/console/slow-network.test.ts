@@ -35,7 +35,7 @@ describe.runIf(hasChromium)("a page", () => {
       await page.getByRole("option", { name: /beta/ }).waitFor()
       await page.keyboard.press("Enter")
       await page.getByRole("heading", { level: 1, name: "beta" }).waitFor()
-      await page.getByRole("button", { name: "Edit the limit" }).click()
+      await page.getByRole("button", { name: "Edit", exact: true }).click()
       await page.getByRole("dialog").getByLabel("Name").fill("of beta")
       await page.goBack()
       await page.getByRole("heading", { level: 1, name: "alpha" }).waitFor()

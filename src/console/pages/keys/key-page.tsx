@@ -46,7 +46,7 @@ export default function KeyPage({ params }: PageProps) {
         canWrite && (
           <>
             {isForAgents(data) && <Button onClick={() => setDialog("connect")}>Connect an agent</Button>}
-            <Button onClick={() => setDialog("edit")}>Edit the limit</Button>
+            <Button onClick={() => setDialog("edit")}>Edit</Button>
             <Button onClick={() => setDialog("rotate")}>Rotate</Button>
             <Button onClick={() => (data.disabled ? setDisabled(data, false) : setDialog("disable"))}>
               {data.disabled ? "Enable" : "Disable"}

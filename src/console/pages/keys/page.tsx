@@ -19,13 +19,18 @@ import { Status } from "../../ui/status.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Money, Time } from "../../ui/values.tsx"
 import { ConnectDialog } from "./connect-agent.tsx"
+import { useDisabledReasons } from "./disabled.tsx"
 import { NewKeyDialog } from "./key-form.tsx"
 import { spentOf, stateOf } from "./state.ts"
 import { USED_DAYS, useLastDays } from "./use-last-days.ts"
 
-type Facts = { owners: ReadonlyMap<string, string>; lastDays: ReadonlyMap<string, string> | undefined }
+type Facts = {
+  owners: ReadonlyMap<string, string>
+  lastDays: ReadonlyMap<string, string> | undefined
+  whyDisabled: (key: ApiKey) => string | null
+}
 
-const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
+const columnsOf = ({ owners, lastDays, whyDisabled }: Facts): readonly Column<ApiKey>[] => [
   {
     id: "name",
     label: "Name",
@@ -44,6 +49,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
     id: "owner",
     label: "Owner",
     width: "minmax(90px, 1.2fr)",
+    optional: 2,
     narrow: "hide",
     cell: (key) => <Owner apiKey={key} owners={owners} />,
   },
@@ -53,7 +59,13 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
     width: "minmax(110px, 1.4fr)",
     cell: (key) => {
       const { tone, text } = stateOf(key, now.value)
-      return <Status tone={tone}>{text}</Status>
+      const why = key.disabled ? whyDisabled(key) : null
+      const state = why === null ? text : `${text} ${why}`
+      return (
+        <Status tone={tone} title={state}>
+          {state}
+        </Status>
+      )
     },
   },
   {
@@ -67,6 +79,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
     id: "month",
     label: "This month",
     width: "var(--money)",
+    optional: 1,
     align: "right",
     narrow: "lead",
     cell: ({ usage_monthly }) => <Money value={usage_monthly} />,
@@ -75,6 +88,7 @@ const columnsOf = ({ owners, lastDays }: Facts): readonly Column<ApiKey>[] => [
     id: "used",
     label: "Last used",
     width: "88px",
+    optional: 3,
     align: "right",
     narrow: "hide",
     cell: ({ hash }) => <LastUsed day={lastDays?.get(hash)} isKnown={lastDays !== undefined} />,
@@ -138,7 +152,8 @@ function KeyList() {
   const list = useSearch<ApiKey>(path, text)
   const owners = useNames(OWNERS)
   const lastDays = useLastDays()
-  const columns = useMemo(() => columnsOf({ owners, lastDays }), [owners, lastDays])
+  const whyDisabled = useDisabledReasons(withDisabled)
+  const columns = useMemo(() => columnsOf({ owners, lastDays, whyDisabled }), [owners, lastDays, whyDisabled])
   const isNew = query.value.get("new") === "1"
   const close = () => setQuery({ new: null })
   return (
