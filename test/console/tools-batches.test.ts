@@ -91,6 +91,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
       await page.getByRole("button", { name: "Start 2 requests" }).click()
       await page.getByRole("heading", { level: 1, name: "labels.jsonl" }).waitFor()
       await page.getByText("2 of 2").first().waitFor()
+      await page.getByText(/^labels\.jsonl, \d+\sB$/).waitFor()
       await page
         .getByText(/completed/)
         .first()

@@ -19,7 +19,7 @@ import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { Count, Money, Time } from "../../ui/values.tsx"
-import { endOf, isUnfinished, mayCancel, ms, stateOf, titleOf } from "./batch.ts"
+import { describeFile, endOf, type InputFile, isUnfinished, mayCancel, ms, stateOf, titleOf } from "./batch.ts"
 import { Progress } from "./progress.tsx"
 import { usePolling } from "../../ui/use-polling.ts"
 import { POLL_MS, SETTLED_AFTER_MS } from "./timing.ts"
@@ -189,7 +189,7 @@ function Errors({ errors, isFailed }: { errors: BatchErrors; isFailed: boolean }
 
 function Facts({ batch }: { batch: Batch }) {
   const { id, endpoint, usage, metadata, input_file_id: input } = batch
-  const file = useGet<StoredFile>(inWorkspace(`/files/${input}`))
+  const file = useGet<InputFile>(inWorkspace(`/files/${input}`))
   const end = endOf(batch)
   const pairs = Object.entries(metadata ?? {})
   return (
@@ -213,7 +213,7 @@ function Facts({ batch }: { batch: Batch }) {
         )}
       </dd>
       <dt>Input</dt>
-      <dd>{file.data ? `${file.data.filename}, ${bytes(file.data.size_bytes)}` : <code>{input}</code>}</dd>
+      <dd>{file.data ? describeFile(file.data) : <code>{input}</code>}</dd>
       <dt>Tokens</dt>
       <dd>
         {count(usage.input_tokens)} in, {count(usage.output_tokens)} out

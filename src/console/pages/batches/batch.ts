@@ -1,8 +1,15 @@
 import type { Batch } from "../../api/types.ts"
-import { count } from "../../format/number.ts"
+import { bytes, count } from "../../format/number.ts"
 import type { Tone } from "../../ui/status.tsx"
 
 /** Texts about a batch. Times of a batch are Unix seconds. */
+
+/** Files with a purpose are in the format of OpenAI's API, others in the gateway's. */
+export type InputFile = { filename: string } & ({ bytes: number } | { size_bytes: number })
+
+export function describeFile(file: InputFile): string {
+  return `${file.filename}, ${bytes("bytes" in file ? file.bytes : file.size_bytes)}`
+}
 
 export function isUnfinished({ status }: Batch): boolean {
   return ["validating", "in_progress", "finalizing", "cancelling"].includes(status)
