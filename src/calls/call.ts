@@ -34,8 +34,14 @@ export function toCall({ generation, at, keyName, keyLabel }: Omit<StoredCall, "
     byok_cost: nanoToUsd(generation.byokCostNano),
     attempts: generation.attempts.length,
     first_token_ms: latencyMs,
-    duration_ms: latencyMs === null ? null : latencyMs + (generationMs ?? 0),
+    duration_ms: latencyMs === null ? waitOf(generation, at) : latencyMs + (generationMs ?? 0),
   }
+}
+
+/** Milliseconds until a call without content failed or was cancelled. */
+function waitOf(generation: Generation, endedAt: number): number | null {
+  const isSent = ["failed", "cancelled"].includes(outcomeOf(generation))
+  return isSent ? Math.max(0, endedAt - generation.createdAt) : null
 }
 
 export const REJECTED_PREFIX = "rej-"

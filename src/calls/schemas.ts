@@ -100,7 +100,9 @@ export const Call = z
     byok_cost: usd.meta({ description: "USD at the BYOK credential's account, by the gateway's prices." }),
     attempts: count,
     first_token_ms: ms,
-    duration_ms: ms,
+    duration_ms: ms.meta({
+      description: "Until the last token; without content, until the call failed or was cancelled.",
+    }),
   })
   .meta({ id: "Call" })
 

@@ -123,17 +123,20 @@ function pageQuery(
     LEFT JOIN api_keys k ON k.hash = c.key_hash ORDER BY c.sort_value DESC, c.id DESC`
 }
 
+const OUTCOME = sql`CASE WHEN id LIKE 'rej-%' THEN 'refused' WHEN record ->> 'ending' = 'cancelled' THEN 'cancelled'
+  WHEN record ->> 'ending' = 'complete' AND record ->> 'status' < 400 THEN 'ok' ELSE 'failed' END`
+
 const VALUES: Record<Sort, SQL> = {
   time: sql`at`,
   cost: sql`cost`,
-  duration: sql`coalesce(record ->> 'latencyMs', 0) + coalesce(record ->> 'generationMs', 0)`,
+  duration: sql`CASE WHEN record ->> 'latencyMs' IS NOT NULL
+    THEN (record ->> 'latencyMs') + coalesce(record ->> 'generationMs', 0)
+    WHEN ${OUTCOME} IN ('failed', 'cancelled') THEN max(0, at - (record ->> 'createdAt')) ELSE 0 END`,
   first_token: sql`coalesce(record ->> 'latencyMs', 0)`,
   tokens: sql`coalesce(record ->> '$.tokens.prompt', 0) + coalesce(record ->> '$.tokens.completion', 0)`,
 }
 
 const APP = sql`substr(coalesce(nullif(trim(record ->> 'appTitle'), ''), record ->> 'appUrl', ''), 1, 100)`
-const OUTCOME = sql`CASE WHEN id LIKE 'rej-%' THEN 'refused' WHEN record ->> 'ending' = 'cancelled' THEN 'cancelled'
-  WHEN record ->> 'ending' = 'complete' AND record ->> 'status' < 400 THEN 'ok' ELSE 'failed' END`
 
 const COLUMNS: Record<Exclude<Field, "status" | "workspace" | "guardrail">, SQL> = {
   model: sql`model`,

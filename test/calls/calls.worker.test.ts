@@ -23,6 +23,7 @@ const found = <T>(look: () => Promise<T | undefined>) =>
   })
 
 type Call = {
+  duration_ms: number | null
   id: string
   model: string
   provider: string | null
@@ -59,6 +60,8 @@ type More = {
   user?: string
   preset?: string
   workspaceId?: string
+  /** Milliseconds until the call failed, without content. */
+  failedAfter?: number
 }
 
 /** Stores calls as the ledger delivers them. */
@@ -68,7 +71,7 @@ async function store({ organizationId, workspaceId }: Workspace, calls: (Stored 
     organizationId,
     workspaceId: more.workspaceId ?? workspaceId,
     keyHash: key,
-    createdAt: at - 10,
+    createdAt: at - (more.failedAfter ?? 10),
     settledAt: at,
     requestId: `req-${at}`,
     apiType: "completions",
@@ -85,8 +88,8 @@ async function store({ organizationId, workspaceId }: Workspace, calls: (Stored 
     finishReason: "stop",
     ending: more.ending ?? "complete",
     status,
-    latencyMs: 5,
-    generationMs: 5,
+    latencyMs: more.failedAfter === undefined ? 5 : null,
+    generationMs: more.failedAfter === undefined ? 5 : null,
     serviceTier: null,
     attempts: [],
     sessionId: more.session ?? null,
@@ -122,6 +125,18 @@ describe("GET /calls", () => {
     expect(data[0]?.created_at.localeCompare(data[1]?.created_at ?? "")).toBeGreaterThanOrEqual(0)
     expect(data[0]?.cost).toBeGreaterThan(0)
     expect(more).toBe(false)
+  })
+
+  test("has the time until a call without content failed, also in the order by duration", async () => {
+    const workspace = await newWorkspace()
+    const now = Date.now()
+    const waited = { status: 504, ending: "refused", failedAfter: 60_000 }
+    const [answered, failed] = await store(workspace, [{ at: now - 1 }, { at: now - 2, ...waited }])
+    const { data } = await list(workspace.manage, "?sort=-duration")
+    expect(data.map(({ id, duration_ms: ms }) => [id, ms])).toEqual([
+      [failed, 60_000],
+      [answered, 10],
+    ])
   })
 
   test("lists a rejected call with its status and reason", async () => {
