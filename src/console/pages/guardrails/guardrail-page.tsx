@@ -77,7 +77,9 @@ function Editor({ guardrail, path }: { guardrail: Guardrail; path: string }) {
         mayWrite && (
           <>
             {isChanged && <span class="quiet only-wide">Not saved</span>}
-            <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
             <Button disabled={!isChanged} onClick={() => setDraft(stored)}>
               Undo
             </Button>

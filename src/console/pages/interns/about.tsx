@@ -84,7 +84,7 @@ function Facts({ intern }: { intern: Intern }) {
 type Limit = { limit: number | null | undefined; remaining: number | null | undefined; period: string }
 
 function Budget({ limit, remaining, period }: Limit) {
-  if (limit === null || limit === undefined) return <span class="faint">none of its own</span>
+  if (limit === null || limit === undefined) return <span class="faint">none</span>
   return (
     <>
       <Money value={remaining ?? 0} /> left of <Money value={limit} />, {period}

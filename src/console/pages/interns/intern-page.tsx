@@ -92,7 +92,9 @@ export default function InternPage({ params }: PageProps) {
             <InternStatus intern={intern} />
             {may("interns:write") && (
               <>
-                <Button kind="danger" icon="trash" label="Delete" onClick={() => setDeleting(true)} />
+                <Button kind="danger" onClick={() => setDeleting(true)}>
+                  Delete
+                </Button>
                 {intern.status === "running" ? (
                   <Button onClick={() => act("suspend", "Stopped. Its files are kept")}>Stop</Button>
                 ) : (

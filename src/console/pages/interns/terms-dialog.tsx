@@ -65,7 +65,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           type="number"
           min={0}
           step="any"
-          placeholder="none of its own"
+          placeholder="none"
           hint="Limits of the key that created it apply as well."
           value={limit}
           onChange={set("limit")}
@@ -77,7 +77,7 @@ export function TermsDialog({ intern, onClose }: { intern: Intern; onClose: () =
           type="number"
           min={0}
           step="any"
-          placeholder="none of its own"
+          placeholder="none"
           value={daily}
           onChange={set("daily")}
         />

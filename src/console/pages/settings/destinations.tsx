@@ -41,7 +41,7 @@ function Facts({ destination }: { destination: Destination }) {
         <>
           <dt>Last error</dt>
           <dd>
-            {destination.last_error} <Time at={destination.last_error_at} />
+            {destination.last_error}, <Time at={destination.last_error_at} />
           </dd>
         </>
       )}
