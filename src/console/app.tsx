@@ -1,7 +1,7 @@
 import { type ComponentType, Fragment } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "./api/client.ts"
-import { arrivedPage, loadPage, pageOf, type Route } from "./routes.ts"
+import { arrivedPage, entryOf, loadPage, pageOf, type Route } from "./routes.ts"
 import { Frame } from "./shell/frame.tsx"
 import { Help } from "./shell/help.tsx"
 import { openDialog } from "./shell/keyboard.ts"
@@ -10,7 +10,8 @@ import { Palette } from "./shell/palette.tsx"
 import { SignIn, SignInAgain } from "./shell/sign-in.tsx"
 import type { PageProps, Params } from "./state/paths.ts"
 import { path } from "./state/router.ts"
-import { hasEnded, identityOf, loadSession, session, sessionError } from "./state/session.ts"
+import { hasEnded, identityOf, loadSession, may, session, sessionError, signOut } from "./state/session.ts"
+import { Button } from "./ui/button.tsx"
 import { Empty, ErrorBoundary, ErrorPanel } from "./ui/states.tsx"
 
 export function App() {
@@ -26,13 +27,27 @@ export function App() {
     <Fragment key={identityOf(session.value)}>
       <Frame>
         <ErrorBoundary resetKey={path.value}>
-          <CurrentPage />
+          <AllowedPage />
         </ErrorBoundary>
       </Frame>
       {openDialog.value === "palette" && <Palette />}
       {openDialog.value === "help" && <Help />}
       {hasEnded.value && <SignInAgain />}
     </Fragment>
+  )
+}
+
+/** A link may lead to a page that the key of the session cannot use. */
+function AllowedPage() {
+  const entry = entryOf(path.value)
+  if (entry?.area === undefined || may(entry.area)) return <CurrentPage />
+  return (
+    <Page title={entry.label}>
+      <Empty title={`This key cannot open ${entry.label}`}>
+        <p>Sign in with a management key, or ask an administrator of the organization.</p>
+        <Button onClick={() => signOut()}>Sign in with another key</Button>
+      </Empty>
+    </Page>
   )
 }
 
@@ -57,7 +72,7 @@ function CurrentPage() {
     if (!route || shown.current?.route === route) return undefined
     loadPage(route).then(
       () => !isGone && setArrived(route),
-      () => !isGone && setError(newVersionError()),
+      () => !isGone && setError(loadError()),
     )
     return () => {
       isGone = true
@@ -73,16 +88,19 @@ function CurrentPage() {
         </Empty>
       </Page>
     )
-  if (error) return <ErrorPanel error={error} retry={() => location.reload()} />
+  if (error)
+    return (
+      <Page title={entryOf(path.value)?.label ?? "Page"}>
+        <ErrorPanel error={error} retry={() => location.reload()} action="Reload the page" />
+      </Page>
+    )
   if (!shown.current) return null
   const { route: of, params, Component: Shown } = shown.current
   return <Shown key={of.opensRows ? "" : JSON.stringify(params)} params={params} />
 }
 
 /** After a deploy, a page's file no longer exists: file names contain their digest. */
-function newVersionError(): ApiError {
-  return new ApiError("This page could not be loaded. The gateway may have a new version: reload the page.", {
-    status: 0,
-    requestId: null,
-  })
+function loadError(): ApiError {
+  const message = "This page could not be loaded: the gateway has a new version, or cannot be reached. Reload the page."
+  return new ApiError(message, { status: 0, requestId: null })
 }

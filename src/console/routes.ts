@@ -8,13 +8,11 @@ type Loader = () => Promise<{ default: PageComponent }>
 export type Route = {
   pattern: string
   load: Loader
-  /** The area of the API that the page needs; undefined for every session. */
-  area?: string
   /** The page shows a list and the object of its open row, so it stays for the next object. */
   opensRows?: boolean
 }
 
-/** An entry of the sidebar and of the palette. */
+/** An entry of the sidebar and of the palette. `area`: that of the API that its pages need. */
 export type Entry = { path: string; label: string; icon: IconName; area?: string; group?: "foot" }
 
 export const entries: readonly Entry[] = [
@@ -75,6 +73,11 @@ export function pageOf(pathname: string): { route: Route; params: Params } | und
     if (params) return { route, params }
   }
   return undefined
+}
+
+/** The entry of a page. */
+export function entryOf(pathname: string): Entry | undefined {
+  return entries.find(({ path }) => pathname === path || (path !== "/" && pathname.startsWith(`${path}/`)))
 }
 
 const arrived = new WeakMap<Loader, PageComponent>()

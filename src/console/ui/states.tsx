@@ -53,7 +53,12 @@ export function NoMatch({ what, text }: { what: string; text: string }) {
   )
 }
 
-export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => void }) {
+type ErrorProps = { error: ApiError; retry?: () => void; action?: string }
+
+/** Statuses of requests that are rejected again if nothing else changes. */
+const FINAL = new Set([400, 403, 404])
+
+export function ErrorPanel({ error, retry, action = "Try again" }: ErrorProps) {
   const facts = [
     error.message,
     error.requestId && `Request ${error.requestId}`,
@@ -64,9 +69,9 @@ export function ErrorPanel({ error, retry }: { error: ApiError; retry?: () => vo
       <strong>{error.message}</strong>
       {error.requestId && <span class="mono small quiet">{error.requestId}</span>}
       <div class="row">
-        {retry && (
+        {retry && !FINAL.has(error.status) && (
           <Button size="small" onClick={retry}>
-            Try again
+            {action}
           </Button>
         )}
         <Button size="small" kind="quiet" icon="copy" onClick={() => copyText(facts.filter(Boolean).join("\n"))}>

@@ -214,7 +214,6 @@ function KeyList() {
 function CurrentKeyPage() {
   const limits = useGet<{ data: Limit[] }>("/key/limits")
   const key = useGet<{ data: CurrentKey }>("/key")
-  const [isExplained, setExplained] = useState(false)
   const [isConnecting, setConnecting] = useState(false)
   const name = session.value?.key.name ?? "Key"
   const label = key.data?.data.label
@@ -228,7 +227,7 @@ function CurrentKeyPage() {
       )}
       <div class="read stack wide">
         <section class="stack tight">
-          <h2>Does it still work, and which limit stops it?</h2>
+          <h2>Limits</h2>
           <Loaded query={limits} lines={3}>
             {({ data }) => <Ladder limits={data} />}
           </Loaded>
@@ -250,7 +249,7 @@ function CurrentKeyPage() {
                 <dd>
                   <Money value={data.usage_monthly} />
                 </dd>
-                <dt>In all</dt>
+                <dt>Total</dt>
                 <dd>
                   <Money value={data.usage} />
                 </dd>
@@ -266,12 +265,8 @@ function CurrentKeyPage() {
             )}
           </Loaded>
           <p class="small quiet">
-            Days, weeks and months begin at 00:00 UTC.{" "}
-            <button type="button" class="text-button" onClick={() => setExplained(!isExplained)}>
-              Who can change this?
-            </button>
+            Days, weeks and months begin at 00:00 UTC. Users with a management key change the limits.
           </p>
-          {isExplained && <p class="quiet">People with a management key change limits under Keys.</p>}
         </section>
       </div>
     </Page>
