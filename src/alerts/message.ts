@@ -38,9 +38,11 @@ export function toLimitAlert(alert: LimitAlert, { name, workspace }: Names): Ale
   const subject = kind === "balance" ? SUBJECTS.balance : `${SUBJECTS[kind]} "${name ?? id.slice(0, 12)}"${owner}`
   const limit = `${interval === null ? "" : `${interval} `}${LIMIT_NAMES[kind]}`
   const amounts = `${formatUsd(spentNano)} of ${formatUsd(limitNano)} USD`
+  // What running requests hold is not spent: without it, the sentence would contradict itself.
+  const holds = spentNano + (neededNano ?? 0) <= limitNano ? "; running requests hold the rest" : ""
   const message =
     threshold === null
-      ? `${subject} rejected a call: it needed at least ${formatUsd(neededNano ?? 0)} USD, and ${amounts} of its ${limit} are spent.`
+      ? `${subject} rejected a call: it needed at least ${formatUsd(neededNano ?? 0)} USD, and ${amounts} of its ${limit} are spent${holds}.`
       : `${subject} reached ${threshold} % of its ${limit}: ${amounts} are spent.`
   return {
     id: alert.id,
