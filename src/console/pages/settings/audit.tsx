@@ -69,7 +69,7 @@ export function Audit() {
 
 type Names = ReadonlyMap<string, string>
 
-const NAMED = ["keys", "members", "workspaces"] as const
+const NAMED = ["keys", "members", "workspaces", "presets", "interns"] as const
 /** Resources with a page, and the chip that leads there. */
 const CHIPS: Partial<Record<string, ChipKind>> = {
   api_key: "key",
