@@ -265,7 +265,7 @@ test("a directory is connected, its group is mapped, and a sync job runs to its 
   await page.getByRole("button", { name: "Sync now" }).click()
   await page.getByRole("region", { name: "Sync" }).getByText("succeeded").waitFor()
   await page.getByText("1 groups synced").waitFor()
-  await page.getByRole("button", { name: "Replace token…" }).click()
+  await page.getByRole("button", { name: "Replace token" }).click()
   await page.getByLabel("The former token").selectOption("Reject it at once")
   await page.getByRole("button", { name: "Replace", exact: true }).click()
   await page.getByText("Okta has a new token.").waitFor()

@@ -37,18 +37,18 @@ const OPENERS: [path: string, button: string | RegExp][] = [
   ["/mcp-servers", "Add a server"],
   ["/mcp-servers/documents", "Edit"],
   ["/mcp-servers/documents", "Delete"],
-  ["/mcp-servers/documents", "Allow a key…"],
+  ["/mcp-servers/documents", "Allow a key"],
   ["/passthrough-services", "Add a service"],
   ["/guardrails", "New guardrail"],
   ["/presets", "New preset"],
   ["/team", "Add member"],
   ["/team", "Actions for Ada"],
   ["/team?tab=workspaces", "New workspace"],
-  ["/team?tab=workspaces", "Delete…"],
+  ["/team?tab=workspaces", "Delete"],
   ["/settings", "New destination"],
   ["/settings?tab=alerts", "New channel"],
   ["/settings?tab=directories", "Connect a directory"],
-  ["/settings?tab=directories", "Replace token…"],
+  ["/settings?tab=directories", "Replace token"],
 ]
 /** On a phone, these are hidden or in another place. */
 const WIDE_ONLY = new Set<string | RegExp>(["Columns", "Default", "Management key"])

@@ -51,7 +51,7 @@ describe.runIf(hasChromium)("MCP servers and batches", () => {
       await page.getByRole("button", { name: /^Allow documents\/\* for this key/ }).click()
       await page.getByText("It can search.").waitFor()
 
-      await page.getByRole("button", { name: "Allow a key…" }).click()
+      await page.getByRole("button", { name: "Allow a key" }).click()
       const dialog = page.getByRole("dialog")
       await expect.poll(() => dialog.getByLabel("Key").locator("option").count()).toBeGreaterThan(1)
       await dialog.getByLabel("Key").selectOption({ index: 1 })

@@ -210,9 +210,13 @@ function Composer({ conversation, isRunning, isBlocked }: ComposerProps) {
         }}
       />
       {isRunning ? (
-        <Button icon="stop" label="Stop" onClick={() => conversation.stop()} />
+        <Button icon="stop" onClick={() => conversation.stop()}>
+          Stop answering
+        </Button>
       ) : (
-        <Button type="submit" kind="primary" icon="send" label="Send" disabled={isBlocked || text.trim() === ""} />
+        <Button type="submit" kind="primary" icon="send" disabled={isBlocked || text.trim() === ""}>
+          Send
+        </Button>
       )}
     </form>
   )

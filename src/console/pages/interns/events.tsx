@@ -143,7 +143,7 @@ function UrlForm({ path, url: stored, onSet, onDelete }: FormProps) {
         </Button>
         {onDelete && (
           <Button kind="danger" onClick={onDelete}>
-            Delete…
+            Delete the webhook
           </Button>
         )}
       </div>

@@ -119,7 +119,7 @@ function columnsOf({ show, save, publish, remove }: Actions): Column<File>[] {
                 Copy to the files of the workspace
               </button>
               <button type="button" onClick={() => remove(file)}>
-                Delete…
+                Delete the file
               </button>
             </>
           )}

@@ -44,7 +44,7 @@ export function ServerKeys({ server, known }: { server: McpServer; known: readon
     <section class="stack tight" aria-label="Keys">
       <div class="row between">
         <h2>Keys that may call them</h2>
-        {canWrite && <Button onClick={() => setEdited("new")}>Allow a key…</Button>}
+        {canWrite && <Button onClick={() => setEdited("new")}>Allow a key</Button>}
       </div>
       <Loaded query={list} lines={3}>
         {({ data, total_count: total = data.length }) =>
@@ -130,8 +130,8 @@ function columnsOf(slug: string, actions: Actions | undefined): Column<ApiKey>[]
       narrow: "lead",
       cell: (key) => (
         <span class="row tight nowrap">
-          <Button size="small" label={`Change the tools of ${key.name}`} onClick={() => actions.onEdit(key)}>
-            Change…
+          <Button size="small" label={`Edit the tools of ${key.name}`} onClick={() => actions.onEdit(key)}>
+            Edit
           </Button>
           <Button size="small" label={`Remove ${key.name}`} onClick={() => actions.onRemove(key)}>
             Remove

@@ -201,7 +201,7 @@ function Card({ channel }: { channel: Channel }) {
           {enabled ? "Turn off" : "Turn on"}
         </Button>
         <Button size="small" kind="danger" onClick={() => setDeleting(true)}>
-          Delete…
+          Delete
         </Button>
       </div>
       {isDeleting && (

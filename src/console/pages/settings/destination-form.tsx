@@ -55,7 +55,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
   const [share, setShare] = useState(String((destination?.sampling_rate ?? 1) * 100))
   const [fault, setFault] = useState<string>()
   const [busy, setBusy] = useState(false)
-  const title = destination ? `Change ${destination.name ?? destination.type}` : "New destination"
+  const title = destination ? `Edit ${destination.name ?? destination.type}` : "New destination"
   const isComplete =
     name.trim() !== "" && fields.every((field) => isFilled(field, draft[field.name] ?? "", destination !== undefined))
   const save = async (event: Event) => {

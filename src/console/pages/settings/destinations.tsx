@@ -210,10 +210,10 @@ function Card({ destination }: { destination: Destination }) {
           {enabled ? "Turn off" : "Turn on"}
         </Button>
         <Button size="small" onClick={() => setChanging(true)}>
-          Change…
+          Edit
         </Button>
         <Button size="small" kind="danger" onClick={() => setDeleting(true)}>
-          Delete…
+          Delete
         </Button>
       </div>
       {isChanging && <DestinationForm destination={destination} onClose={() => setChanging(false)} />}

@@ -90,10 +90,10 @@ export function Directories() {
                   </span>
                   <span class="row">
                     <Button size="small" onClick={() => setChanged(directory)}>
-                      {directory.pull ? "Change token…" : "Replace token…"}
+                      {directory.pull ? "Change token" : "Replace token"}
                     </Button>
                     <Button size="small" kind="danger" onClick={() => setDeleted(directory)}>
-                      Remove…
+                      Remove
                     </Button>
                   </span>
                 </section>

@@ -48,7 +48,7 @@ export function Aliases({ workspace }: { workspace: Workspace }) {
                     Edit
                   </Button>
                   <Button size="small" kind="danger" onClick={() => setDeleted(alias)}>
-                    Delete…
+                    Delete
                   </Button>
                 </span>
               )}

@@ -142,7 +142,7 @@ function columnsOf(onRemove: (member: Member) => void): Column<Member>[] {
               </button>
             ))}
             <button type="button" onClick={() => onRemove(member)}>
-              Remove…
+              Remove
             </button>
           </Menu>
         ),

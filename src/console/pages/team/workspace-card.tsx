@@ -54,7 +54,7 @@ export function WorkspaceCard({ workspace, isOnly }: { workspace: Workspace; isO
         />
         {!isOnly && may("workspaces:write") && (
           <Button size="small" kind="danger" onClick={() => setDeleting(true)}>
-            Delete…
+            Delete
           </Button>
         )}
       </div>

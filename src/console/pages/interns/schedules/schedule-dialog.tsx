@@ -26,7 +26,7 @@ export function ScheduleDialog({ path, schedule, onClose }: Props) {
     onClose()
   })
   return (
-    <Dialog title={schedule ? "Change the schedule" : "New schedule"} onClose={onClose} staysOpen={busy}>
+    <Dialog title={schedule ? "Edit the schedule" : "New schedule"} onClose={onClose} staysOpen={busy}>
       <form class="stack" onSubmit={submit}>
         <TextArea label="Prompt" rows={3} value={prompt} onChange={setPrompt} placeholder="Summarize the open issues" />
         <div class="pair">

@@ -85,9 +85,9 @@ function Card({ intern, schedule, onRun, onToggle, onEdit, onDelete }: CardProps
   return (
     <article class="box" aria-label={`Schedule ${cron}`}>
       <header class="row between">
-        <h3>
+        <h2>
           <code>{cron}</code> <span class="quiet">{timezone}</span>
-        </h3>
+        </h2>
         <Status tone={enabled ? "good" : "off"}>{enabled ? "on" : "paused"}</Status>
       </header>
       <p class="instructions" dir="auto">
@@ -115,10 +115,10 @@ function Card({ intern, schedule, onRun, onToggle, onEdit, onDelete }: CardProps
             {enabled ? "Pause" : "Turn on"}
           </Button>
           <Button size="small" onClick={onEdit}>
-            Change…
+            Edit
           </Button>
           <Button size="small" kind="danger" onClick={onDelete}>
-            Delete…
+            Delete
           </Button>
         </div>
       )}
