@@ -38,7 +38,7 @@ export function toLimitAlert(alert: LimitAlert, { name, workspace }: Names): Ale
   const subject = kind === "balance" ? SUBJECTS.balance : `${SUBJECTS[kind]} "${name ?? id.slice(0, 12)}"${owner}`
   const limit = `${interval === null ? "" : `${interval} `}${LIMIT_NAMES[kind]}`
   const amounts = `${formatUsd(spentNano)} of ${formatUsd(limitNano)} USD`
-  // What running requests hold is not spent: without it, the sentence would contradict itself.
+  // Holds of running requests are not spent: without them, the sentence would contradict itself.
   const holds = spentNano + (neededNano ?? 0) <= limitNano ? "; running requests hold the rest" : ""
   const message =
     threshold === null
