@@ -43,8 +43,8 @@ function AllowedPage() {
   if (entry?.area === undefined || may(entry.area)) return <CurrentPage />
   return (
     <Page title={entry.label}>
-      <Empty title={`This key cannot open ${entry.label}`}>
-        <p>Sign in with a management key, or ask an administrator of the organization.</p>
+      <Empty title={`You cannot open ${entry.label}`}>
+        <p>Only management keys and administrators of the organization can.</p>
         <Button onClick={() => signOut()}>Sign in with another key</Button>
       </Empty>
     </Page>

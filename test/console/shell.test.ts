@@ -247,7 +247,7 @@ describe.runIf(hasChromium)("in a browser", () => {
         const requested: string[] = []
         page.on("response", (response) => requested.push(`${response.status()} ${response.url()}`))
         await page.goto(origin + link)
-        await page.getByRole("heading", { name: /^This key cannot open/ }).waitFor()
+        await page.getByRole("heading", { name: /^You cannot open/ }).waitFor()
         expect(requested.filter((response) => response.startsWith("403"))).toEqual([])
       }
       await page.getByRole("button", { name: "Sign in with another key" }).click()

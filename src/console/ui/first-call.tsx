@@ -29,8 +29,8 @@ export function FirstCall() {
   -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}],"stream":true}'`}
       />
       <p class="quiet small">
-        <code>GATEWAY_API_KEY</code> is an API key of this gateway. After <code>npm start</code>,{" "}
-        <code>. ./.dev.env</code> sets it.
+        <code>GATEWAY_API_KEY</code> is an API key of this gateway: <code>. ./.dev.env</code> sets it after{" "}
+        <code>npm start</code>.
       </p>
     </div>
   )
