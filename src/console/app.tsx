@@ -40,7 +40,8 @@ export function App() {
 /** A link may lead to a page that the key of the session cannot use. */
 function AllowedPage() {
   const entry = entryOf(path.value)
-  if (entry?.area === undefined || may(entry.area)) return <CurrentPage />
+  const isForAny = pageOf(path.value)?.route.forAnyKey ?? false
+  if (entry?.area === undefined || isForAny || may(entry.area)) return <CurrentPage />
   return (
     <Page title={entry.label}>
       <Empty title={`You cannot open ${entry.label}`}>

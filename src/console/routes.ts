@@ -10,6 +10,8 @@ export type Route = {
   load: Loader
   /** The page shows a list and the object of its open row, so it stays for the next object. */
   opensRows?: boolean
+  /** Any key may open the page, also if it may not open the list that the page belongs to. */
+  forAnyKey?: boolean
 }
 
 /** An entry of the sidebar and of the palette. `area`: that of the API that its pages need. */
@@ -52,7 +54,7 @@ export const routes: readonly Route[] = [
   { pattern: "/models", load: () => import("./pages/models/page.tsx") },
   { pattern: "/models/:id*", load: () => import("./pages/models/model-page.tsx") },
   { pattern: "/providers", load: () => import("./pages/providers/page.tsx") },
-  { pattern: "/providers/:slug", load: () => import("./pages/providers/provider-page.tsx") },
+  { pattern: "/providers/:slug", load: () => import("./pages/providers/provider-page.tsx"), forAnyKey: true },
   { pattern: "/guardrails", load: () => import("./pages/guardrails/page.tsx") },
   { pattern: "/guardrails/:id", load: () => import("./pages/guardrails/guardrail-page.tsx") },
   { pattern: "/presets", load: () => import("./pages/presets/page.tsx") },

@@ -24,7 +24,7 @@ describe.runIf(hasChromium)("a destination", () => {
       const card = page.getByRole("region", { name: "warehouse" })
       await card.getByText("https://clickhouse.example.com").waitFor()
 
-      await card.getByRole("button", { name: "Change" }).click()
+      await card.getByRole("button", { name: "Edit" }).click()
       expect(await dialog.getByLabel("Password").inputValue()).toBe("")
       await dialog.getByLabel("Database").fill("other")
       await dialog.getByText("Headers and share").click()
@@ -32,7 +32,7 @@ describe.runIf(hasChromium)("a destination", () => {
       await dialog.getByRole("button", { name: "Save" }).click()
       await card.getByText("25 %").waitFor()
 
-      await card.getByRole("button", { name: "Change" }).click()
+      await card.getByRole("button", { name: "Edit" }).click()
       await dialog.getByLabel("Host").fill("https://elsewhere.example.com")
       await dialog.getByRole("button", { name: "Save" }).click()
       await dialog.getByText(/password: would be sent to another host/).waitFor()
