@@ -152,9 +152,14 @@ describe.runIf(hasChromium)("a dialog", () => {
       response.release()
       const secret = page.getByRole("region", { name: "The new key" })
       await secret.waitFor()
+      // Closed by the browser and shown again, it would flicker.
+      await page
+        .getByRole("dialog")
+        .evaluate((dialog) => dialog.addEventListener("close", () => dialog.setAttribute("data-closed", "")))
       for (let press = 0; press < 3; press++) await page.keyboard.press("Escape")
       await page.mouse.click(5, 5)
       expect(await secret.isVisible()).toBe(true)
+      expect(await page.getByRole("dialog").getAttribute("data-closed")).toBeNull()
       // The list of models is a popover of this dialog.
       await page.getByRole("button", { name: "the agent's usual one" }).click()
       await page.getByLabel("Search models").press("Escape")

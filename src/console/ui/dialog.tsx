@@ -41,6 +41,11 @@ export function Dialog({ title, onClose, wide, class: extra, staysOpen = false, 
       class={extra ?? `dialog ${wide ? "wide" : ""}`}
       aria-labelledby={extra === undefined ? id : undefined}
       aria-label={extra === undefined ? undefined : title}
+      onKeyDown={(event) => {
+        // Without the key, the browser neither closes the dialog nor shows it again; an open popover still closes.
+        if (staysOpen && event.key === "Escape" && !element.current?.querySelector(":popover-open"))
+          event.preventDefault()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         dismiss()
