@@ -13,6 +13,7 @@ import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace } from "../workspaces/requested.ts"
 import { sealFor } from "../workspaces/seal.ts"
+import { findWorkspace } from "../workspaces/store.ts"
 import type { Alert, ChannelType } from "./alert.ts"
 import {
   deleteChannel,
@@ -148,6 +149,7 @@ export const alertChannels = newRouter()
     const before = await find(c, c.req.valid("param").id)
     const input = c.req.valid("json")
     const { name, kinds, all_workspaces: allWorkspaces, enabled } = input
+    if (allWorkspaces === false) await requireWorkspace(c.env.DB, before)
     const config = input.config && (await changedConfig(c, before, input.config))
     const change = {
       ...(name !== undefined && { name }),
@@ -194,6 +196,15 @@ async function find(c: Context<App>, id: string): Promise<ChannelRow> {
   const row = await findChannel(c.env.DB, c.var.principal.organizationId, id)
   if (!row) throw noSuchChannel()
   return row
+}
+
+/** A channel of all workspaces outlives its workspace, and then cannot be limited to it. */
+async function requireWorkspace(db: D1Database, { organizationId, workspaceId }: ChannelRow): Promise<void> {
+  if (await findWorkspace(db, organizationId, workspaceId)) return
+  throw new GatewayError(
+    "invalid_request",
+    "all_workspaces: must be true, because the channel's workspace was deleted.",
+  )
 }
 
 function noSuchChannel(): GatewayError {

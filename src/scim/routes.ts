@@ -14,7 +14,7 @@ import { hostsIn } from "../outbound/settings.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
-import { findDefaultWorkspace } from "../workspaces/store.ts"
+import { findOldestWorkspace } from "../workspaces/store.ts"
 import { tokenAad, type DirectoryRow, newDirectory, newToken, type PullColumns, toDirectory } from "./directory.ts"
 import {
   deleteDirectory,
@@ -184,14 +184,14 @@ async function requireDirectory(c: Context<App>, id: string): Promise<DirectoryR
   return row
 }
 
-/** The pull columns of a directory; the token is sealed under the key of the default workspace. */
+/** The pull columns of a directory. The token is sealed under the key of a workspace, which outlives the workspace. */
 async function toPull(
   c: Context<App>,
   { id, organization_id: organizationId }: DirectoryRow,
   { url, token }: { url: string; token: string },
 ): Promise<PullColumns> {
   requireOutboundUrl("pull.url", url, hostsIn(c.env, "PRIVATE_HOSTS"))
-  const workspaceId = (await findDefaultWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
+  const workspaceId = (await findOldestWorkspace(c.env.DB, organizationId)) ?? c.var.principal.workspaceId
   const version = newId()
   const entry = newEntry(actorOf(c), { action: "data_key.create", resourceId: workspaceId, workspaceId })
   const aad = tokenAad({ id, pull_workspace_id: workspaceId, pull_version: version })

@@ -81,7 +81,8 @@ const remove = createRoute({
   path: PATH,
   operationId: "deleteWorkspace",
   summary: "Delete a workspace",
-  description: "Permanently deletes its budgets and memberships too. Rejected while it has active keys.",
+  description:
+    "Permanently deletes its budgets, memberships, secrets and alert channels too; channels with all_workspaces stay. Rejected while it has active keys.",
   request: { params: WorkspacePath, query: WorkspaceDeletion },
   responses: { 200: ok(z.object({ deleted: z.literal(true) }), "Deleted."), ...FAILURES },
 })

@@ -32,6 +32,17 @@ export async function findDefaultWorkspace(db: D1Database, organizationId: strin
   return row?.id
 }
 
+/** The default workspace, otherwise the oldest one. */
+export async function findOldestWorkspace(db: D1Database, organizationId: string): Promise<string | undefined> {
+  const [row] = await openDb(db)
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(isInOrganization(organizationId))
+    .orderBy(desc(workspaces.isDefault), workspaces.createdAt, workspaces.id)
+    .limit(1)
+  return row?.id
+}
+
 /** By id or slug. */
 export async function findWorkspaceRow(
   db: D1Database,
@@ -164,6 +175,11 @@ export async function patchAliases(
 const isActive = (now: number): SQL =>
   sql`deleted_at IS NULL AND disabled = 0 AND (expires_at IS NULL OR expires_at > ${now})`
 
+/** Whether a data key seals secrets that are used for the whole organization. They outlive their workspace. */
+const sealsForOrganization = sql`(EXISTS (SELECT 1 FROM alert_channels c WHERE c.organization_id = data_keys.organization_id
+    AND c.workspace_id = data_keys.id) OR EXISTS (SELECT 1 FROM scim_directories d
+    WHERE d.organization_id = data_keys.organization_id AND d.pull_workspace_id = data_keys.id))`
+
 type WorkspaceDeletion = {
   organizationId: string
   workspace: { id: string; isDefault: boolean }
@@ -172,7 +188,8 @@ type WorkspaceDeletion = {
 }
 
 /**
- * Permanently deletes a workspace with its budgets, guardrails, memberships, destinations, secrets and remaining keys.
+ * Permanently deletes a workspace with its budgets, guardrails, memberships, destinations, servers, alert channels,
+ * secrets and remaining keys.
  * In the default workspace, inference keys are deleted whether or not they are active, and management keys stay; any
  * other workspace must have no active key. False if it has one, or the workspace no longer exists.
  */
@@ -204,7 +221,11 @@ export async function deleteWorkspace(
     sql`DELETE FROM vault_secrets WHERE ${ofDeleted}`,
     sql`UPDATE destinations SET deleted_at = ${now}, sealed = '' WHERE deleted_at IS NULL AND ${ofDeleted}`,
     sql`DELETE FROM broadcast_batches WHERE ${ofDeleted}`,
-    sql`DELETE FROM data_keys WHERE ${ofDeleted}`,
+    sql`DELETE FROM mcp_servers WHERE ${ofDeleted}`,
+    sql`DELETE FROM passthrough_services WHERE ${ofDeleted}`,
+    sql`DELETE FROM connect_links WHERE ${ofDeleted}`,
+    sql`DELETE FROM alert_channels WHERE all_workspaces = 0 AND ${ofDeleted}`,
+    sql`DELETE FROM data_keys WHERE NOT ${sealsForOrganization} AND ${ofDeleted}`,
     sql`DELETE FROM workspace_members WHERE ${ofDeleted}`,
     sql`DELETE FROM scim_group_mappings WHERE ${ofDeleted}`,
     sql`DELETE FROM guardrails WHERE ${ofDeleted}`,
