@@ -11,6 +11,7 @@ import { regionOf } from "../http/region.ts"
 import { newRequestId } from "../support/ids.ts"
 import { addCommonHeaders } from "../http/response-headers.ts"
 import { TIMING_HEADER } from "../http/timing.ts"
+import { requireBodyDepth } from "../inference/body-depth.ts"
 import { logRejectedCall } from "../inference/call-log.ts"
 import { createDeps, type IncomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../inference/context.ts"
 import { chatFormat } from "../inference/endpoints/chat/format.ts"
@@ -65,6 +66,7 @@ async function handlePlainCall(incoming: IncomingCall, body: ChatRequest): Promi
   const deps = await createDeps(incoming)
   const target = plainTargetOf(body, caller, meta, deps)
   if (!target) return handleInference({ format: chatFormat, body, bodyBytes, meta, caller }, deps)
+  requireBodyDepth(body)
   return callTargets({ request: chatRequest(body, bodyBytes), meta, caller, targets: [target] }, deps)
 }
 

@@ -2,6 +2,7 @@ import type { Deps } from "./deps.ts"
 import type { InferenceCall, PlannedCall, PreparedCall } from "./call.ts"
 import type { InferenceRequest } from "./inference-request.ts"
 import { runAgent } from "./agent/run-agent.ts"
+import { requireBodyDepth } from "./body-depth.ts"
 import { placeDeferredHold, planDeferred, submitLater } from "./deferred-call.ts"
 import { dispatch } from "./dispatch.ts"
 import { placeHold } from "./hold.ts"
@@ -33,6 +34,7 @@ export async function handleInference<Body extends Preparable>(
   call: InferenceCall<Body>,
   deps: Deps,
 ): Promise<Response> {
+  requireBodyDepth(call.body)
   requirePublicMedia(call.body, deps.mediaHosts) //         URLs that a provider would fetch in a private network: 400
   const withFiles = await inlineStoredFiles(call, deps) //  the data of uploaded files in place of their ids
   const resolved = await resolveOnce(call, withFiles, deps) // 1. aliases, preset and workspace defaults
@@ -47,6 +49,7 @@ export async function handlePlainInference<Body extends NamedModels>(
   toRequest: (body: Body) => InferenceRequest,
   deps: Deps,
 ): Promise<Response> {
+  requireBodyDepth(call.body)
   requirePublicMedia(call.body, deps.mediaHosts)
   return callUpstream(await screenPlain(resolveAliasesOnce(call, deps), toRequest), deps)
 }

@@ -4,11 +4,11 @@ import { isArray, isObject } from "./json.ts"
 const MAX_DEPTH = 500
 
 /** Whether a value is nested deeper than its texts are scanned, or than it can be serialized. */
-export function isTooDeep(value: unknown, depth = 0): boolean {
-  if (depth > MAX_DEPTH) return true
-  if (isArray(value)) return value.some((one) => isTooDeep(one, depth + 1))
+export function isTooDeep(value: unknown, maxDepth = MAX_DEPTH): boolean {
+  if (maxDepth < 0) return true
+  if (isArray(value)) return value.some((one) => isTooDeep(one, maxDepth - 1))
   if (!isObject(value)) return false
   // Called for each JSON response: without an array of its values.
-  for (const name in value) if (isTooDeep(value[name], depth + 1)) return true
+  for (const name in value) if (isTooDeep(value[name], maxDepth - 1)) return true
   return false
 }

@@ -361,7 +361,7 @@ describe("content in a request", () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
     const body = (depth: number) =>
       `{"model":"sim/echo","messages":[{"role":"user","content":"Hi","extra":${nested(depth)}}]}`
-    await expectJson(200, workspace.as.post("/chat/completions", body(400)))
+    await expectJson(200, workspace.as.post("/chat/completions", body(390)))
     const { error } = await expectJson<Failure>(400, workspace.as.post("/chat/completions", body(20_000)))
     expect(error.message).toContain("deep")
   })

@@ -14,10 +14,12 @@ import { ChatRequest } from "../../../formats/schemas.ts"
 import { explain } from "../../../http/schema.ts"
 import type { Json } from "../../../support/json.ts"
 import { estimatePromptTokens, estimateTokens } from "../../../support/tokens.ts"
+import { requireBodyDepth } from "../../body-depth.ts"
 import { EmbeddingsRequest } from "../../embeddings/schemas.ts"
 
 /** Checks a body of the Gemini API, whose fields may be in camel case or in snake case. */
 export function parseGemini<Schema extends z.ZodType>(schema: Schema, body: Json): z.output<Schema> {
+  requireBodyDepth(body)
   return parse(schema, withCamelCaseNames(body, GATEWAY_FIELD_NAMES))
 }
 
