@@ -177,6 +177,10 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
     await openIntern(c.env, row.id).revoke(identityOf(c, row))
     return { ...renewed, joinTokenHash: null }
   }
+  if (row.creatorUserId !== null && (await isDeprovisioned(c.env.DB, row.organizationId, row.creatorUserId))) {
+    const rule = "The user who created this intern was deactivated by the organization's directory. Clone the intern."
+    throw internError("forbidden", rule)
+  }
   throw internError("intern_not_ready", "Another key was created for this intern at the same time. Try again.")
 }
 

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest"
 import type { Intern } from "../../durable-objects/intern/intern.ts"
 import { hashKey } from "../../src/access/key.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
+import { newDirectory, patch, USER } from "../scim/directory.ts"
 import { requestSite, siteOf } from "../support/acp-client.ts"
 import { newDaemonIntern } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -173,4 +174,21 @@ test("the secrets of an embedded intern stay in the gateway once its key is revo
   const answered = workspace.manage.post(`/interns/${id}/questions/${paused.question.id}`, answer)
   expect(await expectJson(403, answered)).toMatchObject({ error: { metadata: { reason: "forbidden" } } })
   expect(sent).toEqual(["Bearer a-secret-value"])
+})
+
+test("an intern whose creator a directory deactivated cannot be provisioned, and can be cloned", async () => {
+  const { workspace, push } = await newDirectory()
+  const user = await push("POST", "/Users", { schemas: [USER], userName: "ada@example.com" })
+  const { id: ada } = await expectJson<{ id: string }>(201, user)
+  const maker = await newKey(workspace, { creator_user_id: ada })
+  const { id } = await expectJson<{ id: string }>(201, maker.as.post("/interns", { name: "ada", model: "sim/echo" }))
+  await expectJson(200, push("PATCH", `/Users/${ada}`, patch({ op: "replace", value: { active: false } })))
+  await expectJson(401, maker.as.post(`/interns/${id}/provision`, {}))
+  const refused = workspace.manage.post(`/interns/${id}/provision`, {})
+  expect(await expectJson(403, refused)).toMatchObject({
+    error: { message: expect.stringContaining("was deactivated"), metadata: { reason: "forbidden", retryable: false } },
+  })
+  const clone = workspace.manage.post("/interns", { name: "bob", clone_of: id, provision: true })
+  const { id: bob } = await expectJson<{ id: string }>(201, clone)
+  await becomes(workspace.as, bob, "running")
 })
