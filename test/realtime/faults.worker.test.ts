@@ -126,6 +126,20 @@ test("binary frames, invalid events and large events are rejected", async () => 
   expect((await other.whenClosed()).code).toBe(1003)
 })
 
+test("an event that is nested too deeply is rejected, and the session goes on", async () => {
+  const workspace = await newWorkspace()
+  const session = await openSession(workspace.key)
+  const nested = `${'{"a":'.repeat(8_000)}1${"}".repeat(8_000)}`
+  const tool = `{"type":"function","name":"f","parameters":${nested}}`
+  session.sendRaw(`{"type":"session.update","session":{"type":"realtime","tools":[${tool}]}}`)
+  expect(await session.next("error")).toMatchObject({
+    error: { code: "invalid_event", message: expect.stringContaining("nested too deeply") },
+  })
+  session.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } })
+  await session.next("session.updated")
+  session.close()
+})
+
 test("events that would bypass the key's rules are not forwarded", async () => {
   const workspace = await newWorkspace()
   const session = await openSession(workspace.key)

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
 import { isObject } from "../../support/json.ts"
+import { BODY_DEPTH_RULE, isBodyTooDeep } from "../body-depth.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { checkEvent, requestedTranscription } from "./client-events.ts"
 import { closingOf, errorEvent, type EventError, parseEvent, type RealtimeEvent } from "./events.ts"
@@ -36,8 +37,8 @@ export class EventRelay {
   /** Handles an event of the client. Rejects with the reason if the session must end. */
   async onClient(text: string): Promise<void> {
     const event = parseEvent(text)
-    if (!event) {
-      const message = "Each message must be a JSON object with a type."
+    if (!event || isBodyTooDeep(event)) {
+      const message = event ? `The event ${BODY_DEPTH_RULE}` : "Each message must be a JSON object with a type."
       return this.#emit(errorEvent({ type: "invalid_request_error", code: "invalid_event", message }))
     }
     const { target, conversation } = this.#context.opened

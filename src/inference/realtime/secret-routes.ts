@@ -6,6 +6,7 @@ import { jsonBody, ok } from "../../http/schema.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
 import { createDeps, FAILURES, incomingCall, requestMetaOf } from "../context.ts"
 import { sizeInBytes } from "../screen.ts"
+import { requireBodyDepth } from "../body-depth.ts"
 import { checkEvent } from "./client-events.ts"
 import { MAX_SESSION_BYTES, sealClientSecret } from "./client-secret.ts"
 import { planSession, requireReadable } from "./open.ts"
@@ -55,6 +56,7 @@ const createSecret = createRoute({
 
 export const realtimeSecrets = newRouter().openapi(createSecret, async (c) => {
   const { session, expires_after: expiry } = c.req.valid("json")
+  requireBodyDepth(session)
   const incoming = incomingCall(c)
   const { caller } = incoming
   const { model, ...config } = session
