@@ -475,6 +475,25 @@ describe("content in a response", () => {
     expect(raw).not.toContain("lovelace")
   })
 
+  test("is found across the pieces of a thought in a document, which clients join", async () => {
+    const workspace = await newWorkspace()
+    await guard(workspace, rules("redact"))
+    const pieces = ["To lovelace@exam", "ple.com."].map((text) => ({ type: "reasoning.text", text }))
+    mockUpstream(() => completion("Yes", { reasoning_details: pieces }))
+    const contents = [{ role: "user", parts: [{ text: "Hi" }] }]
+    for (const answer of [
+      workspace.as.chat("played/m62", "Hi"),
+      workspace.as.post("/models/played%2Fm62:generateContent", {
+        contents,
+        generationConfig: { thinkingConfig: { includeThoughts: true } },
+      }),
+    ]) {
+      const raw = JSON.stringify(await expectJson(200, answer))
+      expect(raw).toContain('"text":"To [EMAIL]."')
+      expect(raw).not.toContain("lovelace")
+    }
+  })
+
   test("is blocked in a document, and the generated response is charged", async () => {
     const workspace = await newWorkspace()
     await guard(workspace, rules("block"))

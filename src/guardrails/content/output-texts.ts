@@ -1,3 +1,4 @@
+import { mergeDetails } from "../../formats/chat/merge-details.ts"
 import { flattenContent } from "../../formats/chat/provider-spellings.ts"
 import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
 import { CHOICE_FIELDS, mapOtherFields, mapTexts, RESULT_FIELDS, type Visit } from "./request-texts.ts"
@@ -14,11 +15,17 @@ export function mapOutput(result: Json, visit: Visit, redacts: boolean): Json {
 function mapChoices(result: Json, visit: Visit, redacts: boolean): Json {
   const choices = objectsOf(result["choices"]).map((choice) => ({
     ...mapOtherFields(choice, DOCUMENT_FIELDS, visit),
-    // The client receives the parts as one text, so a match may cross them.
-    message: mapTexts(isObject(choice["message"]) ? flattenContent(choice["message"]) : null, "assistant", visit),
+    message: mapTexts(isObject(choice["message"]) ? joinTexts(choice["message"]) : null, "assistant", visit),
     ...(redacts && choice["logprobs"] != null && { logprobs: null }),
   }))
   return { ...mapOtherFields(result, RESULT_FIELDS, visit), choices }
+}
+
+/** Clients receive the parts of a text, and the pieces of a thought, as one text: a match may cross them. */
+function joinTexts(message: Json): Json {
+  const flat = flattenContent(message)
+  const details = flat["reasoning_details"]
+  return isArray(details) ? { ...flat, reasoning_details: mergeDetails(details) } : flat
 }
 
 /** Fields of a transcription beside its text. Others, such as words and log probabilities, repeat it in pieces. */
