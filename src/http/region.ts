@@ -5,6 +5,7 @@ import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { requestedHost } from "./hostname.ts"
 
 /**
  * Regional hostnames: inference on such a hostname uses only endpoints of its region, and resources without region
@@ -28,12 +29,10 @@ export function regionalHosts(env: Env): ReadonlyMap<string, string> {
 }
 
 /** The region of the requested hostname, or null. Hostnames must match exactly. */
-export function regionOf(request: Request, env: Env): string | null {
+export function regionOf(request: Pick<Request, "url">, env: Env): string | null {
   const hosts = regionalHosts(env)
   if (hosts.size === 0) return null
-  const { hostname } = new URL(request.url)
-  // A hostname may have a trailing dot.
-  return hosts.get(hostname.toLowerCase().replace(/\.$/, "")) ?? null
+  return hosts.get(requestedHost(request)) ?? null
 }
 
 /**

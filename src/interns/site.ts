@@ -1,6 +1,7 @@
 import { clientIpOf } from "../http/client-ip.ts"
 import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { GatewayError } from "../errors/errors.ts"
+import { requestedHost } from "../http/hostname.ts"
 import { regionOf } from "../http/region.ts"
 import type { Env } from "../config/env.ts"
 import { sha256Hex } from "../support/encoding.ts"
@@ -17,20 +18,15 @@ const BEARER = /^Bearer +(\S{1,256}) *$/i
 /** Web pages cannot set headers of a WebSocket, so they send the token as a subprotocol. */
 const TOKEN_PROTOCOL = /^bearer\.(\S{1,256})$/
 
-/** The requested hostname, without the trailing dot. */
-function hostnameOf(request: Request): string {
-  return new URL(request.url).hostname.toLowerCase().replace(/\.$/, "")
-}
-
 /**
  * Whether a request is for the hostname of an intern: any name below the interns' domain, existing or not, except
  * regional hostnames.
  */
-export function isSite(request: Request, env: Env): boolean {
+export function isSite(request: Pick<Request, "url">, env: Env): boolean {
   const below = `.${internDomain(env)}`
   // Fast path: most requests are for other hostnames, and their URL is not parsed.
-  if (!request.url.includes(below)) return false
-  return hostnameOf(request).endsWith(below) && regionOf(request, env) === null
+  if (!request.url.toLowerCase().includes(below)) return false
+  return requestedHost(request).endsWith(below) && regionOf(request, env) === null
 }
 
 /** The subprotocols of a Sec-WebSocket-Protocol header. */
@@ -55,7 +51,7 @@ export async function reachedIntern({ env, req }: { env: Env; req: { raw: Reques
     throw unauthenticatedError("Send the token of GET /interns/{id}/daemon: Authorization: Bearer <TOKEN>.")
   }
   const ip = clientIpOf(req.raw, env)
-  const hostname = hostnameOf(req.raw)
+  const hostname = requestedHost(req.raw)
   const requested = { kind: "access token", key: `${hostname} ${sha256Hex(token)}` }
   await throttleUnknownKeys(ip, requested, (pairs) => findKnownAccessTokens(env, pairs), Date.now())
   const { row, hasInternsAccess } = (await findInternByHostname(env.DB, hostname)) ?? {}

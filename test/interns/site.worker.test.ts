@@ -7,6 +7,7 @@ import { RunStore } from "../../durable-objects/intern/run-store.ts"
 import { SessionLog } from "../../durable-objects/intern/session-log.ts"
 import { CLIENT_LIMITS, readClientFrame, RPC_ERRORS } from "../../src/interns/hosts/client-frames.ts"
 import { CLIENT_HEADER } from "../../src/interns/hosts/rpc.ts"
+import { regionOf } from "../../src/http/region.ts"
 import { internDomain } from "../../src/interns/intern.ts"
 import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { internObject } from "../support/intern-object.ts"
@@ -20,6 +21,29 @@ import { eventually } from "../support/eventually.ts"
 
 const becomes = (as: TestClient, id: string, status: string) =>
   eventually(async () => expect(await expectJson(200, as.get(`/interns/${id}`))).toMatchObject({ status }))
+
+test("a hostname is recognized in any letter case and with trailing dots", () => {
+  const scoped = { ...env, INTERN_DOMAIN: "interns.example.com", REGIONAL_HOSTS: '{"eu.example.com":"europe"}' }
+  const spelling = (host: string) =>
+    fc
+      .tuple(
+        fc.array(fc.boolean(), { minLength: host.length, maxLength: host.length }),
+        fc.constantFrom("", ".", "..", "..."),
+        fc.constantFrom("", ":8443"),
+      )
+      .map(([upper, dots, port]) => {
+        const letters = Array.from(host, (char, at) => (upper[at] ? char.toUpperCase() : char))
+        return { url: `https://${letters.join("")}${dots}${port}/acp` }
+      })
+  fc.assert(
+    fc.property(spelling("ada-12345678.interns.example.com"), spelling("eu.example.com"), (intern, regional) => {
+      expect(isSite(intern, scoped)).toBe(true)
+      expect(regionOf(intern, scoped)).toBeNull()
+      expect(regionOf(regional, scoped)).toBe("europe")
+      expect(isSite(regional, scoped)).toBe(false)
+    }),
+  )
+})
 
 async function newIntern(model: string) {
   const workspace = await newWorkspace()
