@@ -124,6 +124,25 @@ describe("the sign-in of a member", () => {
     expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId, expires_at: null })
   })
 
+  test("after the deletion of the default workspace is in a workspace of the member", async () => {
+    type Made = { data: { id: string } }
+    const add = async (slug: string) =>
+      (await expectJson<Made>(201, workspace.manage.post("/workspaces", { name: slug, slug }))).data.id
+    const [oldest, joined] = [await add("oldest"), await add("joined")]
+    const path = `/workspaces/${workspace.workspaceId}?confirm_default_workspace_deletion=true`
+    await expectJson(200, workspace.manage.delete(path))
+    const browser = newBrowser(provider)
+    expect(await browser.signIn()).toBe("/?sign_in=not_member")
+    await expectJson(200, workspace.manage.post(`/workspaces/${joined}/members/add`, { user_ids: [userId] }))
+    expect(await browser.signIn()).toBe("/")
+    expect(await sessionIn(browser)).toMatchObject({ kind: "workspace", workspace: { id: joined } })
+    const admin = `admin-${email}`
+    await addMember(workspace, { email: admin, role: "org:admin" })
+    provider.claims = { email: admin, email_verified: true }
+    expect(await browser.signIn()).toBe("/")
+    expect(await sessionIn(browser)).toMatchObject({ kind: "management", workspace: { id: oldest } })
+  })
+
   test("as administrator creates keys that outlive the session, and cannot delete the last management key", async () => {
     await roleTo("org:admin")
     const browser = newBrowser(provider)

@@ -7,7 +7,7 @@ import type { KeyRow } from "../../keys/table.ts"
 import type { MemberRow } from "../../members/table.ts"
 import { type ConsoleSession, SESSION_MS } from "../cookie.ts"
 import { invalidateMember, kindOf } from "../member-kind.ts"
-import { findConsoleKey, findDefaultWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
+import { findConsoleKey, findConsoleWorkspace, findMembersByEmail, insertConsoleKey, renewConsoleKey } from "./store.ts"
 
 /** Why a person who signed in at the provider gets no session. */
 export type SignInRejection = "not_member" | "disabled"
@@ -59,7 +59,8 @@ type Minting = { origin: SignIn["origin"]; deleted: KeyRow | undefined }
 /** Limits and the guardrail of the person's deleted key apply to the new one. */
 async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): Promise<string | undefined> {
   const { organizationId, userId } = member
-  const workspaceId = await findDefaultWorkspace(env.DB, organizationId)
+  const kind = kindOf(member)
+  const workspaceId = await findConsoleWorkspace(env.DB, { organizationId, userId, isManager: kind === "management" })
   if (workspaceId === undefined) return undefined
   // The secret is discarded here.
   const { hash, label } = newKey()
@@ -69,7 +70,7 @@ async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): 
     label,
     organizationId,
     workspaceId,
-    kind: kindOf(member),
+    kind,
     name: nameOf(member),
     creatorUserId: userId,
     createdAt: origin.at,

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm"
+import { and, asc, desc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm"
 import type { AuditEntry } from "../../audit/entry.ts"
 import { auditIfChanged } from "../../audit/store.ts"
 import { guardrailKeys } from "../../guardrails/table.ts"
@@ -21,13 +21,28 @@ export async function findMembersByEmail(db: D1Database, email: string): Promise
     .orderBy(asc(members.createdAt), asc(members.organizationId))
 }
 
-export async function findDefaultWorkspace(db: D1Database, organizationId: string): Promise<string | undefined> {
+/**
+ * The workspace of a person's sessions: the default one. After its deletion the oldest one, of which a person without
+ * rights over the organization must be a member.
+ */
+export async function findConsoleWorkspace(
+  db: D1Database,
+  { organizationId, userId, isManager }: Pick<MemberRow, "organizationId" | "userId"> & { isManager: boolean },
+): Promise<string | undefined> {
+  const isMember = sql`EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = ${workspaces.id}
+    AND m.organization_id = ${organizationId} AND m.user_id = ${userId})`
   const [row] = await openDb(db)
     .select({ id: workspaces.id })
     .from(workspaces)
     .where(
-      and(eq(workspaces.organizationId, organizationId), eq(workspaces.isDefault, true), isNull(workspaces.deletedAt)),
+      and(
+        eq(workspaces.organizationId, organizationId),
+        isNull(workspaces.deletedAt),
+        isManager ? undefined : or(eq(workspaces.isDefault, true), isMember),
+      ),
     )
+    .orderBy(desc(workspaces.isDefault), asc(workspaces.createdAt), asc(workspaces.id))
+    .limit(1)
   return row?.id
 }
 
