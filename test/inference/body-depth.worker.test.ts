@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { mockProvider } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
@@ -65,5 +66,40 @@ describe("a body that is nested too deeply", () => {
       }),
       { numRuns: runs(1) },
     )
+  })
+})
+
+const call = (args: string) => ({ id: "c", type: "function", function: { name: "f", arguments: args } })
+
+describe("arguments of a tool call that are nested too deeply", () => {
+  test("are returned as their text where a format has an object", async () => {
+    const args = nested(60_000)
+    const { stop } = mockProvider(() => {
+      const message = { role: "assistant", content: null, tool_calls: [call(args)] }
+      return Response.json({ id: "u", choices: [{ index: 0, message, finish_reason: "tool_calls" }] })
+    })
+    onTestFinished(stop)
+    const { as } = await newWorkspace()
+    const model = "played/m98"
+    const messages = [{ role: "user", content: "Hi" }]
+    expect(await expectJson(200, as.post("/messages", { model, max_tokens: 16, messages }))).toMatchObject({
+      content: [{ type: "tool_use", name: "f", input: { unparsed: args } }],
+    })
+    const contents = [{ role: "user", parts: [{ text: "Hi" }] }]
+    const path = `/models/${encodeURIComponent(model)}:generateContent`
+    expect(await expectJson(200, as.post(path, { contents }))).toMatchObject({
+      candidates: [{ content: { parts: [{ functionCall: { name: "f", args: { arguments: args } } }] } }],
+    })
+  })
+
+  test("are rejected in a request to a provider that takes an object", async () => {
+    const { as } = await newWorkspace()
+    const messages = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: null, tool_calls: [call(nested(60_000))] },
+      { role: "tool", tool_call_id: "c", content: "Done" },
+    ]
+    const answer = as.post("/chat/completions", { model: "sim-messages/echo", messages })
+    expect((await expectJson<Failure>(400, answer)).error.message).toContain("nested")
   })
 })

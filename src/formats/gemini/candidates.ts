@@ -1,8 +1,9 @@
 import { mergeChoice, type PartialChoice } from "../chat/to-result.ts"
 import { mergeDetails } from "../chat/merge-details.ts"
-import { isObject, type Json, listOf, objectsOf, parseJson } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
 import { isDetail } from "../responses/opaque-blob.ts"
 import { readDetails, type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
+import { parseArguments } from "../tool-arguments.ts"
 import { toGeminiFinishReason } from "./finish-reasons.ts"
 import { toGroundingMetadata } from "./grounding.ts"
 import { toSignature } from "./signatures.ts"
@@ -87,8 +88,8 @@ function isVerified({ type, signature, data }: ReasoningDetail): boolean {
 
 /** Models can write arguments that are not an object, which the API cannot express. */
 function toArgs(text: string): Json {
-  const args = parseJson(text)
-  if (isObject(args)) return args
+  const args = parseArguments(text)
+  if (args) return args
   return text.trim() === "" ? {} : { arguments: text }
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { toSingleChunk } from "../chat/as-chunk.ts"
 import { isObject, type Json } from "../../support/json.ts"
+import { toToolInput } from "../tool-arguments.ts"
 import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
 
@@ -45,16 +46,5 @@ function grow(blocks: Json[], { delta }: MessagesEvent): void {
   if (!isObject(delta)) return
   const { type, ...text } = delta
   if (type !== "input_json_delta") Object.assign(block, text)
-  else block["input"] = toInput(String(text["partial_json"]))
-}
-
-/**
- * Tool input must be an object. Truncated or invalid JSON must not look complete to the tool.
- */
-function toInput(encoded: string): Json {
-  try {
-    const input: unknown = JSON.parse(encoded)
-    if (isObject(input)) return input
-  } catch {}
-  return { unparsed: encoded }
+  else block["input"] = toToolInput(String(text["partial_json"]))
 }

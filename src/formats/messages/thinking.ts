@@ -1,4 +1,5 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isTooDeep } from "../../support/depth.ts"
+import { isObject, type Json, parseJson } from "../../support/json.ts"
 import { decodeBlob } from "../responses/opaque-blob.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
@@ -73,10 +74,6 @@ export function toServerDetail({ id, name, input, result }: ServerCall): Reasoni
 }
 
 function parse(text: unknown): unknown {
-  if (typeof text !== "string" || text === "") return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const value = typeof text === "string" ? parseJson(text) : undefined
+  return isTooDeep(value) ? undefined : value
 }

@@ -3,6 +3,7 @@ import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject, type Json, listOf, withoutNulls } from "../../support/json.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
+import { toToolInput } from "../tool-arguments.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** A block so far. The JSON of its input is parsed when it is complete. */
@@ -54,14 +55,5 @@ function join(previous: unknown, piece: unknown): unknown {
 }
 
 function toBlock({ block, input }: Growing): Json {
-  return input === "" ? block : { ...block, input: toInput(input) }
-}
-
-/** Tool input must be an object. Truncated input must not look complete to the tool. */
-function toInput(encoded: string): Json {
-  try {
-    const input: unknown = JSON.parse(encoded)
-    if (isObject(input)) return input
-  } catch {}
-  return { unparsed: encoded }
+  return input === "" ? block : { ...block, input: toToolInput(input) }
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json, objectsOf, textIn } from "../../../support/json.ts"
+import { parseArguments } from "../../tool-arguments.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { pushDelta, type Turn } from "./turn.ts"
 
@@ -107,12 +108,8 @@ export function emitUnanswered(turn: Turn): void {
 }
 
 function toInput({ encoded, input }: { encoded: string; input: unknown }): Json {
-  try {
-    const parsed: unknown = encoded === "" ? input : JSON.parse(encoded)
-    return isObject(parsed) ? parsed : {}
-  } catch {
-    return {}
-  }
+  if (encoded !== "") return parseArguments(encoded) ?? {}
+  return isObject(input) ? input : {}
 }
 
 function emitText(turn: Turn, text: string): void {

@@ -1,4 +1,5 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isTooDeep } from "../../../support/depth.ts"
+import { isObject, type Json, parseJson } from "../../../support/json.ts"
 import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
@@ -93,13 +94,10 @@ function toAssistantBlocks(
 
 function toInput(encoded: string, path: string): Json {
   if (encoded.trim() === "") return {}
-  let input: unknown
-  try {
-    input = JSON.parse(encoded)
-  } catch {
-    throw invalidField(path, "must be JSON: this provider parses it")
-  }
+  const input = parseJson(encoded)
+  if (input === undefined) throw invalidField(path, "must be JSON: this provider parses it")
   if (!isObject(input)) throw invalidField(path, "must be a JSON object")
+  if (isTooDeep(input)) throw invalidField(path, "must not be nested that deeply")
   return input
 }
 

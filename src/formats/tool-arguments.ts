@@ -1,0 +1,19 @@
+import { isTooDeep } from "../support/depth.ts"
+import { isObject, type Json, parseJson } from "../support/json.ts"
+
+/**
+ * The object in the arguments of a tool call, which models write as text. Undefined if the text is not a JSON object, or
+ * is nested too deeply to be serialized again.
+ */
+export function parseArguments(text: string): Json | undefined {
+  const value = parseJson(text)
+  return isObject(value) && !isTooDeep(value) ? value : undefined
+}
+
+/**
+ * The input of a tool in the Messages format, which must be an object. Truncated or invalid JSON must not look complete
+ * to the tool.
+ */
+export function toToolInput(text: string): Json {
+  return parseArguments(text) ?? { unparsed: text }
+}
