@@ -92,6 +92,32 @@ describe("arguments of a tool call that are nested too deeply", () => {
     })
   })
 
+  test("of any depth can be sent back in the next request, as an object or as text", async () => {
+    const model = "played/m98"
+    let args = ""
+    const { stop } = mockProvider(() => {
+      const message = { role: "assistant", content: null, tool_calls: [call(args)] }
+      return Response.json({ id: "u", choices: [{ index: 0, message, finish_reason: "tool_calls" }] })
+    })
+    onTestFinished(stop)
+    const { as } = await newWorkspace()
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 300, max: 600 }), async (depth) => {
+        args = nested(depth)
+        const messages = [{ role: "user", content: "Hi" }]
+        const send = (conversation: readonly object[]) =>
+          expectJson<{ content: { id: string }[] }>(
+            200,
+            as.post("/messages", { model, max_tokens: 16, messages: conversation }),
+          )
+        const { content } = await send(messages)
+        const result = { type: "tool_result", tool_use_id: content[0]?.id, content: "Done" }
+        await send([...messages, { role: "assistant", content }, { role: "user", content: [result] }])
+      }),
+      { numRuns: runs(0.3) },
+    )
+  })
+
   test("are rejected in a request to a provider that takes an object", async () => {
     const { as } = await newWorkspace()
     const messages = [

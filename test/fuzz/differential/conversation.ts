@@ -204,7 +204,7 @@ function valueOf(random: Random, depth: number): unknown {
       () => random.pick([0, -1, 1.5, 1e21, 1e-7, 2 ** 53]),
       () => textOf(random),
       () => [],
-      () => nested(random.pick([10, 100, 500])),
+      () => nested(random.pick([10, 100, 300])),
     ])()
   }
   if (random.chance(0.5)) return Array.from({ length: random.int(4) }, () => valueOf(random, depth - 1))
