@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer"
 import { concat } from "../support/bytes.ts"
 
-/** Shorter keys, as of local servers, may be words of ordinary text. */
+/** Shorter keys, as of local servers, also occur in ordinary text. */
 const MIN_LENGTH = 12
 const PLACEHOLDER = "[redacted]"
 const encoder = new TextEncoder()

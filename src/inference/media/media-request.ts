@@ -42,6 +42,9 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "batch_size",
 ])
 
+/** Tokens that a tokenizer adds to a text. */
+export const SPECIAL_TOKENS = 16
+
 export type MediaRequest = {
   apiType: InferenceRequest["apiType"]
   output: Output

@@ -10,13 +10,10 @@ import type { Target } from "../../routing/target.ts"
 import type { ResponseReader } from "../../formats/readers/reader.ts"
 import { promptMessages } from "../prompt-messages.ts"
 import { maxTokensIn } from "../../support/tokens.ts"
-import { forwardedFields, plainRequest, tokensIn } from "./media-request.ts"
+import { forwardedFields, plainRequest, SPECIAL_TOKENS, tokensIn } from "./media-request.ts"
 import type { ImageRequest, SpeechRequest, TranscriptionRequest, VideoRequest } from "./schemas.ts"
 
 /** Upstream request, response reader and billable units of each media endpoint. */
-
-/** Tokens that a tokenizer adds to a text. */
-const SPECIAL_TOKENS = 16
 
 const imageReader = meter(
   plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isImage(one))),

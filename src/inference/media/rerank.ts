@@ -4,11 +4,8 @@ import { maxTokensIn } from "../../support/tokens.ts"
 import { TOKENS_PER_MEDIA_PART } from "../cost-bound.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import { promptMessages } from "../prompt-messages.ts"
-import { forwardedFields, plainRequest, tokensIn } from "./media-request.ts"
+import { forwardedFields, plainRequest, SPECIAL_TOKENS, tokensIn } from "./media-request.ts"
 import type { RerankRequest } from "./schemas.ts"
-
-/** Tokens that a tokenizer adds to a text. */
-const SPECIAL_TOKENS = 16
 
 const reader = plainReader(({ results }) => isArray(results) && results.every(isScored))
 
