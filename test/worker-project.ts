@@ -181,8 +181,9 @@ export async function workerProject(common: object) {
             LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
             IDLE_TIMEOUT_MS: "5000",
-            EARLY_COMMIT_MS: "150",
-            KEEPALIVE_MS: "100",
+            // Long, so that a slow machine adds no heartbeat to a stream: tests of heartbeats set their own.
+            EARLY_COMMIT_MS: "60000",
+            KEEPALIVE_MS: "60000",
           },
           serviceBindings: { EMBEDDED: "gateway-embedded" },
           workers: [

@@ -14,6 +14,7 @@ import {
   textOf,
   type Workspace,
 } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 /** External checks: services that judge the texts of a call for its guardrails. */
 
@@ -400,6 +401,8 @@ describe("a check in an agent loop", () => {
 })
 
 describe("while a check judges a stream", () => {
+  useShortHeartbeats()
+
   test("the client receives heartbeats", async () => {
     const workspace = await newWorkspace()
     const as = await guardedKey(workspace, [{ check: "guard", action: "block", direction: "output" }])

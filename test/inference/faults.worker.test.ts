@@ -10,6 +10,7 @@ import {
   textOf,
   openHolds,
 } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 /** The echo is 24 units long: a prompt of 4 + 6 tokens. */
 const TEXT = "Say it again and again.."
@@ -138,6 +139,10 @@ describe.concurrent("a complete response", () => {
     expectComplete(chunks, done, "length")
     expectCharged(receipt, { prompt: PROMPT_TOKENS, completion: 5, from: "upstream" })
   })
+})
+
+describe("a slow response", () => {
+  useShortHeartbeats()
 
   test("sim/slow: comments keep the connection alive until the first content", async () => {
     const { chunks, done, raw, receipt } = await stream("slow")

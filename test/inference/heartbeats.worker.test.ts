@@ -2,8 +2,11 @@ import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test } from "vitest"
 import { chunk, DONE, mockProvider } from "../support/mock-provider.ts"
 import { expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 /** A provider that keeps sending what does not reach the client yet: heartbeats must keep the connection open. */
+
+useShortHeartbeats()
 
 let stop = () => {}
 afterEach(() => stop())

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { type UpstreamRequest, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
 import { newReplicaModel } from "../support/replicas.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 /** `replica-c` of the test configuration uses the Responses format. */
 const ONLY_C = { provider: { only: ["replica-c"] } }
@@ -234,6 +235,10 @@ describe("a failing stream of the Responses format", () => {
     expect(last["type"]).toBe("response.completed")
     expect(JSON.stringify(last.response["output"])).toContain("fine")
   })
+})
+
+describe("a slow stream of the Responses format", () => {
+  useShortHeartbeats()
 
   test("heartbeats before the first content keep sequence numbers continuous", async () => {
     const workspace = await newWorkspace()

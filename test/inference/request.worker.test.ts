@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, readStream, receiptOf, expectJson, textOf } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 type Failure = { error: { code: number; message: string; metadata?: Record<string, unknown> } }
 const hello = { model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }
@@ -194,6 +195,8 @@ describe("the choice of an endpoint", () => {
 })
 
 describe("a slow provider", () => {
+  useShortHeartbeats()
+
   test("is failed over after the early 200 while no content was sent", async () => {
     let turn = 0
     stop = mockProvider(async () => {

@@ -11,6 +11,7 @@ import {
   receiptOf,
   type TestClient,
 } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 import { call, callOf, events, type Message, messageOf, newSetup, result, send, text, wellBehaved } from "./server.ts"
 
 beforeAll(mockReceivers)
@@ -184,6 +185,8 @@ describe("access of a key to MCP servers", () => {
 })
 
 describe("a tool call", () => {
+  useShortHeartbeats()
+
   test("is charged its price and recorded", async () => {
     const prices = { price_per_call_usd: 0.002, tool_prices_usd: { delete: 0.000000001 } }
     const { as, workspace } = await newSetup(wellBehaved, prices)

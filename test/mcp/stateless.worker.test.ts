@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { mockReceivers, type Received } from "../observability/receiver.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectJson, newKey, openHolds, readStream, receiptOf } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 import { callOf, events, type Message, messageOf, newSetup, result, send, text, type Setup } from "./server.ts"
 import {
   sendMessage,
@@ -40,6 +41,8 @@ async function guard({ workspace, hash }: Setup, rules: Record<string, unknown>)
 }
 
 describe.each(SERVERS)("revision 2026-07-28 with a server %s", (_, server) => {
+  useShortHeartbeats()
+
   test("discovers only what the key may use", async () => {
     const { as, workspace } = await newSetup(server)
     const discovered = await lastOf(sendMessage(as, request("server/discover")))
