@@ -15,6 +15,7 @@ import {
   type Workspace,
 } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -55,6 +56,8 @@ const errorOf = async (status: number, answer: Promise<Response>) =>
   (await expectJson<{ error: { message: string; metadata: Record<string, unknown> } }>(status, answer)).error
 
 describe("a call with a BYOK credential", () => {
+  useShortHeartbeats()
+
   test("is sent with that key, does not charge the balance, and is marked as BYOK everywhere", async () => {
     const workspace = await newWorkspace()
     await scoped(workspace, "replica-b")

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { good, mockProvider, sse } from "../support/mock-provider.ts"
 import { newWorkspace, openHolds, receiptOf, expectJson } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 type Item = {
   type: string
@@ -176,18 +177,22 @@ test.each([0, 31])("max_tool_calls: %i is ignored where stop_server_tools_when i
   expect(await expectJson(200, send(stops))).toMatchObject({ max_tool_calls: null })
 })
 
-test("a stream that waits for its provider sends heartbeats as events, because not every client counts comments", async () => {
-  const provider = Promise.withResolvers<void>()
-  const { stop } = mockProvider(async () => {
-    await provider.promise
-    return sse(good(TEXT))
+describe("a stream that waits for its provider", () => {
+  useShortHeartbeats()
+
+  test("sends heartbeats as events, because not every client counts comments", async () => {
+    const provider = Promise.withResolvers<void>()
+    const { stop } = mockProvider(async () => {
+      await provider.promise
+      return sse(good(TEXT))
+    })
+    onTestFinished(stop)
+    const response = await send({ model: "acme/chat-1", stream: true })
+    let text = ""
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.split('"type":"response.in_progress"').length > 3) provider.resolve()
+    }
+    expect(text).toContain('"type":"response.completed"')
   })
-  onTestFinished(stop)
-  const response = await send({ model: "acme/chat-1", stream: true })
-  let text = ""
-  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += piece
-    if (text.split('"type":"response.in_progress"').length > 3) provider.resolve()
-  }
-  expect(text).toContain('"type":"response.completed"')
 })

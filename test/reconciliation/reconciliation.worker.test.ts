@@ -6,6 +6,7 @@ import { DAY_MS } from "../../src/support/time.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds, operatorClient, expectJson, type Workspace } from "../support/world.ts"
+import { useShortHeartbeats } from "../support/variable.ts"
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -47,6 +48,8 @@ async function shift({ object, ledger }: Workspace, scope: string, window: strin
 }
 
 describe("reconciliation", () => {
+  useShortHeartbeats()
+
   test("finds no drift in correct counters, including unsettled calls", async () => {
     const workspace = await used()
     const { as } = await newKey(workspace, { limit: 1 })
