@@ -27,6 +27,9 @@ const DROPPED = 0.35
 /** Weight of the error of an attack: an ordinary prompt above the threshold is worse than a missed attack. */
 const ATTACK_WEIGHT = 0.5
 export const FOLDS = 20
+/** The seeds of the fits whose weights are averaged: single fits differ by some percent of recall in a language. */
+export const SEEDS = [29, 31, 37] as const
+const ONE_SEED = SEEDS.slice(0, 1)
 
 type Window = {
   words: Uint32Array
@@ -116,16 +119,30 @@ function thinned(window: Window, random: () => number): Window {
   }
 }
 
+/** The mean of one fit for each seed. */
+export function fit(samples: readonly Sample[], seeds: readonly number[] = ONE_SEED): Model {
+  const { order, buckets } = renumbered(samples)
+  const mean = { weights: new Float64Array(buckets.length), bias: 0 }
+  for (const seed of seeds) {
+    const { weights, bias } = fitOnce(order, buckets.length, seed)
+    mean.bias += bias / seeds.length
+    for (const [at, weight] of weights.entries()) mean.weights[at] = (mean.weights[at] ?? 0) + weight / seeds.length
+  }
+  const all = new Float64Array(BUCKETS)
+  for (const [number, bucket] of buckets.entries()) all[bucket] = mean.weights[number] ?? 0
+  return { bias: mean.bias, ...rounded(all) }
+}
+
 /**
  * Logistic regression with a separate rate for each weight. Only the window of a text with the highest score is learnt
  * from, since one match is enough.
  */
-export function fit(samples: readonly Sample[]): Model {
-  const { order, buckets } = renumbered(samples)
-  const model = { weights: new Float64Array(buckets.length), bias: 0 }
+function fitOnce(samples: readonly Sample[], features: number, seed: number): Fitted {
+  const order = [...samples]
+  const model = { weights: new Float64Array(features), bias: 0 }
   const { weights } = model
-  const squares = new Float64Array(buckets.length).fill(1e-3)
-  const random = seeded(29)
+  const squares = new Float64Array(features).fill(1e-3)
+  const random = seeded(seed)
   const learn = (features: Uint32Array, slope: number) => {
     for (const feature of features) {
       const full = slope + DECAY * (weights[feature] ?? 0)
@@ -150,9 +167,7 @@ export function fit(samples: readonly Sample[]): Model {
       learn(window.concepts, error * window.factors.concept)
     }
   }
-  const all = new Float64Array(BUCKETS)
-  for (const [number, bucket] of buckets.entries()) all[bucket] = weights[number] ?? 0
-  return { bias: model.bias, ...rounded(all) }
+  return model
 }
 
 /** The samples with their features numbered from 0, so that the weights in use are next to each other in memory. */
@@ -189,7 +204,7 @@ function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
 /** The score of a text as it is compared with the threshold of the script. */
 export type Scored = { score: number; script: Script }
 
-export type CrossValidation = { folds: number; tested: number }
+export type CrossValidation = { folds: number; tested: number; seeds?: readonly number[] }
 
 /** By the hash of the name, so that a new group moves no other. */
 function foldOfGroup(group: string, folds: number): number {
@@ -197,21 +212,26 @@ function foldOfGroup(group: string, folds: number): number {
 }
 
 /** The score of each sample by a model that was fitted without its group. */
-export function crossValidated(samples: readonly Sample[]): Scored[] {
-  const scores = crossValidatedPart(samples, { folds: FOLDS, tested: FOLDS })
+export function crossValidated(samples: readonly Sample[], seeds: readonly number[] = ONE_SEED): Scored[] {
+  const scores = crossValidatedPart(samples, { folds: FOLDS, tested: FOLDS, seeds })
   return scores.filter((scored) => scored !== undefined)
 }
 
 /** The same for the samples of the first `tested` folds; the others have no score. */
 export function crossValidatedPart(
   samples: readonly Sample[],
-  { folds, tested }: CrossValidation,
+  { folds, tested, seeds }: CrossValidation,
 ): (Scored | undefined)[] {
   const parts = new Map(
     [...new Set(samples.map(({ group }) => group))].map((group) => [group, foldOfGroup(group, folds)]),
   )
   const foldOf = ({ group }: Sample) => parts.get(group) ?? 0
-  const models = Array.from({ length: tested }, (_, fold) => fit(samples.filter((one) => foldOf(one) !== fold)))
+  const models = Array.from({ length: tested }, (_, fold) =>
+    fit(
+      samples.filter((one) => foldOf(one) !== fold),
+      seeds,
+    ),
+  )
   return samples.map((sample) => {
     const model = models[foldOf(sample)]
     if (!model) return undefined

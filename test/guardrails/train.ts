@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection-characters.ts"
-import { crossValidated, fit, type Scored, samplesOf } from "./fit.ts"
+import { crossValidated, fit, type Scored, SEEDS, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
 
@@ -90,13 +90,13 @@ export const sourceOf = (prompts: readonly unknown[]) =>
 if (process.argv[1] === import.meta.filename) {
   const prompts = trainingPrompts()
   const samples = samplesOf(prompts)
-  const scores = crossValidated(samples)
+  const scores = crossValidated(samples, SEEDS)
   const thresholds = Object.values(SCRIPT).map((script) => thresholdFor(prompts, scores, script))
   const thresholdOf = ({ script }: Scored) => thresholds[script] ?? 0
   const isFound = (scored: Scored) => scored.score > thresholdOf(scored)
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
-  const model = fit(samples)
+  const model = fit(samples, SEEDS)
   const { bytes, count } = packed(model.weights.map((weight) => Math.round(weight / model.scale)))
   writeFileSync(
     TARGET,
