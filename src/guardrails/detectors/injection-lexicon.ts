@@ -3,6 +3,8 @@ import { BENIGN_CONCEPTS } from "./injection-benign.ts"
 import { isUnspaced, letterOf, SYMBOL } from "./injection-characters.ts"
 import { FUNCTION_TERMS } from "./injection-function-terms.ts"
 import { CONTEXT_CONCEPTS } from "./injection-contexts.ts"
+import { MORE_STEMS } from "./injection-stems-more.ts"
+import { STEMS } from "./injection-stems.ts"
 import { SYNONYMS } from "./injection-synonyms.ts"
 
 export const HASH_SEED = 0x811c9dc5
@@ -75,6 +77,6 @@ function buildLexicon(): Lexicon {
   }
   for (const list of [SYNONYMS, CONTEXT_CONCEPTS, CONCEPTS, BENIGN_CONCEPTS]) Object.entries(list).forEach(readList)
   lexicon.lastConcept = numbers.size
-  Object.entries(FUNCTION_TERMS).forEach(readList)
+  for (const list of [STEMS, MORE_STEMS, FUNCTION_TERMS]) Object.entries(list).forEach(readList)
   return lexicon
 }
