@@ -35,6 +35,8 @@ export function workloads(scale: number): Workload[] {
     { ...json, title: "1 KB JSON", concurrency: 16 },
     { ...json, title: "100 KB JSON", concurrency: 8, bytes: 102_400 },
     { ...burst, title: "SSE burst" },
+    // About 1.5 MB a stream, so that reading a long stream costs no more for each event than a short one.
+    { ...burst, title: "SSE burst, long", events: 6_000, concurrency: 4 },
     { ...burst, title: "SSE burst, responses", path: "responses" },
     { ...burst, title: "SSE burst, messages", path: "messages" },
     paced(50, 50, 4 * scale),

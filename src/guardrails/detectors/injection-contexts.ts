@@ -210,7 +210,7 @@ export const CONTEXT_CONCEPTS: Readonly<Record<string, string>> = {
     आज़ाद मुखौटा ज़ंजीर
     tu_do bi_nhot mat_na
     自由的你 关起来 面具 自由な 閉じ込め 仮面 자유로운 가둔 가면`,
-  only_say: `
+  only_output: `
     only_say just_say say_only nothing_else only_with reply_with respond_with output_exactly instead_of exactly whatever regardless no_matter
     schreib_nur sag_nur statt egal nur_das ganz_gleich
     ecris_uniquement ecris_seulement au_lieu peu_importe seulement

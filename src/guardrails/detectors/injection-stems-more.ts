@@ -147,7 +147,7 @@ export const MORE_STEMS: Readonly<Record<string, string>> = {
     小説 架空 仮想 脚本 物語
     소설 가상 시나리오 이야기
     小说 虚构 假想 剧本 虚拟`,
-  only_say: `
+  only_output: `
     odpowiedz_tylko napisz_tylko powiedz_tylko jednym_slowem
     sadece_yaz yalnizca_yaz sadece_soyle tek_kelime
     सिर्फ_लिखो केवल_लिखो एक_शब्द

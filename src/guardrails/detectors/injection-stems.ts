@@ -141,7 +141,7 @@ export const STEMS: Readonly<Record<string, string>> = {
     истинн пробуд проснись осознай клетк
     حريتك حرر تحرر قيودك ذاتك قناع
     giai_phong ban_that con_nguoi that_su`,
-  only_say: `
+  only_output: `
     ответь_только отвечай_только выведи_только ответь_одним скажи_только одно_слово просто_напиши
     قل_فقط اكتب_فقط أجب_فقط لا_تكتب بدلا_من
     chi_viet chi_noi chi_tra chi_ghi dung_mot`,
