@@ -262,7 +262,6 @@ const GIVEN_FIELDS = new Set([
   "src/providers/custom.ts wire",
   // The concept of prompt injections, and a field of errors of ACP clients.
   "src/guardrails/detectors/injection-concepts.ts ask",
-  "src/guardrails/detectors/injection-contexts.ts only_say",
   "src/guardrails/detectors/injection-function-terms.ts say",
   // The two sides of a merge in isomorphic-git.
   "src/interns/embedded/git/branches.ts theirs",
