@@ -88,7 +88,8 @@ function providerReader({ providers }: KnownNames): Reader {
   return { what: "provider", spell, all: () => slugs.values() }
 }
 
-const PRESET = "@preset/"
+/** Marks the preset of a model name: `author/slug@preset/slug`. */
+export const PRESET_MARK = "@preset/"
 
 /** Aliases for which the gateway chooses a model per request. */
 export const AUTO_MODEL = /^(?:service|openrouter)\/auto(?::.+)?$/
@@ -104,7 +105,7 @@ export function spellModels(
 ): string[] {
   const { spell, all, what: noun } = modelReader({ catalogue, aliases })
   return names.map((name, index) => {
-    const at = name.indexOf(PRESET)
+    const at = name.indexOf(PRESET_MARK)
     const [model, preset] = at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at)]
     if (model === "" && preset !== "") return name
     const found = model.includes("*") ? undefined : spell(model)

@@ -1,3 +1,5 @@
+import { PRESET_MARK } from "../models/known-names.ts"
+
 /** One of an alias's models, with the conditions for choosing it. Absent conditions always hold. */
 export type AliasArm = {
   /** `author/slug`, optionally with variants and `@preset/slug`. */
@@ -36,6 +38,19 @@ function holds(arm: AliasArm, { region, keyHash, promptTokens }: ArmFacts): bool
     promptTokens >= (arm.min_prompt_tokens ?? 0) &&
     promptTokens <= (arm.max_prompt_tokens ?? Infinity)
   )
+}
+
+/** An alias as a request names it. `suffix`: the variants and the preset after its name. */
+export type NamedAlias = { alias: Alias; name: string; suffix: string }
+
+/** Finds `name`, or the longest alias that variants (`:nitro`) or a preset follow in it. */
+export function findNamedAlias(aliases: Aliases | null, name: string): NamedAlias | undefined {
+  const startBefore = (end: number) => Math.max(name.lastIndexOf(":", end - 1), name.lastIndexOf(PRESET_MARK, end - 1))
+  for (let end = name.length; end > 0; end = startBefore(end)) {
+    const alias = findAlias(aliases, name.slice(0, end))
+    if (alias) return { alias, name: name.slice(0, end), suffix: name.slice(end) }
+  }
+  return undefined
 }
 
 /** The alias with this name; undefined for an unknown name. Names such as `constructor` are not special. */

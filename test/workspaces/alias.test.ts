@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { type AliasArm, chooseArm, findAlias } from "../../src/workspaces/alias.ts"
+import { type AliasArm, chooseArm, findAlias, findNamedAlias } from "../../src/workspaces/alias.ts"
 
 const facts = { region: "global", keyHash: "a", promptTokens: 100 }
 const arm = (model: string, more: Partial<AliasArm> = {}): AliasArm => ({ model, weight: 1, ...more })
@@ -37,4 +37,19 @@ test("an open arm is chosen for any weights", () => {
 
 test("names of object members are not aliases", () => {
   for (const name of ["constructor", "__proto__", "toString"]) expect(findAlias({}, name)).toBeUndefined()
+})
+
+test("variants and a preset may follow the name of an alias, and the longest alias counts", () => {
+  const aliases = { "team/fast": { arms: [arm("x/a")] }, "team/fast:eu": { arms: [arm("x/b")] } }
+  const found = (name: string) => {
+    const named = findNamedAlias(aliases, name)
+    return named && [named.name, named.suffix, named.alias.arms[0]?.model]
+  }
+  expect(found("team/fast")).toEqual(["team/fast", "", "x/a"])
+  expect(found("team/fast:nitro")).toEqual(["team/fast", ":nitro", "x/a"])
+  expect(found("team/fast:online:nitro@preset/a:b")).toEqual(["team/fast", ":online:nitro@preset/a:b", "x/a"])
+  expect(found("team/fast:eu:nitro")).toEqual(["team/fast:eu", ":nitro", "x/b"])
+  for (const other of ["team/faster", "team/fast/x", "team", ":nitro", "@preset/a", ""]) {
+    expect(found(other)).toBeUndefined()
+  }
 })

@@ -205,6 +205,32 @@ describe("a call to an alias", () => {
     expect(answer.usage.completion_tokens).toBeLessThanOrEqual(3)
   })
 
+  test("may have the variants and the preset that a model may have", async () => {
+    const workspace = await newWorkspace()
+    const preset = { model: "sim/paced", max_tokens: 3 }
+    await expectJson(200, workspace.manage.post("/presets/short/chat/completions", preset))
+    await expectJson(200, workspace.manage.post("/presets/other/chat/completions", { model: "sim/paced" }))
+    await set(workspace, "team/fast", { model: "sim/echo" })
+    await set(workspace, "team/short", { model: "@preset/short" })
+    await set(workspace, "team/echo-short", { model: "sim/echo@preset/short" })
+    const { as } = await newKey(workspace)
+    const modelOf = async (name: string) => (await expectJson<Answer>(200, send(as, name))).model
+    expect(await modelOf("team/fast:nitro")).toBe("sim/echo")
+    expect(await modelOf("team/fast:thinking:floor")).toBe("sim/echo")
+    expect(await modelOf("team/fast:free")).toBe("sim/echo:free")
+    expect(await modelOf("team/echo-short:nitro")).toBe("sim/echo")
+    expect(await modelOf("team/short@preset/short")).toBe("sim/paced")
+    type Used = { usage: { completion_tokens: number } }
+    const long = as.chat("team/fast:nitro@preset/short", "one two three four five six seven eight")
+    expect((await expectJson<Used>(200, long)).usage.completion_tokens).toBeLessThanOrEqual(3)
+
+    await expectJson(404, send(as, "team/fast:unknown"))
+    const variant = await expectJson<Failure>(400, send(as, "team/short:nitro"))
+    expect(variant.error.message).toContain("team/short selects a preset")
+    const presets = await expectJson<Failure>(400, send(as, "team/short@preset/other"))
+    expect(presets.error.message).toContain("name one preset")
+  })
+
   test("works through the default model of the workspace and through presets", async () => {
     const workspace = await newWorkspace()
     const { manage } = workspace
@@ -250,6 +276,8 @@ describe("a call to an alias", () => {
     await expectJson(403, send(allowed, "sim/echo"))
     await expectJson(403, send(await under({ allowed_models: ["other/*"], allow_unknown: true }), "team/fast"))
     await expectJson(403, send(await under({ ignored_models: ["team/fast"] }), "team/fast"))
+    await expectJson(403, send(await under({ ignored_models: ["team/fast"] }), "team/fast:nitro"))
+    await expectJson(200, send(allowed, "team/fast:nitro"))
     await expectJson(403, send(await under({ ignored_models: ["sim/echo"] }), "team/fast"))
     // Allowing the alias does not allow other models of the request.
     await set(workspace, "other/slow", { model: "sim/long" })

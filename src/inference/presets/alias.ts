@@ -1,7 +1,8 @@
 import { GatewayError } from "../../errors/errors.ts"
+import { PRESET_MARK } from "../../models/known-names.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { seededRandom } from "../../routing/plan.ts"
-import { chooseArm, findAlias } from "../../workspaces/alias.ts"
+import { chooseArm, findNamedAlias } from "../../workspaces/alias.ts"
 import type { RequestMeta } from "../deps.ts"
 import { sessionIdOf } from "../draft.ts"
 
@@ -22,9 +23,12 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
   if (aliases === null) return call
   const { model, models } = body
   const names = [...(model === undefined ? [] : [model]), ...(models ?? [])]
-  const found = names.filter((name) => findAlias(aliases, name))
-  const [alias] = found
-  if (alias === undefined) return call
+  const found = names.flatMap((requested) => {
+    const named = findNamedAlias(aliases, requested)
+    return named ? [{ requested, name: named.name }] : []
+  })
+  const [first] = found
+  if (first === undefined) return call
   const resolve = (name: string) => armOf(name, call)
   return {
     ...call,
@@ -35,19 +39,23 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
     },
     meta: {
       ...call.meta,
-      alias: call.meta.alias ?? alias,
+      alias: call.meta.alias ?? first.requested,
       aliases: {
-        names: [...(call.meta.aliases?.names ?? []), ...found],
+        names: [...(call.meta.aliases?.names ?? []), ...found.map(({ name }) => name)],
         coverAllModels: found.length === names.length,
       },
     },
   }
 }
 
-/** The model of the chosen arm; the name itself if it is no alias. */
-function armOf<Body extends NamedModels>(name: string, { body, bodyBytes = 0, meta, caller }: Named<Body>): string {
-  const alias = findAlias(caller.defaults.aliases, name)
-  if (!alias) return name
+/** The model of the chosen arm with the variants and the preset of the request; the name itself if it is no alias. */
+function armOf<Body extends NamedModels>(
+  requested: string,
+  { body, bodyBytes = 0, meta, caller }: Named<Body>,
+): string {
+  const named = findNamedAlias(caller.defaults.aliases, requested)
+  if (!named) return requested
+  const { alias, name, suffix } = named
   const { session_id: inBody } = body
   const session = sessionIdOf(typeof inBody === "string" ? inBody : null, meta.sessionId)
   const chance = session === null ? 1 - Math.random() : seededRandom(session)(name)
@@ -57,9 +65,29 @@ function armOf<Body extends NamedModels>(name: string, { body, bodyBytes = 0, me
     promptTokens: Math.ceil(bodyBytes / BYTES_PER_TOKEN),
   }
   const arm = chooseArm(alias, facts, chance)
-  if (arm) return arm.model
+  if (arm) return withSuffix(arm.model, suffix, name)
   throw new GatewayError(
     "not_found",
     `No arm of the alias ${name} matches this request: its regions, keys or prompt lengths exclude it.`,
   )
+}
+
+/** Adds the variants and the preset of a requested name to the model of an arm, which may have both itself. */
+function withSuffix(arm: string, suffix: string, alias: string): string {
+  const { model, preset: ofArm } = splitPreset(arm)
+  const { model: variants, preset: ofRequest } = splitPreset(suffix)
+  if (model === "" && variants !== "") {
+    const message = `model: ${alias} selects a preset, which sets the model, so ${variants} cannot follow it.`
+    throw new GatewayError("invalid_request", message)
+  }
+  if (ofArm !== "" && ofRequest !== "" && ofArm !== ofRequest) {
+    const message = `model: ${alias} selects ${ofArm}, and the request names ${ofRequest}; name one preset.`
+    throw new GatewayError("invalid_request", message)
+  }
+  return model + variants + (ofRequest || ofArm)
+}
+
+function splitPreset(text: string): { model: string; preset: string } {
+  const at = text.indexOf(PRESET_MARK)
+  return at === -1 ? { model: text, preset: "" } : { model: text.slice(0, at), preset: text.slice(at) }
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../../support/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
+import { PRESET_MARK } from "../../models/known-names.ts"
 import { type ActivePreset, requireActive } from "../../presets/preset.ts"
 import type { InferenceCall } from "../call.ts"
 import { withDefaults } from "../defaults.ts"
@@ -8,14 +9,12 @@ import { resolveAliases } from "./alias.ts"
 import { namesOf, type Preparable } from "../prepare/needs.ts"
 import type { ApiFormat } from "../endpoints/api-format.ts"
 
-const REFERENCE = "@preset/"
-
 /** The preset that a request names, and the request without that name; undefined if it names none. */
 export function presetOf<Request extends Preparable>(request: Request): { slug: string; request: Request } | undefined {
   const field = request["preset"]
-  if (field == null && !namesOf(request).some((name) => name.includes(REFERENCE))) return undefined
+  if (field == null && !namesOf(request).some((name) => name.includes(PRESET_MARK))) return undefined
   const split = (name: string) => {
-    const [model = "", slug] = name.split(REFERENCE)
+    const [model = "", slug] = name.split(PRESET_MARK)
     return { model, slug }
   }
   const references = namesOf(request).map(split)
