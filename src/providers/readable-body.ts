@@ -1,0 +1,39 @@
+/**
+ * The response with a body that can be read as text. Requests ask for no compression, and the runtime decodes gzip and
+ * brotli, but some servers send deflate.
+ */
+export async function withReadableBody(response: Response): Promise<Response> {
+  const encoding = response.headers.get("content-encoding")
+  if (encoding === null || !response.body || encoding.trim().toLowerCase() !== "deflate") return response
+  const headers = new Headers(response.headers)
+  headers.delete("content-encoding")
+  headers.delete("content-length")
+  const { status, statusText } = response
+  return new Response(await inflate(response.body), { status, statusText, headers })
+}
+
+/** Method of the zlib header, in its first byte. Servers also send the data without that header. */
+const ZLIB_METHOD = 8
+
+async function inflate(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  const reader = body.getReader()
+  const first = await reader.read()
+  const isZlib = ((first.value?.[0] ?? ZLIB_METHOD) & 0x0f) === ZLIB_METHOD
+  const { readable, writable } = new DecompressionStream(isZlib ? "deflate" : "deflate-raw")
+  void copy(first, reader, writable.getWriter())
+  return readable
+}
+
+/** A failure of one end is passed to the other. */
+async function copy(
+  first: ReadableStreamReadResult<Uint8Array>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  writer: WritableStreamDefaultWriter<BufferSource>,
+): Promise<void> {
+  try {
+    for (let part = first; !part.done; part = await reader.read()) await writer.write(part.value.slice())
+    await writer.close()
+  } catch (cause) {
+    await Promise.allSettled([reader.cancel(cause), writer.abort(cause)])
+  }
+}
