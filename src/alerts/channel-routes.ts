@@ -8,7 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { insertAudit } from "../audit/store.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
-import { failures, jsonBody, ok, PageQuery, uuidParam } from "../http/schema.ts"
+import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
 import { newId } from "../support/ids.ts"
 import { requestedWorkspace } from "../workspaces/requested.ts"
@@ -24,7 +24,7 @@ import {
   updateChannel,
 } from "./channel-store.ts"
 import { channelAad, deliver, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
-import { Channel, ChannelChange, MASK, NewChannel } from "./schemas.ts"
+import { Channel, ChannelChange, ChannelsQuery, MASK, NewChannel } from "./schemas.ts"
 import type { ChannelRow } from "./table.ts"
 
 const tags = ["Alerts"]
@@ -44,7 +44,7 @@ const list = createRoute({
   summary: "List alert channels",
   description: "Newest first.",
   middleware: [requireManagement] as const,
-  request: { query: PageQuery },
+  request: { query: ChannelsQuery },
   responses: { 200: ok(z.object({ data: z.array(Channel), total_count: z.int() })), ...FAILURES },
 })
 
@@ -118,7 +118,10 @@ const test = createRoute({
 
 export const alertChannels = newRouter()
   .openapi(list, async (c) => {
-    const { rows, total } = await listChannels(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
+    const { organizationId } = c.var.principal
+    const { workspace_id: requested, ...page } = c.req.valid("query")
+    const workspaceId = requested && (await requestedWorkspace(c.env.DB, organizationId, requested))
+    const { rows, total } = await listChannels(c.env.DB, { organizationId, workspaceId }, page)
     return c.json({ data: rows.map(toChannel), total_count: total }, 200)
   })
   .openapi(create, async (c) => {

@@ -12,14 +12,17 @@ export const MAX_CHANNELS = 50
 const isInOrganization = (organizationId: string, id: string) =>
   and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id))
 
-/** Newest first. */
+/** The channels of a workspace or of the organization, newest first. */
 export async function listChannels(
   binding: D1Database,
-  organizationId: string,
+  { organizationId, workspaceId }: { organizationId: string; workspaceId: string | undefined },
   page: Page,
 ): Promise<{ rows: ChannelRow[]; total: number }> {
   const db = openDb(binding)
-  const where = eq(alertChannels.organizationId, organizationId)
+  const where = and(
+    eq(alertChannels.organizationId, organizationId),
+    workspaceId === undefined ? undefined : eq(alertChannels.workspaceId, workspaceId),
+  )
   return toCountedPage<ChannelRow>(
     await db.batch([
       db

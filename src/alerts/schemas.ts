@@ -133,6 +133,10 @@ export const AlertRecord = z
   })
   .meta({ id: "Alert" })
 
+export const ChannelsQuery = PageQuery.extend({
+  workspace_id: workspace.meta({ description: "Only channels of this workspace. If omitted: of all." }),
+})
+
 export const AlertsQuery = PageQuery.extend({
   workspace_id: workspace,
   kind: oneOf(ALERT_KINDS).optional(),

@@ -207,6 +207,31 @@ test.each([
   expect(refused.error.message).toContain(named)
 })
 
+test("channels are listed for the organization, or for one of its workspaces", async () => {
+  const workspace = await newWorkspace()
+  const other = await expectJson<{ data: { id: string } }>(
+    201,
+    workspace.manage.post("/workspaces", { name: "Other", slug: "other" }),
+  )
+  const config = { url: "https://hooks.example.com/a" }
+  const here = await addChannel(workspace, { type: "slack", config, all_workspaces: true })
+  const there = await addChannel(workspace, { type: "slack", config, workspace_id: other.data.id })
+  const listed = async (query: string) => {
+    type Page = { data: Channel[]; total_count: number }
+    const page = await expectJson<Page>(200, workspace.manage.get(`/alerts/channels${query}`))
+    expect(page.total_count).toBe(page.data.length)
+    return page.data.map(({ id }) => id)
+  }
+  expect(await listed("")).toEqual([there.id, here.id])
+  expect(await listed(`?workspace_id=${workspace.workspaceId}`)).toEqual([here.id])
+  expect(await listed(`?workspace_id=${other.data.id}`)).toEqual([there.id])
+  const stranger = await newWorkspace()
+  for (const id of [stranger.workspaceId, "01900000-0000-7000-8000-000000000000"]) {
+    await expectJson(404, workspace.manage.get(`/alerts/channels?workspace_id=${id}`))
+  }
+  await expectJson(400, workspace.manage.get("/alerts/channels?workspace_id=nope"))
+})
+
 test("a normal key cannot read alerts or change channels", async () => {
   const workspace = await newWorkspace()
   await expectJson(403, workspace.as.get("/alerts"))

@@ -223,6 +223,7 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
   }),
   "PATCH /observability/destinations/{id}": ({ key }) => ({ body: { name: "Written", api_key_hashes: [key] } }),
   "GET /alerts": ({ workspace }) => ({ query: { workspace_id: workspace } }),
+  "GET /alerts/channels": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /alerts/channels": ({ workspace }) => ({
     body: { type: "slack", name: "New", config: { url: "https://hooks.example.com/" }, workspace_id: workspace },
   }),
