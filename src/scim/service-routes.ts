@@ -105,7 +105,7 @@ scimService.on("GET", slashed("/ResourceTypes"), (c) => {
   const types = resourceTypes(c.var.base)
   return scimJson(listResponse(types, types.length, 1))
 })
-scimService.get("/ResourceTypes/:id", (c) => {
+scimService.on("GET", slashed("/ResourceTypes/:id"), (c) => {
   const found = resourceTypes(c.var.base).find(({ id }) => id === c.req.param("id"))
   if (!found) throw new ScimError(404, "There is no resource type with this name.")
   return scimJson(found)
@@ -114,8 +114,8 @@ scimService.on("GET", slashed("/Schemas"), (c) => {
   const all = schemas(c.var.base)
   return scimJson(listResponse(all, all.length, 1))
 })
-scimService.get("/Schemas/:id", (c) => {
-  const wantedId = c.req.param("id").toLowerCase()
+scimService.on("GET", slashed("/Schemas/:id"), (c) => {
+  const wantedId = c.req.param("id")?.toLowerCase()
   const found = schemas(c.var.base).find(({ id }) => id.toLowerCase() === wantedId)
   if (!found) throw new ScimError(404, "There is no schema with this id.")
   return scimJson(found)
@@ -140,9 +140,11 @@ for (const [name, verbs] of Object.entries(ENDPOINTS)) {
   scimService.on("DELETE", single, (c) => verbs.remove(requestOf(c)))
 }
 const bulk = validate("json", BulkRequest, toBulkError)
-scimService.post("/Bulk", acceptScimJson(MAX_BULK_BYTES), bulk, (c) =>
-  runBulk(c.req.valid("json"), requestOf(c), ENDPOINTS),
-)
+for (const path of slashed("/Bulk")) {
+  scimService.post(path, acceptScimJson(MAX_BULK_BYTES), bulk, (c) =>
+    runBulk(c.req.valid("json"), requestOf(c), ENDPOINTS),
+  )
+}
 
 /** Optional in RFC 7644: a token does not belong to a person, and a list has one resource type. */
 const NOT_SERVED = [
@@ -157,7 +159,7 @@ for (const { paths, detail } of NOT_SERVED) {
 
 const METHODS = [
   { path: /^\/(Users|Groups)\/?$/, allow: "GET, POST" },
-  { path: /^\/(Users|Groups)\/\.search\/?$|^\/Bulk$/, allow: "POST" },
+  { path: /^\/(Users|Groups)\/\.search\/?$|^\/Bulk\/?$/, allow: "POST" },
   { path: /^\/(Users|Groups)\/[^/]+\/?$/, allow: "GET, PUT, PATCH, DELETE" },
   { path: /^\/(ServiceProviderConfig|(ResourceTypes|Schemas)(\/[^/]+)?)\/?$/, allow: "GET" },
 ]

@@ -153,8 +153,22 @@ test("paths may end with a slash", async () => {
   await expectJson(200, push("PATCH", `/Users/${user.id}/`, patch({ op: "add", path: "title", value: "Lady" })))
   await expectJson(405, push("POST", `/Users/${user.id}/`, {}))
   expect((await push("DELETE", `/Users/${user.id}/`)).status).toBe(204)
-  for (const path of ["/ServiceProviderConfig/", "/ResourceTypes/", "/Schemas/"])
-    await expectJson(200, push("GET", path))
+  const discovery = [
+    "/ServiceProviderConfig/",
+    "/ResourceTypes/",
+    "/ResourceTypes/User/",
+    "/Schemas/",
+    `/Schemas/${USER}/`,
+  ]
+  for (const path of discovery) await expectJson(200, push("GET", path))
+  const bulk = {
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],
+    Operations: [
+      { method: "POST", path: "/Users", bulkId: "b", data: { schemas: [USER], userName: "bob@example.com" } },
+    ],
+  }
+  expect(await expectJson(200, push("POST", "/Bulk/", bulk))).toMatchObject({ Operations: [{ status: "201" }] })
+  await expectJson(405, push("GET", "/Bulk/"))
   for (const path of ["/Nothing/", "//Users"]) await expectJson(404, push("GET", path))
 })
 
