@@ -123,9 +123,20 @@ function originOf(c: Context<App>): BatchOrigin {
   }
 }
 
+/** When a client retries to create a batch: nobody knows when another one ends. */
+const RETRY_AFTER_S = 60
+
 function tooManyError(): GatewayError {
   const message = `This workspace has ${MAX_UNFINISHED} unfinished batches, the maximum. Wait for one, or cancel one.`
-  return new GatewayError("rate_limited", message, { metadata: { reason: "batch_limit", retryable: true } })
+  return new GatewayError("rate_limited", message, {
+    metadata: { reason: "batch_limit", retryable: true },
+    headers: {
+      "x-ratelimit-limit": String(MAX_UNFINISHED),
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(Date.now() + RETRY_AFTER_S * 1_000),
+      "retry-after": String(RETRY_AFTER_S),
+    },
+  })
 }
 
 /** `workspaceFilter`: another workspace, which only management keys may name. */

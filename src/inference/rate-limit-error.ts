@@ -5,8 +5,8 @@ import { workspaceScope } from "../ledger/scopes.ts"
 import type { Caller } from "../policy/call-policy.ts"
 import { endUserName } from "./limit-error.ts"
 
-/** `Retry-After` for a client that is over its concurrency limit. */
-const CONCURRENT_RETRY_SECONDS = 1
+/** When a client that is over its concurrency limit retries: nobody knows when a request ends. */
+const CONCURRENT_RETRY_MS = 1_000
 
 /** 429 for a rate limit. The message has the limit, its current use, and when to retry. */
 export function rateLimitError(rejection: RateRejection, caller: Caller): GatewayError {
@@ -14,7 +14,8 @@ export function rateLimitError(rejection: RateRejection, caller: Caller): Gatewa
   const { holder, reason, guardrailId } = holderOf(rejection.scope, caller)
   const field = FIELDS[rejection.kind]
   const isTooLarge = needed > limit
-  const seconds = resetAt === null ? CONCURRENT_RETRY_SECONDS : Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000))
+  const retryAt = resetAt ?? Date.now() + CONCURRENT_RETRY_MS
+  const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
   const advice = isTooLarge
     ? "It can never fit: send a shorter prompt, or raise the limit."
     : `Retry in ${seconds} ${seconds === 1 ? "second" : "seconds"}, or raise the limit.`
@@ -24,7 +25,7 @@ export function rateLimitError(rejection: RateRejection, caller: Caller): Gatewa
     headers: {
       "x-ratelimit-limit": String(limit),
       "x-ratelimit-remaining": String(remaining),
-      ...(resetAt !== null && { "x-ratelimit-reset": String(resetAt) }),
+      "x-ratelimit-reset": String(retryAt),
       ...(!isTooLarge && { "retry-after": String(seconds) }),
     },
   })

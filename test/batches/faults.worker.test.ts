@@ -170,6 +170,14 @@ test("a workspace with 50 unfinished batches gets 429 for another one", async ()
   const inputFileId = await upload(workspace.as, toJsonl([request("a", "Hello")]))
   for (let at = 0; at < 50; at++) await insertBatch(workspace, { keyHash: hashKey(workspace.key), inputFileId })
   const input = { input_file_id: inputFileId, endpoint: "/v1/chat/completions", completion_window: "24h" }
-  const { error } = await expectJson<{ error: { message: string } }>(429, workspace.as.post("/batches", input))
+  const response = await workspace.as.post("/batches", input)
+  const { error } = await expectJson<{ error: { message: string } }>(429, response)
   expect(error.message).toContain("50")
+  const header = (name: string) => response.headers.get(name)
+  expect([header("x-ratelimit-limit"), header("x-ratelimit-remaining"), header("retry-after")]).toEqual([
+    "50",
+    "0",
+    "60",
+  ])
+  expect(Number(header("x-ratelimit-reset"))).toBeGreaterThan(Date.now())
 })
