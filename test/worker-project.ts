@@ -142,6 +142,7 @@ export async function workerProject(common: object) {
                     prompt: "0.000001",
                     completion: "0",
                   } as never,
+                  { id: "vectors-of-any-length", output: ["embeddings"], prompt: "0.000001" } as never,
                 ]),
               },
               {

@@ -28,7 +28,8 @@ export const FORMAT_PARAMETERS = ["response_format", "structured_outputs"]
 
 /**
  * The models of a custom provider, by the id that clients use: the configured one, or `slug/id`. Providers with the
- * same id are endpoints of one model. Without both configured prices there is no price.
+ * same id are endpoints of one model. Without both configured prices there is no price; `completion` may be omitted
+ * where there are no completion tokens.
  */
 export function toCustomModels(provider: CustomProvider): Model[] {
   return provider.models.map((custom) => {
@@ -60,8 +61,12 @@ export function toCustomModels(provider: CustomProvider): Model[] {
   })
 }
 
+/** Outputs that have no completion tokens. */
+const WITHOUT_COMPLETION: ReadonlySet<string> = new Set(["embeddings", "rerank"])
+
 function toPricing(custom: CustomProvider["models"][number]): PriceList | null {
-  const { prompt, completion } = custom
+  const hasNoCompletion = custom.output?.every((output) => WITHOUT_COMPLETION.has(output)) ?? false
+  const { prompt, completion = hasNoCompletion ? "0" : undefined } = custom
   if (prompt === undefined || completion === undefined) return null
   const names = [...PRICE_NAMES, "overrides"] as const
   const others = names.map((name) => [name, custom[name]]).filter(([, price]) => price !== undefined)

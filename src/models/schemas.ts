@@ -54,6 +54,15 @@ export const ModelList = z
   .meta({ id: "ModelList" })
 export type ModelList = z.infer<typeof ModelList>
 
+/** Its context length is always a number. */
+const EmbeddingsModel = Model.extend({
+  context_length: z.int().meta({ description: "Tokens; 0 if unknown." }),
+}).meta({ id: "EmbeddingsModel" })
+
+export const EmbeddingsModelList = ModelList.extend({ data: z.array(EmbeddingsModel) }).meta({
+  id: "EmbeddingsModelList",
+})
+
 /** The same with the fields of Anthropic's API. */
 export const MessagesModel = Model.extend({
   type: z.literal("model"),

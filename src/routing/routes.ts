@@ -5,7 +5,7 @@ import { regionOf } from "../http/region.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { listModels } from "../models/list.ts"
-import { ModelList } from "../models/schemas.ts"
+import { EmbeddingsModelList, ModelList } from "../models/schemas.ts"
 import { OutputModalities, Page } from "../models/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { type ModelListDeps, modelsOf } from "./callable-models.ts"
@@ -28,7 +28,7 @@ const listEmbeddings = createRoute({
   tags: ["Embeddings"],
   summary: "List embedding models",
   request: { query: Page },
-  responses: { 200: ok(ModelList), ...failures("invalid_request", "unauthenticated", "internal") },
+  responses: { 200: ok(EmbeddingsModelList), ...failures("invalid_request", "unauthenticated", "internal") },
 })
 
 /** Models that the principal's key can call. */
@@ -39,7 +39,9 @@ export const keyedModels = newRouter()
   .openapi(listEmbeddings, async (c) => {
     const query = { ...c.req.valid("query"), output_modalities: ["embeddings"] }
     const filters = callerOf(c.var.principal).guardrails?.routeFilters()
-    return c.json(await listModels(modelListDepsOf(c), query, { filters }), 200)
+    const page = await listModels(modelListDepsOf(c), query, { filters })
+    const data = page.data.map((model) => ({ ...model, context_length: model.context_length ?? 0 }))
+    return c.json({ ...page, data }, 200)
   })
 
 function modelListDepsOf(c: Context<App>): ModelListDeps {

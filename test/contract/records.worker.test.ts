@@ -99,7 +99,7 @@ describe("inference", () => {
   test("embedding models have every field, prices as decimal strings and a working details path", async () => {
     const { as } = await newWorkspace()
     const { data } = await expectJson<{ data: { id: string }[] }>(200, as.get("/embeddings/models"))
-    // Models of other tests may have no context length.
+    for (const model of data) records.EmbeddingsModel.parse(model)
     const { links } = records.EmbeddingsModel.parse(data.find(({ id }) => id === "sim/embed"))
     await expectJson(200, as.get(links.details.replace("/api/v1", "")))
   })

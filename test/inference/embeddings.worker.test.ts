@@ -98,4 +98,13 @@ describe("embeddings", () => {
     expect(await ids("/embeddings/models")).not.toContain("sim/echo")
     expect(await ids("/models")).not.toContain("sim/embed")
   })
+
+  test("GET /embeddings/models has 0 as the context length of a model whose length is not known", async () => {
+    const workspace = await newWorkspace()
+    type Listed = { id: string; context_length: unknown }
+    const { data } = await expectJson<{ data: Listed[] }>(200, workspace.as.get("/embeddings/models"))
+    const lengths = new Map(data.map(({ id, context_length: length }) => [id, length]))
+    expect(lengths.get("pooled/vectors-of-any-length")).toBe(0)
+    expect(lengths.get("sim/embed")).toBeGreaterThan(0)
+  })
 })

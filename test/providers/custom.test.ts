@@ -120,6 +120,26 @@ describe("a custom provider", () => {
     expect(pricing).toEqual([null, null, { prompt: "0", completion: "0" }, FULL])
   })
 
+  test("needs no price of completions where there are none", () => {
+    const models = [
+      { id: "vectors", output: ["embeddings"], prompt: "0.1" },
+      { id: "ranks", output: ["rerank"], prompt: "0.1", completion: "0.2" },
+      { id: "writes", output: ["text"], prompt: "0.1" },
+      { id: "writes-too", output: ["embeddings", "text"], prompt: "0.1" },
+      { id: "unpriced", output: ["embeddings"] },
+    ]
+    const pricing = parse({ ...minimal, models })
+      .flatMap(toCustomModels)
+      .map(({ endpoints: [endpoint] }) => endpoint?.pricing)
+    expect(pricing).toEqual([
+      { prompt: "0.1", completion: "0" },
+      { prompt: "0.1", completion: "0.2" },
+      null,
+      null,
+      null,
+    ])
+  })
+
   const model = (fields: object) => [{ ...minimal, models: [{ id: "m", ...fields }] }]
   const provider = (fields: object) => [{ ...minimal, ...fields }]
   test.each([
