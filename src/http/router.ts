@@ -14,11 +14,16 @@ export function newRouter(): OpenAPIHono<App> {
   return new OpenAPIHono<App>({
     defaultHook: (result) => {
       if (result.success) return
-      const { error } = result
-      throw new GatewayError("invalid_request", explain(error), { messagesDetails: detailsOf(error) })
+      const { error, target } = result
+      // A record with such an id cannot exist, and operations with an id in their path have 404 for that.
+      const code = target === "param" && error.issues.every(isAboutId) ? "not_found" : "invalid_request"
+      throw new GatewayError(code, explain(error), { messagesDetails: detailsOf(error) })
     },
   })
 }
+
+const isAboutId = (issue: z.core.$ZodIssue) =>
+  issue.code === "invalid_format" && (issue.format === "uuid" || issue.path[0] === "hash")
 
 /** The details that a schema gives to clients of the Messages format. */
 function detailsOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): unknown {

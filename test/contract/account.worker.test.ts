@@ -62,7 +62,7 @@ test.each([
   const { as, manage } = await newWorkspace()
   const by = /interns/.test(path) ? as : manage
   const response = await by.call(method, path, method === "GET" ? undefined : { hosts: ["a.example.com"], value: "v" })
-  await expectRejection(400, Promise.resolve(response))
+  await expectRejection(404, Promise.resolve(response))
 })
 
 test("a preset in a workspace of another organization is a 404", async () => {

@@ -117,6 +117,49 @@ const statuses: [promise: string, status: number, request: Request][] = [
   ["the dataset needs a key", 401, () => client().get("/datasets/session-cost")],
 ]
 
+/** Operations whose documented errors have no 400. */
+const WITH_ID = [
+  ["GET", "/guardrails/no-uuid"],
+  ["DELETE", "/guardrails/no-uuid"],
+  ["GET", "/guardrails/no-uuid/assignments/keys"],
+  ["GET", "/guardrails/no-uuid/assignments/members"],
+  ["GET", "/byok/no-uuid"],
+  ["DELETE", "/byok/no-uuid"],
+  ["GET", "/scim/group-mappings/no-uuid"],
+  ["GET", "/scim/sync-jobs/no-uuid"],
+  ["GET", "/observability/destinations/no-uuid"],
+  ["DELETE", "/observability/destinations/no-uuid"],
+  ["GET", "/keys/no-hash"],
+  ["DELETE", "/keys/no-hash"],
+] as const
+
+test.each(WITH_ID)("a malformed id names nothing: %s %s is 404", async (method, path) => {
+  const { manage } = await newWorkspace()
+  const { message } = await expectRejection(404, manage.call(method, path))
+  expect(message).toMatch(/^(id|hash): must be /)
+})
+
+test.each([
+  ["GET", ""],
+  ["GET", "/daemon"],
+  ["PATCH", ""],
+  ["POST", "/chat/completions"],
+] as const)("an intern with a malformed id is not found: %s /interns/no-uuid%s", async (method, path) => {
+  const { as } = await newWorkspace()
+  const body = { stream: true, messages: [{ role: "user", content: "Hi" }] }
+  const sent = { GET: undefined, PATCH: "{}", POST: JSON.stringify(body) }[method]
+  const { metadata } = await expectRejection(404, as.call(method, `/interns/no-uuid${path}`, sent))
+  expect(metadata).toEqual({ reason: "not_found", retryable: false })
+})
+
+test("only an id is not found: other parts of a path and ids in a body or query are invalid", async () => {
+  const { as, manage } = await newWorkspace()
+  await expectRejection(400, manage.get("/guardrails/no-uuid/assignments/keys?limit=0"))
+  await expectRejection(400, manage.get("/guardrails?workspace_id=no-uuid"))
+  await expectRejection(400, manage.post("/keys", { name: "x", workspace_id: "no-uuid" }))
+  await expectRejection(400, as.put("/vault/interns/no-uuid/secrets/NO", { hosts: ["a.example"], value: "v" }))
+})
+
 test.each(statuses)("%s: %i", async (_, status, request) => {
   const error = await expectRejection(status, request(await newWorkspace()))
   expect(error.message.length).toBeGreaterThan(10)

@@ -190,7 +190,7 @@ describe("guardrails", () => {
     await expectJson(404, theirs.manage.post("/guardrails/test", { guardrail_id: id, text: "x" }))
     await expectJson(404, theirs.manage.get(`/guardrails?workspace_id=${mine.workspaceId}`))
     await expectJson(404, theirs.manage.post("/guardrails", { name: "x", workspace_id: mine.workspaceId }))
-    await expectJson(400, mine.manage.get("/guardrails/none"))
+    await expectJson(404, mine.manage.get("/guardrails/none"))
     expect((await expectJson<Many>(200, theirs.manage.get("/guardrails"))).total_count).toBe(0)
   })
 

@@ -213,7 +213,7 @@ describe("the vault of an intern", () => {
       await refused(404, as.post(`${ofIntern(intern.id)}/copy`, { names: ["token"] }))
     }
     expect((await list(workspace.as, ofIntern(intern.id))).total_count).toBe(1)
-    await refused(400, workspace.as.get(ofIntern("no-uuid")))
+    await refused(404, workspace.as.get(ofIntern("no-uuid")))
   })
 
   test("is accessible with the intern's key, which gets 404 for other vaults", async () => {
