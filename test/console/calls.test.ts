@@ -54,6 +54,17 @@ describe.runIf(hasChromium)("calls", () => {
     })
   })
 
+  test("a link with an unknown order offers to clear it", async () => {
+    await visiting(organization.managementKey, async (page) => {
+      await page.goto(`${origin}/calls?sort=foo&model=sim/echo`)
+      await page.getByRole("alert").getByText("sort: accepts").waitFor()
+      await page.getByRole("button", { name: "Clear filters and order" }).click()
+      const table = page.getByRole("table", { name: "Calls" })
+      await expect.poll(() => table.getByRole("row").count()).toBe(5)
+      expect(new URL(page.url()).search).toBe("")
+    })
+  })
+
   test("amounts are read to the last digit without a mouse, and stay exact after a reload", async () => {
     await visiting(organization.managementKey, async (page) => {
       await page.goto(`${origin}/calls?model=sim/echo`)

@@ -53,12 +53,13 @@ export function NoMatch({ what, text }: { what: string; text: string }) {
   )
 }
 
-type ErrorProps = { error: ApiError; retry?: () => void; action?: string }
+/** `children`: further buttons. */
+type ErrorProps = { error: ApiError; retry?: () => void; action?: string; children?: ComponentChildren }
 
 /** Statuses of requests that are rejected again if nothing else changes. */
 const FINAL = new Set([400, 403, 404])
 
-export function ErrorPanel({ error, retry, action = "Try again" }: ErrorProps) {
+export function ErrorPanel({ error, retry, action = "Try again", children }: ErrorProps) {
   const facts = [
     error.message,
     error.requestId && `Request ${error.requestId}`,
@@ -74,6 +75,7 @@ export function ErrorPanel({ error, retry, action = "Try again" }: ErrorProps) {
             {action}
           </Button>
         )}
+        {children}
         <Button size="small" kind="quiet" icon="copy" onClick={() => copyText(facts.filter(Boolean).join("\n"))}>
           Copy details
         </Button>

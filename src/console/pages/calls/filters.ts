@@ -57,8 +57,15 @@ export function removeFilter({ name, value }: ActiveFilter): void {
   setQuery({ [name]: query.value.getAll(name).filter((each) => each.replace(/^!/, "") !== value) })
 }
 
+const NO_FILTERS = { ...Object.fromEntries(FILTERS.map((name) => [name, null])), q: null }
+
 export function clearFilters(): void {
-  setQuery({ ...Object.fromEntries(FILTERS.map((name) => [name, null])), q: null })
+  setQuery(NO_FILTERS)
+}
+
+/** For a link with a filter or an order that the list does not have. */
+export function clearFiltersAndOrder(): void {
+  setQuery({ ...NO_FILTERS, sort: null })
 }
 
 /** The path of the list without its page. A range that ends now has no end, so that it includes new calls. */

@@ -22,6 +22,7 @@ import {
   activeFilters,
   callHref,
   clearFilters,
+  clearFiltersAndOrder,
   describeFilter,
   namedListsOf,
   listPath,
@@ -66,7 +67,15 @@ export default function CallsPage({ params }: PageProps) {
             </button>
           )}
           <div class="scroller" onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 40)}>
-            {calls.error && calls.rows.length === 0 && <ErrorPanel error={calls.error} retry={calls.reload} />}
+            {calls.error && calls.rows.length === 0 && (
+              <ErrorPanel error={calls.error} retry={calls.reload}>
+                {calls.error.status === 400 && (
+                  <Button size="small" onClick={clearFiltersAndOrder}>
+                    Clear filters and order
+                  </Button>
+                )}
+              </ErrorPanel>
+            )}
             {calls.isLoading && !calls.error && <Skeleton lines={20} shape="table" />}
             {calls.rows.length > 0 && (
               <Table
