@@ -1,5 +1,6 @@
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
+import { GatewayError } from "../errors/errors.ts"
 import { decodeBase64, toHex } from "../support/encoding.ts"
 
 /** The master keys that protect all other secrets, in base64. `previous` only decrypts. */
@@ -76,4 +77,12 @@ export async function masterIdOf(master: string): Promise<string> {
 /** 32 bytes, deterministic for a master key and a purpose. */
 export async function derivedBytes(master: string, purpose: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.deriveBits(purposeOf(purpose), await importMaster(master), 256))
+}
+
+/** The operator replaced MASTER_KEY without a rotation, or opened the database of another deployment. */
+export function wrongMasterKeyError(owner: "workspace" | "vault"): GatewayError {
+  return new GatewayError(
+    "misconfigured",
+    `The secrets of this ${owner} are encrypted with another MASTER_KEY. The operator sets MASTER_KEY_PREVIOUS to that key, or restores it.`,
+  )
 }

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { logError } from "../support/log.ts"
 import { newDataKey, openDataKey, type WrappedKey } from "./data-key.ts"
-import type { MasterKeys } from "./master-key.ts"
+import { type MasterKeys, wrongMasterKeyError } from "./master-key.ts"
 import { type AssociatedData, openText, sealText } from "./seal.ts"
 import { findDataKey, insertDataKey } from "./store.ts"
 
@@ -38,7 +38,7 @@ export async function sealForWorkspace(
   const wrapped = await dataKeyOf(db, masters, { organizationId, workspaceId, id: workspaceId }, entry)
   if (!wrapped) return undefined
   const key = await openDataKey(wrapped, masters)
-  if (!key) throw new Error("No master key of this deployment decrypts the data key of a workspace.")
+  if (!key) throw wrongMasterKeyError("workspace")
   return sealText(key, aad, plain)
 }
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../audit/entry.ts"
 import { openDataKey, openSigningKey, type WrappedKey } from "../secrets/data-key.ts"
-import type { MasterKeys } from "../secrets/master-key.ts"
+import { type MasterKeys, wrongMasterKeyError } from "../secrets/master-key.ts"
 import { sealText } from "../secrets/seal.ts"
 import { newId } from "../support/ids.ts"
 import { secretAad, fingerprintOf, type Vault } from "./secret.ts"
@@ -12,9 +12,7 @@ export type VaultKeys = { sealing: CryptoKey; fingerprints: CryptoKey }
 export async function openVault(dataKey: WrappedKey, masters: MasterKeys): Promise<VaultKeys> {
   const sealing = await openDataKey(dataKey, masters)
   const fingerprints = await openSigningKey(dataKey, "vault-fingerprints", masters)
-  if (!sealing || !fingerprints) {
-    throw new Error("No master key of this deployment decrypts the data key of a vault.")
-  }
+  if (!sealing || !fingerprints) throw wrongMasterKeyError("vault")
   return { sealing, fingerprints }
 }
 

@@ -71,6 +71,26 @@ async function opened(id: string, masters: MasterKeys): Promise<string | undefin
   return key && openText(key, keyAad({ id, workspaceId, provider, version }), row.sealed)
 }
 
+test("with another master key, secrets are not stored, and a 503 names the variable to set", async () => {
+  const { workspace } = await newCredential()
+  await expectJson(200, workspace.as.put("/vault/secrets/token", { hosts: ["a.example.com"], value: "v" }))
+  const send = (method: string, path: string, key: string, body: object) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+    const request = new Request(`http://gateway.test/api/v1${path}`, { method, headers, body: JSON.stringify(body) })
+    return app.fetch(request, { ...env, MASTER_KEY: NEXT }, createExecutionContext())
+  }
+  const byok = { provider: "openai", key: CREDENTIAL }
+  const secret = { hosts: ["a.example.com"], value: "w" }
+  for (const response of [
+    send("POST", "/byok", workspace.managementKey, byok),
+    send("PUT", "/vault/secrets/token", workspace.key, secret),
+  ]) {
+    const { error } = await expectJson<{ error: { message: string } }>(503, response)
+    expect(error.message).toContain("MASTER_KEY_PREVIOUS")
+  }
+  expect(await expectJson(200, workspace.manage.get("/byok"))).toMatchObject({ total_count: 1 })
+})
+
 const back = async () => {
   while ((await rotate(CURRENT, NEXT)).remaining > 0);
 }
