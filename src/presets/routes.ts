@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi"
-import type { Context } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
 import { requireManagement } from "../access/guards.ts"
@@ -34,6 +34,13 @@ import {
 
 /** An inference request, whose messages are ignored but may be present. */
 const MAX_BODY_BYTES = 1_048_576
+/** An empty file that a client sends by mistake would create a version without content, which calls use at once. */
+const requireBody: MiddlewareHandler<App> = async function requireBody(c, next) {
+  if (c.req.raw.body === null)
+    throw new GatewayError("invalid_request", "body: is required. Send {} for an empty preset.")
+  return next()
+}
+
 /** Every call that uses it loads the content. */
 const MAX_CONTENT_LENGTH = 200_000
 
@@ -48,7 +55,7 @@ function creation<T extends z.ZodType, P extends string>(path: P, operationId: s
     tags: ["Presets"],
     summary: "Create a preset, or a version of it, from a request",
     description: "Fields that a preset does not have, such as messages, are ignored.",
-    middleware: [requireManagement, acceptJson(MAX_BODY_BYTES)] as const,
+    middleware: [requireManagement, acceptJson(MAX_BODY_BYTES), requireBody] as const,
     request: { params: schemas.PresetPath, query: schemas.PresetQuery, body: jsonBody(body) },
     responses: {
       200: ok(One, "The preset, with the new version."),

@@ -16,6 +16,20 @@ async function put({ manage }: Pick<Workspace, "manage">, slug: string, body: Js
   return One.parse(await expectJson<unknown>(200, manage.post(`/presets/${slug}/${endpoint}`, body))).data
 }
 
+test.each(["chat/completions", "responses", "messages"])(
+  "a request without a body to %s is invalid",
+  async (endpoint) => {
+    const workspace = await newWorkspace()
+    const path = `/presets/empty/${endpoint}`
+    const { error } = await expectJson<Failure>(400, workspace.manage.call("POST", path))
+    expect(error.message).toBe("body: is required. Send {} for an empty preset.")
+    const declared = { "content-type": "application/json" }
+    await expectJson(400, workspace.manage.call("POST", path, "", declared))
+    await expectJson(404, workspace.manage.get("/presets/empty"))
+    await expectJson(200, workspace.manage.call("POST", path, "{}", declared))
+  },
+)
+
 let stop = () => {}
 afterEach(() => {
   stop()
