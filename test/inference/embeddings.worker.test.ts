@@ -74,6 +74,7 @@ describe("embeddings", () => {
     [{}, "input"],
     [{ input: "" }, "input"],
     [{ input: [] }, "input"],
+    [{ input: [3, -1] }, "input"],
     [{ input: "x", dimensions: 0 }, "dimensions"],
     [{ input: "x", encoding_format: "hex" }, "encoding_format"],
     [{ input: "x", model: undefined }, "model"],

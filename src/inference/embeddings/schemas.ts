@@ -5,7 +5,7 @@ import { Trace } from "../../formats/trace.ts"
 
 const INPUT_RULE = "must be a string, an array of strings, an array of token ids, or an array of such arrays"
 const filled = z.string().min(1, "must not be empty")
-const tokenIds = z.array(z.int()).min(1, "must not be empty")
+const tokenIds = z.array(z.int().min(0)).min(1, "must not be empty")
 const MAX_INPUTS = 2_048
 
 /** The embeddings request; unknown fields are forwarded. */
