@@ -202,10 +202,11 @@ export function bodyBytes({ headers }: Request, body: object): number {
   return Number(headers.get("content-length") ?? new TextEncoder().encode(JSON.stringify(body)).byteLength)
 }
 
+/** The first one that a request has counts. */
 const METADATA_HEADERS = [
   "x-service-metadata",
-  "x-service-experimental-metadata",
   "x-openrouter-metadata",
+  "x-service-experimental-metadata",
   "x-openrouter-experimental-metadata",
 ]
 const MAX_ATTRIBUTION_LENGTH = 512
@@ -236,7 +237,7 @@ export function requestMetaOf({ request, env, executionCtx, requestId, caller, r
     region,
     contentChecks: contentChecksOf(env),
     wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
-    wantsMetadata: METADATA_HEADERS.some((name) => isEnabled(headers.get(name))),
+    wantsMetadata: isEnabled(header(...METADATA_HEADERS)),
     ...(cache && { cache }),
     ...(deferral && { generationId: deferral.generationId }),
     ...(alias !== undefined && { alias }),

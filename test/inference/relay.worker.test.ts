@@ -384,6 +384,25 @@ describe("request options", () => {
     },
   )
 
+  test("the legacy metadata header does not override the current one", async () => {
+    const workspace = await newWorkspace()
+    const headers = { "x-service-metadata": "disabled", "x-service-experimental-metadata": "enabled" }
+    const answer = await expectJson<object>(200, workspace.as.chat("sim/echo", "Hi", {}, headers))
+    expect(answer).not.toHaveProperty("service_metadata")
+  })
+
+  test("chunks that the gateway adds have the time of the stream", async () => {
+    const more = { stream: true, debug: { echo_upstream_body: true } }
+    const workspace = await newWorkspace()
+    for (const pieces of [good("Hello"), [chunk({ content: "Hel" }), new Error("cut")]]) {
+      respondWith(pieces)
+      const pending = workspace.as.chat(newModel(), "Hi", more, { "x-service-metadata": "enabled" })
+      const { chunks } = await readStream(pending)
+      expect(chunks.length).toBeGreaterThan(2)
+      expect(new Set(chunks.map((one) => (one as { created?: number }).created))).toEqual(new Set([1]))
+    }
+  })
+
   test("routing metadata is part of an error and of a JSON response", async () => {
     const workspace = await newWorkspace()
     const enabled = { "x-service-metadata": "Enabled" }

@@ -42,8 +42,10 @@ export class EventRelay implements FrameHandler {
   /** Starts the response with the events of the stream's head. */
   open(items: readonly StreamItem[]): void {
     const { meter, encoder, servingInfo } = this.#relay
-    // One id for the complete stream, including events that the gateway sends first.
-    meter.id ??= firstId(items)
+    // One id and time for the complete stream, including events that the gateway sends first.
+    const first = firstWithId(items)
+    meter.id ??= first?.id ?? null
+    meter.created ??= first?.created ?? null
     this.#defaults = this.#relay.defaultsOf()
     this.#write(encoder.open(servingInfo))
     for (const item of items) this.#take(item)
@@ -220,11 +222,12 @@ function textMeterOf(meter: ResponseMeter): TextMeter {
   }
 }
 
-function firstId(items: readonly StreamItem[]): string | null {
+function firstWithId(items: readonly StreamItem[]): { id: string; created: number | null } | undefined {
   for (const item of items) {
     const event = item instanceof Uint8Array ? parseData(dataOf(item) ?? "") : item
-    const id = event?.["id"]
-    if (typeof id === "string" && id !== "") return id
+    const { id, created } = event ?? {}
+    if (typeof id !== "string" || id === "") continue
+    return { id, created: Number.isSafeInteger(created) ? Number(created) : null }
   }
-  return null
+  return undefined
 }
