@@ -10,6 +10,8 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
+import { loadReachableCatalogue } from "../models/compile.ts"
+import { spellKnownModels } from "../models/known-names.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
@@ -112,8 +114,9 @@ export const byok = newRouter()
   })
   .openapi(create, async (c) => {
     const { organizationId } = c.var.principal
-    const { key, provider, workspace_id: requested, ...input } = c.req.valid("json")
+    const { key, provider, workspace_id: requested, ...named } = c.req.valid("json")
     requireProvider(provider, c.env)
+    const input = await withSpelledModels(c.env, named)
     rejectByokOnlyFallback(input)
     await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
@@ -141,9 +144,10 @@ export const byok = newRouter()
   .openapi(update, async (c) => {
     const { organizationId } = c.var.principal
     const { id } = c.req.valid("param")
-    const { key, ...input } = c.req.valid("json")
+    const { key, ...named } = c.req.valid("json")
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
+    const input = await withSpelledModels(c.env, named)
     const columns = toColumns(input)
     rejectByokOnlyFallback({
       is_byok_only: input.is_byok_only ?? before.isByokOnly,
@@ -170,6 +174,13 @@ export const byok = newRouter()
     invalidateWorkspace(workspaceId)
     return c.json({ deleted: true as const }, 200)
   })
+
+/** A credential for `gpt-5-mini` would cover nothing: calls are compared with `openai/gpt-5-mini`. */
+async function withSpelledModels<T extends Pick<ByokChange, "allowed_models">>(env: Env, input: T): Promise<T> {
+  const { allowed_models: models } = input
+  if (!models) return input
+  return { ...input, allowed_models: spellKnownModels(models, await loadReachableCatalogue(env)) }
+}
 
 /** Columns of a key. The version is authenticated with the sealed key, so that an older one cannot be restored. */
 async function toSealed(

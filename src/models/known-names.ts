@@ -40,6 +40,15 @@ export function withKnownNames<T extends Lists>(input: T, knownNames: KnownNames
   return { ...input, ...Object.fromEntries([...read(MODEL_LISTS, models), ...read(PROVIDER_LISTS, providers)]) }
 }
 
+/**
+ * Names and patterns of models, in the spelling of the catalogue if it has them: providers have models that the
+ * catalogue does not know.
+ */
+export function spellKnownModels(names: readonly string[], catalogue: Catalogue): string[] {
+  const { spell } = modelReader({ catalogue, aliases: [] })
+  return [...new Set(names.map((name) => spell(name) ?? name))]
+}
+
 type Reader = {
   what: "model" | "provider"
   /** Undefined for an unknown name. */

@@ -17,6 +17,19 @@ const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
   (await expectJson<One>(201, workspace.manage.post("/byok", { provider: "openai", key: KEY, ...more }))).data
 
 describe("credentials", () => {
+  test("have the models that they cover in the spelling of the catalogue, and unknown ones as they are", async () => {
+    const workspace = await newWorkspace()
+    const models = ["Agent", "SIM/agent", "openai/*", "openai/not-released-yet"]
+    const spelled = ["sim/agent", "openai/*", "openai/not-released-yet"]
+    const made = await add(workspace, { allowed_models: models })
+    expect(made).toMatchObject({ allowed_models: spelled })
+    const changed = await expectJson<One>(
+      200,
+      workspace.manage.patch(`/byok/${made.id}`, { allowed_models: ["agent"], name: "x" }),
+    )
+    expect(changed.data).toMatchObject({ allowed_models: ["sim/agent"], name: "x" })
+  })
+
   test("are created, returned without their key, changed and deleted", async () => {
     const workspace = await newWorkspace()
     const made = await add(workspace, { name: "Ours", allowed_models: ["openai/*"] })
