@@ -1,15 +1,26 @@
 import http from "node:http"
 import type { AddressInfo } from "node:net"
-import { brotliCompressSync, gzipSync } from "node:zlib"
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Gateway, newModel, type Organization, startGateway } from "./gateway.ts"
 
-/** A provider that compresses, although the gateway asks for `identity`. The runtime decodes the body. */
+/**
+ * A provider that compresses, although the gateway asks for `identity`. The runtime decodes gzip and brotli, the gateway
+ * deflate.
+ */
 
 let gateway: Gateway
 let upstream: http.Server
 let organization: Organization
 const asked: unknown[] = []
+
+const COMPRESSIONS = {
+  gzip: { header: "gzip", compress: gzipSync },
+  br: { header: "br", compress: brotliCompressSync },
+  deflate: { header: "deflate", compress: deflateSync },
+  "deflate without its header": { header: "deflate", compress: deflateRawSync },
+}
+type Compression = keyof typeof COMPRESSIONS
 
 const COMPLETION = {
   id: "up-1",
@@ -30,13 +41,13 @@ beforeAll(async () => {
     asked.push(request.headers["accept-encoding"])
     let received = ""
     for await (const part of request.setEncoding("utf8")) received += part
-    const { stream, messages } = JSON.parse(received) as { stream?: boolean; messages: [{ content: "gzip" | "br" }] }
+    const { stream, messages } = JSON.parse(received) as { stream?: boolean; messages: [{ content: Compression }] }
     const text = stream ? `data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n` : JSON.stringify(COMPLETION)
-    const encoding = messages[0].content
-    const body = encoding === "gzip" ? gzipSync(text) : brotliCompressSync(text)
+    const { header, compress } = COMPRESSIONS[messages[0].content]
+    const body = compress(text)
     response.writeHead(200, {
       "content-type": stream ? "text/event-stream" : "application/json",
-      "content-encoding": encoding,
+      "content-encoding": header,
       "content-length": body.byteLength,
     })
     response.end(body)
@@ -52,12 +63,7 @@ afterAll(async () => {
   upstream.close()
 })
 
-test.each([
-  ["gzip", false],
-  ["gzip", true],
-  ["br", false],
-  ["br", true],
-])(
+test.each(Object.keys(COMPRESSIONS).flatMap((name) => [[name, false] as const, [name, true] as const]))(
   "a response with content-encoding %s reaches the client decoded, and without the header (stream: %s)",
   async (encoding, stream) => {
     const response = await fetch(`${gateway.url}/api/v1/chat/completions`, {
