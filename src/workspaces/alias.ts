@@ -40,20 +40,38 @@ function holds(arm: AliasArm, { region, keyHash, promptTokens }: ArmFacts): bool
   )
 }
 
-/** An alias as a request names it. `suffix`: the variants and the preset after its name. */
+/** An alias as a request names it. `name`: as stored. `suffix`: the variants and the preset after its name. */
 export type NamedAlias = { alias: Alias; name: string; suffix: string }
 
-/** Finds `name`, or the longest alias that variants (`:nitro`) or a preset follow in it. */
-export function findNamedAlias(aliases: Aliases | null, name: string): NamedAlias | undefined {
-  const startBefore = (end: number) => Math.max(name.lastIndexOf(":", end - 1), name.lastIndexOf(PRESET_MARK, end - 1))
-  for (let end = name.length; end > 0; end = startBefore(end)) {
-    const alias = findAlias(aliases, name.slice(0, end))
-    if (alias) return { alias, name: name.slice(0, end), suffix: name.slice(end) }
+/**
+ * Finds `requested`, or the longest alias that variants (`:nitro`) or a preset follow in it. Names match without regard
+ * to case, as those of models do; the exact spelling counts first.
+ */
+export function findNamedAlias(aliases: Aliases | null, requested: string): NamedAlias | undefined {
+  if (aliases === null) return undefined
+  const startBefore = (end: number) =>
+    Math.max(requested.lastIndexOf(":", end - 1), requested.lastIndexOf(PRESET_MARK, end - 1))
+  for (let end = requested.length; end > 0; end = startBefore(end)) {
+    const name = spelledName(aliases, requested.slice(0, end))
+    const alias = name === undefined ? undefined : findAlias(aliases, name)
+    if (name !== undefined && alias) return { alias, name, suffix: requested.slice(end) }
   }
   return undefined
 }
 
+const namesByLowerCase = new WeakMap<Aliases, ReadonlyMap<string, string>>()
+
+function spelledName(aliases: Aliases, requested: string): string | undefined {
+  if (Object.hasOwn(aliases, requested)) return requested
+  let names = namesByLowerCase.get(aliases)
+  if (!names) {
+    names = new Map(Object.keys(aliases).map((name) => [name.toLowerCase(), name]))
+    namesByLowerCase.set(aliases, names)
+  }
+  return names.get(requested.toLowerCase())
+}
+
 /** The alias with this name; undefined for an unknown name. Names such as `constructor` are not special. */
-export function findAlias(aliases: Aliases | null, name: string): Alias | undefined {
-  return aliases !== null && Object.hasOwn(aliases, name) ? aliases[name] : undefined
+export function findAlias(aliases: Aliases, name: string): Alias | undefined {
+  return Object.hasOwn(aliases, name) ? aliases[name] : undefined
 }

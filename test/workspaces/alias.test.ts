@@ -53,3 +53,14 @@ test("variants and a preset may follow the name of an alias, and the longest ali
     expect(found(other)).toBeUndefined()
   }
 })
+
+test("the name of an alias matches without regard to case, the exact spelling first", () => {
+  const aliases = { "Team/Fast": { arms: [arm("x/a")] }, "team/fast": { arms: [arm("x/b")] } }
+  const found = (name: string) => findNamedAlias(aliases, name)?.name
+  expect(found("Team/Fast")).toBe("Team/Fast")
+  expect(found("team/fast:nitro")).toBe("team/fast")
+  expect(findNamedAlias({ "Team/Fast": { arms: [arm("x/a")] } }, "TEAM/fast:nitro")).toMatchObject({
+    name: "Team/Fast",
+    suffix: ":nitro",
+  })
+})

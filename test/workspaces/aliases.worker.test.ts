@@ -160,6 +160,7 @@ describe("a call to an alias", () => {
     await set(workspace, "sim/echo", { model: "sim/echo" })
     const { as } = await newKey(workspace)
     expect(await expectJson(200, send(as, "sim/long"))).toMatchObject({ model: "sim/echo" })
+    expect(await expectJson(200, send(as, "Sim/LONG"))).toMatchObject({ model: "sim/echo" })
     expect(await expectJson(200, send(as, "sim/echo"))).toMatchObject({ model: "sim/echo" })
   })
 
