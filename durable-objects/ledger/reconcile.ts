@@ -1,6 +1,6 @@
 import { driftsOf, mayRepair, recordedBy, repaired } from "../../src/reconciliation/reconciliation.ts"
 import { type Reconciliation } from "../../src/ledger/reconciliation.ts"
-import { listAncestors } from "../../src/keys/lineage-store.ts"
+import { listCountedKeys } from "../../src/keys/lineage-store.ts"
 import { dayOf } from "../../src/support/day.ts"
 import { readScopeSums } from "../../src/usage/scope-store.ts"
 import { readKeySums, sumDays } from "../../src/usage/store.ts"
@@ -29,13 +29,13 @@ export async function reconcileCounters(
     const now = Date.now()
     const charged = counters.all(now)
     const undelivered = outbox.undelivered()
-    const [keys, scopes, ancestors] = await Promise.all([
+    const [keys, scopes, countedKeys] = await Promise.all([
       readKeySums(db, organizationId, now),
       readScopeSums(db, organizationId, now),
-      listAncestors(db, organizationId),
+      listCountedKeys(db, organizationId),
     ])
     const sums = { keys, scopes, opening: counters.opening(now), undelivered }
-    const recorded = recordedBy(sums, ancestors, now)
+    const recorded = recordedBy(sums, countedKeys, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that was reset meanwhile is compared next time.
     const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }

@@ -31,8 +31,10 @@ export type Principal = {
   includeByokInLimit: boolean
   /** Additional limit per UTC day of an intern's own key. Nano-USD, null for none. */
   dailyLimitNano: number | null
-  /** Nano-USD spent by the keys that this one replaced. */
+  /** Nano-USD spent by replaced keys that have other counters. */
   spentBeforeNano: number
+  /** The first of the keys that this one replaced, whose counters it continues; null for none. */
+  counterHash: string | null
   /** Null for none. */
   rates: RateLimits | null
   /** Models to try if a limit rejects the requested ones; null for those of the workspace. */
@@ -58,6 +60,31 @@ export type Ancestor = Pick<
   | "includeByokInLimit"
   | "dailyLimitNano"
   | "spentBeforeNano"
+  | "counterHash"
   | "rates"
   | "mcpTools"
 >
+
+/**
+ * The files and batches that a key sees in its workspace. `internId`: only those of this intern; `onlyKey`: only those
+ * that this key made. Both null for all.
+ */
+export type ResourceScope = {
+  organizationId: string
+  workspaceId: string
+  internId: string | null
+  onlyKey: string | null
+}
+
+/** An app, and a user of the free tier, sees nothing that others of its workspace made. */
+export function resourceScopeOf({
+  organizationId,
+  workspaceId,
+  internId,
+  source,
+  kind,
+  keyHash,
+}: Pick<Principal, "organizationId" | "workspaceId" | "internId" | "source" | "kind" | "keyHash">): ResourceScope {
+  const isConfined = internId === null && (source === "app" || kind === "free_tier")
+  return { organizationId, workspaceId, internId, onlyKey: isConfined ? keyHash : null }
+}

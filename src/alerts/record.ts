@@ -1,10 +1,11 @@
 import type { Env } from "../config/env.ts"
 import type { BroadcastMessage } from "../config/messages.ts"
 import type { LimitAlert } from "../ledger/alerts.ts"
+import { keyScope } from "../ledger/limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import type { Alert } from "./alert.ts"
 import { toLimitAlert } from "./message.ts"
-import { type Delivery, insertAlerts, listOverdue, listPending, namesOf } from "./store.ts"
+import { type Delivery, insertAlerts, listOverdue, listPending, namesOf, replacementsOf } from "./store.ts"
 
 type AlertEnv = Pick<Env, "DB" | "BROADCAST">
 
@@ -22,9 +23,10 @@ export async function recordAlerts(env: AlertEnv, alerts: readonly Alert[]): Pro
 }
 
 /** Records the alerts of one ledger, with the names of their subjects. */
-export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAlert[]): Promise<void> {
-  const [first] = alerts
+export async function recordLimitAlerts(env: AlertEnv, raised: readonly LimitAlert[]): Promise<void> {
+  const [first] = raised
   if (!first) return
+  const alerts = await ofCurrentKeys(env.DB, first.organizationId, raised)
   const ids = alerts.flatMap(({ scope, workspaceId }) => [parseScope(scope).id, workspaceId])
   const names = await namesOf(env.DB, first.organizationId, ids)
   await recordAlerts(
@@ -34,6 +36,22 @@ export async function recordLimitAlerts(env: AlertEnv, alerts: readonly LimitAle
       return toLimitAlert(alert, { name: nameOf(alert, names), workspace })
     }),
   )
+}
+
+/** The calls of a key that replaced others count in the scope of the first of them, which is deleted. */
+async function ofCurrentKeys(
+  db: D1Database,
+  organizationId: string,
+  alerts: readonly LimitAlert[],
+): Promise<readonly LimitAlert[]> {
+  const hashes = alerts.map(({ scope }) => parseScope(scope)).flatMap(({ kind, id }) => (kind === "key" ? [id] : []))
+  const replacements = hashes.length === 0 ? undefined : await replacementsOf(db, organizationId, hashes)
+  if (!replacements || replacements.size === 0) return alerts
+  return alerts.map((alert) => {
+    const { kind, id } = parseScope(alert.scope)
+    const current = kind === "key" ? replacements.get(id) : undefined
+    return current === undefined ? alert : { ...alert, scope: keyScope(current) }
+  })
 }
 
 /** A provider's name is its slug. */

@@ -54,6 +54,18 @@ export async function namesOf(binding: D1Database, organizationId: string, ids: 
   return new Map(results.map(({ id, name }) => [id, name]))
 }
 
+/** The working keys that continue the counters of these ones, by the hash of the replaced key. */
+export async function replacementsOf(binding: D1Database, organizationId: string, hashes: readonly string[]) {
+  const { results } = await binding
+    .prepare(
+      `SELECT counter_hash AS replaced, hash FROM api_keys
+       WHERE organization_id = ?1 AND deleted_at IS NULL AND counter_hash IN (SELECT value FROM json_each(?2))`,
+    )
+    .bind(organizationId, JSON.stringify(hashes))
+    .all<{ replaced: string; hash: string }>()
+  return new Map(results.map(({ replaced, hash }) => [replaced, hash]))
+}
+
 /** Pending deliveries of these alerts. */
 export async function listPending(binding: D1Database, ids: readonly string[]): Promise<Delivery[]> {
   return openDb(binding)

@@ -1,5 +1,6 @@
 import type * as z from "zod"
 import { allProviderLimits } from "../budgets/provider-budget.ts"
+import { counterHashOf } from "../keys/key.ts"
 import type { LedgerClient } from "../ledger/client.ts"
 import { isLimited, type LimitStatus } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
@@ -25,7 +26,9 @@ export async function limitsInForce(
   const { organizationId } = caller
   const limits = limitsOf(caller).filter(isLimited)
   const limitStatuses = await ledger.limitStatuses([...limits, ...allProviderLimits(caller.providerBudgets)])
-  const ids = limitStatuses.map(({ scope }) => parseScope(scope).id)
+  // A key that replaced others counts in the scope of the first of them.
+  const currentIds = new Map([caller, ...caller.ancestors].map((key) => [counterHashOf(key), key.keyHash]))
+  const ids = limitStatuses.map(({ scope }) => parseScope(scope).id).map((id) => currentIds.get(id) ?? id)
   const names = await findNames(db, organizationId, [...ids, organizationId])
   // A provider's budget only rejects calls that no other provider can serve.
   const binds = limitStatuses.filter(({ scope }) => providerOf(scope) === undefined)
@@ -35,7 +38,7 @@ export async function limitsInForce(
   return limitStatuses.map((standing) => {
     const { scope, limitNano, spentNano, heldNano, interval, includeByok } = standing
     const parsed = parseScope(scope)
-    const id = parsed.kind === "balance" ? organizationId : parsed.id
+    const id = parsed.kind === "balance" ? organizationId : (currentIds.get(parsed.id) ?? parsed.id)
     return {
       kind: parsed.kind,
       id,

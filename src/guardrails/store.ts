@@ -117,7 +117,7 @@ export async function listWorkspaceIds(db: D1Database, organizationId: string): 
   return rows.map(({ id }) => id)
 }
 
-/** A guardrail of a key or of an ancestor of it, with its assignment and the counters of its budget. */
+/** A guardrail of a key or of an ancestor of it, with its assignment. `keyHash`: the key whose counters it continues. */
 export type AppliedRow = Pick<
   GuardrailRow,
   "id" | "name" | "isDefault" | "limitNano" | "resetInterval" | "includeByokInBudgets" | "rules"
@@ -144,7 +144,7 @@ export function toAppliedRow(stored: StoredRow): AppliedRow {
   }
 }
 
-const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id, g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
+const OF_CALLER = `SELECT c.counter_hash AS key_hash, c.creator_user_id, g.id, g.name, g.is_default, g.limit_nano, g.reset_interval, g.include_byok_in_budgets, g.rules,
    EXISTS (SELECT 1 FROM guardrail_keys a WHERE a.key_hash = c.hash AND a.guardrail_id = g.id) AS by_key,
    EXISTS (SELECT 1 FROM guardrail_members m WHERE m.organization_id = c.organization_id
      AND m.user_id = c.creator_user_id AND m.guardrail_id = g.id) AS by_member
@@ -157,7 +157,7 @@ const OF_CALLER = `SELECT c.hash AS key_hash, c.creator_user_id, g.id, g.name, g
 export function keyGuardrailsStatement(db: D1Database, hash: string): D1PreparedStatement {
   return db
     .prepare(
-      `WITH RECURSIVE ${LINEAGE}, caller AS (SELECT k.hash, l.depth, k.organization_id, k.workspace_id, k.creator_user_id
+      `WITH RECURSIVE ${LINEAGE}, caller AS (SELECT k.hash, coalesce(k.counter_hash, k.hash) AS counter_hash, l.depth, k.organization_id, k.workspace_id, k.creator_user_id
          FROM lineage l JOIN api_keys k ON k.hash = l.hash)
        ${OF_CALLER}`,
     )
@@ -172,7 +172,7 @@ export async function findAppliedGuardrails(
 ): Promise<AppliedRow[]> {
   const { results } = await db
     .prepare(
-      `WITH caller (hash, depth, organization_id, workspace_id, creator_user_id) AS (VALUES (?, 0, ?, ?, ?)) ${OF_CALLER}`,
+      `WITH caller (hash, counter_hash, depth, organization_id, workspace_id, creator_user_id) AS (VALUES (?1, ?1, 0, ?2, ?3, ?4)) ${OF_CALLER}`,
     )
     .bind(keyHash, organizationId, workspaceId, userId)
     .all<StoredRow>()

@@ -1,6 +1,6 @@
 import type { GenerationDraft } from "../ledger/generation.ts"
 import { exportContextOf, type ExportContext } from "../observability/context.ts"
-import type { Caller } from "../policy/call-policy.ts"
+import { type Caller, otherKeysOf } from "../policy/call-policy.ts"
 import { newGenerationId } from "../support/ids.ts"
 import type { RequestMeta } from "./deps.ts"
 import type { InferenceRequest } from "./inference-request.ts"
@@ -32,6 +32,7 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
   const facts = { ...rest, sessionId: sessionIdOf(rest.sessionId, turn?.sessionId) }
   const id = meta.generationId ?? newGenerationId()
   const { keyHash } = caller
+  const otherKeys = otherKeysOf(caller)
   const call = { id, keyHash, sessionId: facts.sessionId, region: meta.region }
   const externalUser = user ?? caller.externalUser
   const context = { user, trace, hasMessages, exported, isToolRun, ...meta.round }
@@ -50,7 +51,7 @@ export function newDraft(fields: DraftFields, meta: RequestMeta, caller: Caller)
     ...(broadcast && { broadcast }),
     ...(meta.presetId !== undefined && { presetId: meta.presetId }),
     ...(externalUser !== null && { externalUser }),
-    ...(caller.ancestors.length > 0 && { ancestorKeys: caller.ancestors.map((ancestor) => ancestor.keyHash) }),
+    ...(otherKeys.length > 0 && { ancestorKeys: otherKeys }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors/errors.ts"
 import type { AppliedGuardrail } from "../guardrails/applied.ts"
-import { keyScope, type Verdict } from "../ledger/limits.ts"
+import { counterHashOf, counterScope } from "../keys/key.ts"
+import type { Verdict } from "../ledger/limits.ts"
 import { providerOf } from "../ledger/provider-limits.ts"
 import { endUserScope, parseScope, workspaceScope } from "../ledger/scopes.ts"
 import { formatUsd } from "../money/money.ts"
@@ -17,7 +18,7 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
     verdict.leastNano > 0
       ? `This request needs up to ${formatUsd(verdict.leastNano)} USD, and ${formatUsd(verdict.remainingNano)} USD are left`
       : "Nothing is left"
-  if (verdict.scope === keyScope(caller.keyHash)) {
+  if (verdict.scope === counterScope(caller)) {
     const { interval } = verdict
     const waiting = interval === null ? "" : ` or wait for its ${interval} reset`
     const holder = caller.internId === null ? "key" : "intern"
@@ -28,7 +29,7 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
     )
   }
   if (parseScope(verdict.scope).kind === "schedule") return scheduleError(verdict, caller, { needs, orFewerTokens })
-  const ancestor = caller.ancestors.find(({ keyHash }) => verdict.scope === keyScope(keyHash))
+  const ancestor = caller.ancestors.find((key) => verdict.scope === counterScope(key))
   if (ancestor) {
     const waiting = verdict.interval === null ? "" : ` or wait for its ${verdict.interval} reset`
     return new GatewayError(
@@ -66,9 +67,9 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
   )
 }
 
-function holderUnder({ id, isPerEndUser }: AppliedGuardrail, scope: string, { keyHash }: Caller): string {
+function holderUnder({ id, isPerEndUser }: AppliedGuardrail, scope: string, caller: Caller): string {
   if (isPerEndUser) return endUserName(id, scope)
-  if (scope.endsWith(`:key:${keyHash}`)) return "this key"
+  if (scope.endsWith(`:key:${counterHashOf(caller)}`)) return "this key"
   return scope.includes(":key:") ? "the key that created this key" : "the member whose key this is"
 }
 

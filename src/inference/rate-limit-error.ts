@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import { keyScope } from "../ledger/limits.ts"
+import { counterScope } from "../keys/key.ts"
 import type { RateRejection } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import type { Caller } from "../policy/call-policy.ts"
@@ -48,8 +48,8 @@ function sentenceFor({ kind, limit, remaining, needed }: RateRejection): string 
 }
 
 function holderOf(scope: string, caller: Caller): { holder: string; reason: string; guardrailId?: string } {
-  if (scope === keyScope(caller.keyHash)) return { holder: "This key", reason: "key_rate_limit" }
-  const ancestor = caller.ancestors.find(({ keyHash }) => scope === keyScope(keyHash))
+  if (scope === counterScope(caller)) return { holder: "This key", reason: "key_rate_limit" }
+  const ancestor = caller.ancestors.find((key) => scope === counterScope(key))
   if (ancestor) return { holder: `The key ${ancestor.label}, which created this key,`, reason: "key_rate_limit" }
   if (scope === workspaceScope(caller.workspaceId)) {
     return { holder: "The workspace", reason: "workspace_rate_limit" }

@@ -169,7 +169,7 @@ export async function renewInternKey(c: Context<App>, row: InternRow): Promise<I
   const renewed = { ...row, keyHash: newApiKey.hash, sealedKey: sealed, createdByKey: principal.keyHash }
   const key = {
     ...internKeyRow(renewed, newApiKey.label, principal),
-    ...(old && (await inheritedTerms(c.env, old))),
+    ...(old && inheritedTerms(old)),
     createdAt: Date.now(),
   }
   if (await replaceInternKey(c.env.DB, { old: row, renewed, key, entry })) {

@@ -4,8 +4,9 @@ import { openDb } from "../support/db.ts"
 
 /** Grants of an intern's owner to its key: limits, and tools of MCP servers. */
 export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
-/** `spentBeforeNano`: amount spent by previous keys of the intern. */
-export type InternKey = KeyTerms & Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "createdAt">
+/** `spentBeforeNano`: amount spent by previous keys of the intern that have other counters. */
+export type InternKey = KeyTerms &
+  Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "counterHash" | "createdAt">
 
 /** Key fields for the records of interns. */
 export async function findInternKeys(
@@ -22,6 +23,7 @@ export async function findInternKeys(
       dailyLimitNano: apiKeys.dailyLimitNano,
       includeByokInLimit: apiKeys.includeByokInLimit,
       spentBeforeNano: apiKeys.spentBeforeNano,
+      counterHash: apiKeys.counterHash,
       mcpTools: apiKeys.mcpTools,
       createdAt: apiKeys.createdAt,
     })

@@ -73,7 +73,7 @@ export function toTermFields(key: InternKey): Partial<Intern> {
   }
 }
 
-/** Spent and remaining amounts. `counters`: counters of the key, to which those of previous keys are added. */
+/** Spent and remaining amounts. `counters`: those that the key counts in. */
 export function toUsageFields(key: InternKey, counters: Counters = newCounters(key.createdAt)): Partial<Intern> {
   const limits: KeyLimits = { ...key, keyHash: key.hash }
   return {

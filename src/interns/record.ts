@@ -36,7 +36,7 @@ export async function toRecords({ env, principal }: Reader, rows: readonly Inter
 async function usageOf(env: Env, organizationId: string, keys: readonly InternKey[]): Promise<Counters[] | undefined> {
   if (keys.length === 0) return []
   try {
-    return await openLedger(env, organizationId).usage(keys.map(({ hash }) => hash))
+    return await openLedger(env, organizationId).usage(keys.map(({ hash, counterHash }) => counterHash ?? hash))
   } catch (cause) {
     logError("usage of interns was not read", { organization: organizationId }, cause)
     return undefined

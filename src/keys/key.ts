@@ -186,21 +186,33 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
 
 export type KeyLimits = Pick<
   Principal,
-  "keyHash" | "limitNano" | "limitReset" | "includeByokInLimit" | "dailyLimitNano" | "spentBeforeNano"
+  "keyHash" | "counterHash" | "limitNano" | "limitReset" | "includeByokInLimit" | "dailyLimitNano" | "spentBeforeNano"
 >
+
+type CountedKey = Pick<Principal, "keyHash" | "counterHash">
+
+/** The key whose counters this key continues. */
+export function counterHashOf({ keyHash, counterHash }: CountedKey): string {
+  return counterHash ?? keyHash
+}
+
+/** The scope in which the limits of a key count. */
+export function counterScope(key: CountedKey): string {
+  return keyScope(counterHashOf(key))
+}
 
 /** The cap of a key in the form of the ledger; undefined without one. */
 export function limitOf(key: KeyLimits): Limit | undefined {
-  const { keyHash, limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
+  const { limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
   if (limitNano === null) return undefined
   const remainingNano = interval === null ? Math.max(0, limitNano - spentBeforeNano) : limitNano
-  return { scope: keyScope(keyHash), limitNano: remainingNano, interval, includeByok }
+  return { scope: counterScope(key), limitNano: remainingNano, interval, includeByok }
 }
 
 export function dailyLimitOf(key: KeyLimits): Limit | undefined {
-  const { keyHash, dailyLimitNano: limitNano, includeByokInLimit: includeByok } = key
+  const { dailyLimitNano: limitNano, includeByokInLimit: includeByok } = key
   if (limitNano === null) return undefined
-  return { scope: keyScope(keyHash), limitNano, interval: "daily", includeByok }
+  return { scope: counterScope(key), limitNano, interval: "daily", includeByok }
 }
 
 /** Both caps of a key. */

@@ -1,7 +1,7 @@
-import { and, eq, isNotNull } from "drizzle-orm"
+import { and, eq, isNotNull, or } from "drizzle-orm"
 import type { KeyKind } from "../access/principal.ts"
 import { openDb, readColumns, type StoredRow } from "../support/db.ts"
-import { type AncestorRow, chainOf, revokesChildren } from "./lineage.ts"
+import { type AncestorRow, chainOf, otherCountedKeys, revokesChildren } from "./lineage.ts"
 import { apiKeys } from "./table.ts"
 
 /** The key `?1` and its ancestors, for a WITH RECURSIVE clause; `depth` is 0 for the key itself. */
@@ -23,7 +23,7 @@ export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStat
       `WITH RECURSIVE ${LINEAGE}
        SELECT k.hash, k.label, k.kind, k.limit_nano, k.limit_reset, k.include_byok_in_limit, k.expires_at,
          k.requests_per_minute, k.tokens_per_minute, k.concurrent_requests,
-         k.daily_limit_nano, k.spent_before_nano, k.mcp_tools,
+         k.daily_limit_nano, k.spent_before_nano, k.counter_hash, k.mcp_tools,
          (k.disabled = 1 OR k.deleted_at IS NOT NULL) AS is_revoked
        FROM lineage l JOIN api_keys k ON k.hash = l.hash WHERE l.depth > 0 ORDER BY l.depth`,
     )
@@ -43,6 +43,7 @@ const ancestorColumns = {
   concurrentRequests: apiKeys.concurrentRequests,
   dailyLimitNano: apiKeys.dailyLimitNano,
   spentBeforeNano: apiKeys.spentBeforeNano,
+  counterHash: apiKeys.counterHash,
   mcpTools: apiKeys.mcpTools,
 }
 
@@ -51,14 +52,28 @@ export function toAncestorRow(stored: StoredRow): AncestorRow {
   return { ...readColumns(ancestorColumns, stored), isRevoked: stored["is_revoked"] === 1 }
 }
 
-/** The ancestors of every key of an organization that has any, nearest first. */
-export async function listAncestors(db: D1Database, organizationId: string): Promise<Map<string, string[]>> {
+/**
+ * The other keys under which the calls of each key count: its ancestors, and the first key that it or an ancestor
+ * replaced. Without keys that have none.
+ */
+export async function listCountedKeys(db: D1Database, organizationId: string): Promise<Map<string, string[]>> {
   const rows = await openDb(db)
-    .select({ hash: apiKeys.hash, parentHash: apiKeys.parentHash })
+    .select({ hash: apiKeys.hash, parentHash: apiKeys.parentHash, counterHash: apiKeys.counterHash })
     .from(apiKeys)
-    .where(and(eq(apiKeys.organizationId, organizationId), isNotNull(apiKeys.parentHash)))
+    .where(
+      and(
+        eq(apiKeys.organizationId, organizationId),
+        or(isNotNull(apiKeys.parentHash), isNotNull(apiKeys.counterHash)),
+      ),
+    )
   const parents = new Map(rows.map((row) => [row.hash, row.parentHash]))
-  return new Map([...parents.keys()].map((hash) => [hash, chainOf(hash, parents)]))
+  const counters = new Map(rows.map((row) => [row.hash, row.counterHash]))
+  return new Map(
+    rows.map(({ hash }) => {
+      const chain = [hash, ...chainOf(hash, parents)]
+      return [hash, otherCountedKeys(chain.map((one) => ({ keyHash: one, counterHash: counters.get(one) ?? null })))]
+    }),
+  )
 }
 
 /** Number of working keys that the deletion of a key revokes, and of keys that it minted and that keep working. */

@@ -34,6 +34,7 @@ export type AncestorRow = Pick<
   | "includeByokInLimit"
   | "dailyLimitNano"
   | "spentBeforeNano"
+  | "counterHash"
   | "mcpTools"
   | "expiresAt"
   | keyof RateLimits
@@ -59,6 +60,7 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
       includeByokInLimit: row.includeByokInLimit,
       dailyLimitNano: row.dailyLimitNano,
       spentBeforeNano: row.spentBeforeNano,
+      counterHash: row.counterHash,
       mcpTools: row.mcpTools,
       rates: rateLimitsOf(row),
     })),
@@ -78,4 +80,12 @@ export function chainOf(hash: string, parents: ReadonlyMap<string, string | null
   const chain: string[] = []
   for (let at = parents.get(hash); at != null && !chain.includes(at); at = parents.get(at)) chain.push(at)
   return chain
+}
+
+/** The other keys under which the calls of the first key count. `lineage`: the key and its ancestors. */
+export function otherCountedKeys(lineage: readonly Pick<Ancestor, "keyHash" | "counterHash">[]): string[] {
+  const counted = lineage.flatMap(({ keyHash, counterHash }) =>
+    counterHash === null ? [keyHash] : [keyHash, counterHash],
+  )
+  return [...new Set(counted)].slice(1)
 }

@@ -1,12 +1,12 @@
-import type { Env } from "../config/env.ts"
-import { openLedger } from "../ledger/client.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 
-/** Limits, tools, fallbacks and spent amounts that a key inherits from the deleted key which it replaces. */
-export async function inheritedTerms(env: Env, old: KeyRow): Promise<Partial<NewKeyRow>> {
-  const [counters] = await openLedger(env, old.organizationId).usage([old.hash])
+/**
+ * Limits, tools and fallbacks that a key inherits from the one which it replaces. Its calls continue the counters of the
+ * first key in the chain, including calls of a replaced key that end later.
+ */
+export function inheritedTerms(old: KeyRow): Partial<NewKeyRow> {
   const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels } = old
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = old
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests, spentBeforeNano } = old
   return {
     limitNano,
     limitReset,
@@ -17,6 +17,7 @@ export async function inheritedTerms(env: Env, old: KeyRow): Promise<Partial<New
     requestsPerMinute,
     tokensPerMinute,
     concurrentRequests,
-    spentBeforeNano: old.spentBeforeNano + (counters?.total.spent ?? 0),
+    spentBeforeNano,
+    counterHash: old.counterHash ?? old.hash,
   }
 }

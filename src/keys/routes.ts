@@ -137,7 +137,7 @@ export const keys = newRouter()
     const { include_disabled: disabled, mcp_server: mcpServer, q, limit, offset } = query
     const page = { workspaceId, includeDisabled: disabled === "true", mcpServer, q, limit, offset }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
-    const counters = await openLedger(c.env, organizationId).usage(rows.map((row) => row.hash))
+    const counters = await openLedger(c.env, organizationId).usage(rows.map(counterOf))
     return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
@@ -157,7 +157,7 @@ export const keys = newRouter()
     const { organizationId } = c.var.principal
     const row = await findKeyRow(c.env.DB, organizationId, c.req.valid("param").hash)
     if (!row) throw noSuchKey()
-    const [counters] = await openLedger(c.env, organizationId).usage([row.hash])
+    const [counters] = await openLedger(c.env, organizationId).usage([counterOf(row)])
     return c.json({ data: toApiKey(row, counters) }, 200)
   })
   .openapi(update, async (c) => {
@@ -184,7 +184,7 @@ export const keys = newRouter()
       throw (await deprovisionedError(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)
-    const [counters] = await openLedger(c.env, principal.organizationId).usage([hash])
+    const [counters] = await openLedger(c.env, principal.organizationId).usage([counterOf(row)])
     return c.json({ data: toApiKey(row, counters) }, 200)
   })
   .openapi(remove, async (c) => {
@@ -211,6 +211,8 @@ async function requireMember(db: D1Database, organizationId: string, userId: str
   const rule = "creator_user_id: must be a member of the organization, as GET /organization/members lists them."
   throw new GatewayError("invalid_request", rule)
 }
+
+const counterOf = ({ hash, counterHash }: KeyRow) => counterHash ?? hash
 
 async function keepLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
   if (row.kind !== "management" || !(await isLastManagementKey(db, row.organizationId, row.hash))) return

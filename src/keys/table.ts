@@ -30,6 +30,7 @@ export const apiKeys = sqliteTable("api_keys", {
   mcpTools: text("mcp_tools", { mode: "json" }).$type<string[]>(),
   dailyLimitNano: integer("daily_limit_nano"),
   spentBeforeNano: integer("spent_before_nano").notNull().default(0),
+  counterHash: text("counter_hash"),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect

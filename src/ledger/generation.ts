@@ -62,7 +62,10 @@ export type GenerationDraft = {
   organizationId: string
   workspaceId: string
   keyHash: string
-  /** The keys that created this one, the nearest first. The call also counts under them. Absent if there are none. */
+  /**
+   * Other keys under which the call counts: those that created this one, and the first keys that they or this one
+   * replaced. Absent if there are none.
+   */
   ancestorKeys?: readonly string[]
   createdAt: number
   requestId: string

@@ -3,8 +3,9 @@ import { budgetLimits, NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budg
 import type { ProviderBudgets } from "../budgets/provider-budget.ts"
 import type { ByokCredential } from "../byok/usable-credentials.ts"
 import { type AppliedGuardrails, countedFor } from "../guardrails/applied.ts"
-import { limitsOfKey } from "../keys/key.ts"
-import { keyScope, type Limit } from "../ledger/limits.ts"
+import { counterScope, limitsOfKey } from "../keys/key.ts"
+import { otherCountedKeys } from "../keys/lineage.ts"
+import type { Limit } from "../ledger/limits.ts"
 import type { RateLimit } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
 import type { DestinationFilter } from "../observability/coverage.ts"
@@ -107,6 +108,11 @@ export const limitsOf: (caller: Caller) => readonly Limit[] = perCaller(collectL
 /** Every rate limit of a caller's calls; empty for none. */
 export const rateLimitsOf: (caller: Caller) => readonly RateLimit[] = perCaller(collectRates)
 
+/** The other keys under which a caller's calls count: its ancestors, and the first keys that they replaced. */
+export const otherKeysOf: (caller: Caller) => readonly string[] = perCaller((caller) =>
+  otherCountedKeys([caller, ...caller.ancestors]),
+)
+
 function collectLimits(caller: Caller): Limit[] {
   return [
     ...[caller, ...caller.ancestors].flatMap(limitsOfKey),
@@ -118,8 +124,8 @@ function collectLimits(caller: Caller): Limit[] {
 
 function collectRates(caller: Caller): RateLimit[] {
   const { workspaceId, defaults, guardrails } = caller
-  const ofKeys = [caller, ...caller.ancestors].flatMap(({ keyHash, rates }) =>
-    rates ? [{ ...rates, scope: keyScope(keyHash) }] : [],
+  const ofKeys = [caller, ...caller.ancestors].flatMap((key) =>
+    key.rates ? [{ ...key.rates, scope: counterScope(key) }] : [],
   )
   const ofWorkspace = defaults.rates ? [{ ...defaults.rates, scope: workspaceScope(workspaceId) }] : []
   return [...ofKeys, ...ofWorkspace, ...(guardrails?.list.flatMap(({ rates }) => rates) ?? [])]

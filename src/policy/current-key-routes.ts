@@ -3,7 +3,7 @@ import * as z from "zod"
 import { allowedRegions } from "../guardrails/applied.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
-import { limitFields, limitsOfKey, usageFields } from "../keys/key.ts"
+import { counterHashOf, limitFields, limitsOfKey, usageFields } from "../keys/key.ts"
 import { CurrentKey } from "../keys/schemas.ts"
 import { openLedger } from "../ledger/client.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
@@ -29,7 +29,7 @@ export const currentKey = newRouter().openapi(current, async (c) => {
   const caller = callerOf(c.var.principal)
   const limits = freeLimits(c.env)
   const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
-  const hashes = [caller, ...caller.ancestors].map(({ keyHash }) => keyHash)
+  const hashes = [caller, ...caller.ancestors].map(counterHashOf)
   const [usage = [], freeToday, workspace] = await Promise.all([
     ledger?.usage(hashes),
     ledger?.freeToday(limits),

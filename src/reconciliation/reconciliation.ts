@@ -10,12 +10,12 @@ import { WINDOWS, type Drift, type Window } from "../ledger/reconciliation.ts"
 
 type Windows = Record<Window, Spent>
 
-/** Ancestors by key hash: their counters include the key's generations. */
-export type Ancestors = ReadonlyMap<string, readonly string[]>
+/** Other keys by key hash: their counters include the key's generations. */
+export type CountedKeys = ReadonlyMap<string, readonly string[]>
 
 /** The scopes that every call of a key counts in. */
-function scopesOf(keyHash: string, workspaceId: string, ancestors: Ancestors): string[] {
-  const keys = [keyHash, ...(ancestors.get(keyHash) ?? [])].map(keyScope)
+function scopesOf(keyHash: string, workspaceId: string, countedKeys: CountedKeys): string[] {
+  const keys = [keyHash, ...(countedKeys.get(keyHash) ?? [])].map(keyScope)
   return [ACCOUNT, ...keys, workspaceScope(workspaceId)]
 }
 
@@ -34,7 +34,7 @@ export type Sums = {
 /** The sum of each scope. */
 export function recordedBy(
   { keys, scopes, opening, undelivered }: Sums,
-  ancestors: Ancestors,
+  countedKeys: CountedKeys,
   now: number,
 ): Map<string, Windows> {
   const recorded = new Map<string, Windows>()
@@ -48,14 +48,14 @@ export function recordedBy(
   const addRow = (scopeNames: string[], row: WindowSums) => {
     for (const window of WINDOWS) add(scopeNames, window, row[`${window}_spent`], row[`${window}_byok`])
   }
-  for (const row of keys) addRow(scopesOf(row.key_hash, row.workspace_id, ancestors), row)
+  for (const row of keys) addRow(scopesOf(row.key_hash, row.workspace_id, countedKeys), row)
   for (const row of scopes) addRow([row.scope], row)
   for (const [scope, counters] of opening) {
     for (const window of WINDOWS) add([scope], window, counters[window].spent, counters[window].byok)
   }
   for (const generation of undelivered) {
     const { keyHash, workspaceId, settledAt, costNano, byokCostNano } = generation
-    const countedScopes = [...scopesOf(keyHash, workspaceId, ancestors), ...(generation.countedIn ?? [])]
+    const countedScopes = [...scopesOf(keyHash, workspaceId, countedKeys), ...(generation.countedIn ?? [])]
     for (const window of WINDOWS) {
       if (window !== "total" && settledAt < windowStart(window, now)) continue
       add(countedScopes, window, costNano, byokCostNano)

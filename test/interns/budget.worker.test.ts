@@ -219,7 +219,7 @@ describe("the budget of an intern", () => {
           const usd = (amount: number | null) => (amount === null ? null : amount / 100)
           const workspace = await newWorkspace()
           const { id } = await make(workspace.manage, { limit: usd(all), daily_limit: usd(day) })
-          const model = { all, day, total: 0, ofKey: 0 }
+          const model = { all, day, total: 0, today: 0 }
           for (const one of steps) {
             if (one.is === "spend") {
               const internKey = await ownKey(workspace, id)
@@ -229,13 +229,13 @@ describe("the budget of an intern", () => {
               expect(answers.every(({ status }) => status === 200 || status === 402)).toBe(true)
               const room = Math.min(
                 model.all === null ? Infinity : Math.max(0, model.all - model.total),
-                model.day === null ? Infinity : Math.max(0, model.day - model.ofKey),
+                model.day === null ? Infinity : Math.max(0, model.day - model.today),
               )
               expect(served).toBeLessThanOrEqual(room)
               // A single call gets all that is left; concurrent calls hold more than they finally cost.
               if (one.calls === 1) expect(served).toBe(room >= 1 ? 1 : 0)
               model.total += served
-              model.ofKey += served
+              model.today += served
             } else if (one.is === "limit" || one.is === "daily") {
               const change = one.is === "limit" ? { limit: usd(one.cents) } : { daily_limit: usd(one.cents) }
               await expectJson(200, workspace.manage.patch(`/interns/${id}`, change))
@@ -243,11 +243,10 @@ describe("the budget of an intern", () => {
               else model.day = one.cents
             } else if (one.is === "tomorrow") {
               vi.setSystemTime(Date.now() + DAY_MS)
-              model.ofKey = 0
+              model.today = 0
             } else {
               await revokeKeyOf(workspace, id)
               await expectJson(202, workspace.manage.post(`/interns/${id}/provision`, undefined))
-              model.ofKey = 0
             }
             const left = (limit: number | null, spent: number) => (limit === null ? null : Math.max(0, limit - spent))
             const shown = await read(workspace.manage, id)
@@ -259,9 +258,9 @@ describe("the budget of an intern", () => {
               leftToday: inCents(shown.daily_limit_remaining),
             }).toEqual({
               usage: model.total,
-              day: model.ofKey,
+              day: model.today,
               left: left(model.all, model.total),
-              leftToday: left(model.day, model.ofKey),
+              leftToday: left(model.day, model.today),
             })
           }
           const balance = await workspace.ledger.balance()

@@ -65,7 +65,7 @@ async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): 
   // The secret is discarded here.
   const { hash, label } = newKey()
   const key = {
-    ...(deleted && (await inheritedTerms(env, deleted))),
+    ...(deleted && inheritedTerms(deleted)),
     hash,
     label,
     organizationId,
