@@ -48,12 +48,13 @@ async function writeFile(
   content: AsyncIterable<Uint8Array>,
   { row, lines, env }: OutputDeps,
 ): Promise<string> {
-  const { organizationId, workspaceId, internId } = row
+  const { organizationId, workspaceId, internId, keyHash } = row
   const written = lines.fact(`${kind}_file`)
-  const scope = { organizationId, workspaceId, internId, mayExport: false }
+  const scope = { organizationId, workspaceId, internId, onlyKey: null, mayExport: false }
   if (written !== undefined && (await findFile(env.DB, scope, written))) return written
   const mimeType = "application/x-ndjson"
-  const about = { filename: `${row.id}_${kind}.jsonl`, mimeType, source: "upload", internId, batchId: row.id } as const
+  const made = { source: "upload", internId, keyHash, batchId: row.id } as const
+  const about = { filename: `${row.id}_${kind}.jsonl`, mimeType, ...made }
   const file = newRow({ organizationId, workspaceId }, about)
   lines.setFileId(kind, file.id)
   const actor = { organizationId, keyHash: row.keyHash, ...row.origin.actor, ip: null, userAgent: null, at: Date.now() }

@@ -1,5 +1,6 @@
 import type { Context } from "hono"
 import type { App } from "../access/app.ts"
+import { type ResourceScope, resourceScopeOf } from "../access/principal.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import { usableCredentials } from "../byok/usable-credentials.ts"
@@ -14,7 +15,7 @@ import { workspaceNotFound, workspaceOf } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { type BatchOrigin, COMPLETION_WINDOW, COMPLETION_WINDOW_MS, isFinal, MAX_UNFINISHED } from "./batch.ts"
 import { wakeBatch } from "./open-batch.ts"
-import { type BatchScope, cancelBatch, findBatch, insertBatch } from "./store.ts"
+import { cancelBatch, findBatch, insertBatch } from "./store.ts"
 import type { BatchRow } from "./table.ts"
 
 /** Shared by the routes of both batch APIs. */
@@ -140,20 +141,20 @@ function tooManyError(): GatewayError {
 }
 
 /** `workspaceFilter`: another workspace, which only management keys may name. */
-export async function scopeOf(c: Context<App>, workspaceFilter: string | undefined): Promise<BatchScope> {
-  const { organizationId, internId } = c.var.principal
-  return { organizationId, workspaceId: await workspaceOf(c.env.DB, c.var.principal, workspaceFilter), internId }
+export async function scopeOf(c: Context<App>, workspaceFilter: string | undefined): Promise<ResourceScope> {
+  const { principal } = c.var
+  return { ...resourceScopeOf(principal), workspaceId: await workspaceOf(c.env.DB, principal, workspaceFilter) }
 }
 
 /** Throws 404 for an unknown batch. */
-export async function requestedBatch(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {
+export async function requestedBatch(c: Context<App>, scope: ResourceScope, id: string): Promise<BatchRow> {
   const row = await findBatch(c.env.DB, scope, id)
   if (!row) throw noSuchBatch()
   return row
 }
 
 /** Throws 404 for an unknown batch, and 409 for one that is not running. */
-export async function cancelRequested(c: Context<App>, scope: BatchScope, id: string): Promise<BatchRow> {
+export async function cancelRequested(c: Context<App>, scope: ResourceScope, id: string): Promise<BatchRow> {
   const entry = entryOf(c, { action: "batch.cancel", resourceId: id, workspaceId: scope.workspaceId })
   const cancelled = await cancelBatch(c.env.DB, { scope, id, now: Date.now(), entry })
   if (cancelled) await wake(c, id)

@@ -1,4 +1,5 @@
 import type * as z from "zod"
+import type { Principal } from "../access/principal.ts"
 import type { Actor } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -29,7 +30,7 @@ function invalid(at: number, field: string, rule: string): GatewayError {
   return new GatewayError("invalid_request", `requests[${at}].${field}: ${rule}.`)
 }
 
-type Owner = { organizationId: string; workspaceId: string; internId: string | null }
+type Owner = Pick<Principal, "organizationId" | "workspaceId" | "internId" | "keyHash">
 
 /** Stores the requests of a batch as its input file. */
 export async function storeInput(
@@ -37,8 +38,8 @@ export async function storeInput(
   { lines, batchId, owner, actor }: { lines: readonly Uint8Array[]; batchId: string; owner: Owner; actor: Actor },
 ): Promise<FileRow> {
   const mimeType = "application/x-ndjson"
-  const { internId } = owner
-  const about = { filename: `${batchId}_input.jsonl`, mimeType, source: "upload", internId, batchId } as const
+  const { internId, keyHash } = owner
+  const about = { filename: `${batchId}_input.jsonl`, mimeType, source: "upload", internId, keyHash, batchId } as const
   return storeFile(env, { actor, row: newRow(owner, about), content: each(lines), mimeType: () => mimeType })
 }
 

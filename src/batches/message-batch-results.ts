@@ -24,7 +24,7 @@ export async function resultsOf(row: BatchRow, env: Env): Promise<ReadableStream
 }
 
 async function open({ organizationId, workspaceId }: BatchRow, id: string, env: Env): Promise<ReadableStream> {
-  const scope = { organizationId, workspaceId, internId: null, mayExport: false }
+  const scope = { organizationId, workspaceId, internId: null, onlyKey: null, mayExport: false }
   const file = await findFile(env.DB, scope, id)
   if (!file) throw new GatewayError("not_found", "The results of this batch were deleted.")
   return (await openStored(env.FILES, file)).body

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import type { App } from "../access/app.ts"
+import { type ResourceScope, resourceScopeOf } from "../access/principal.ts"
 import { actorOf, entryOf } from "../audit/actor.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { listFilesOfBatch } from "../files/store.ts"
@@ -22,7 +23,7 @@ import {
   NewMessageBatch,
 } from "./message-batch-schemas.ts"
 import { NoFields, WorkspaceQuery } from "./schemas.ts"
-import { type BatchScope, deleteBatch, listBatches } from "./store.ts"
+import { deleteBatch, listBatches } from "./store.ts"
 import type { BatchRow } from "./table.ts"
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -117,12 +118,11 @@ export const messageBatches = newRouter()
     const { requests, provider } = c.req.valid("json")
     const lines = linesOfRequests(requests)
     const id = newBatchId()
-    const { organizationId, workspaceId, internId } = c.var.principal
-    const owner = { organizationId, workspaceId, internId }
-    const file = await storeInput(c.env, { lines, batchId: id, owner, actor: actorOf(c) })
+    const { principal } = c.var
+    const file = await storeInput(c.env, { lines, batchId: id, owner: principal, actor: actorOf(c) })
     const input = { id, endpoint: MESSAGES_ENDPOINT, inputFileId: file.id, total: lines.length, provider }
     const row = await createBatch(c, input).catch(async (thrown: unknown) => {
-      await removeFile(c, owner, file.id)
+      await removeFile(c, resourceScopeOf(principal), file.id)
       throw thrown
     })
     return c.json(toMessageBatch(row, collectionUrl(c)), 200)
@@ -174,7 +174,7 @@ async function requireMessageBatch(
   c: Context<App>,
   { message_batch_id: id }: z.infer<typeof MessageBatchPath>,
   { workspace_id: filter }: z.infer<typeof WorkspaceQuery>,
-): Promise<{ scope: BatchScope; row: BatchRow }> {
+): Promise<{ scope: ResourceScope; row: BatchRow }> {
   const scope = await scopeOf(c, filter)
   const row = await requestedBatch(c, scope, id)
   if (pathOfEndpoint(row.endpoint) !== pathOfEndpoint(MESSAGES_ENDPOINT)) throw noSuchBatch()
@@ -185,7 +185,7 @@ function notEndedError(what: string): GatewayError {
   return new GatewayError("conflict", `The batch has not ended: cancel it or wait before it is ${what}.`)
 }
 
-async function removeFile(c: Context<App>, owner: BatchScope, id: string): Promise<void> {
+async function removeFile(c: Context<App>, owner: ResourceScope, id: string): Promise<void> {
   const scope = { ...owner, mayExport: false }
   const entry = entryOf(c, { action: "file.delete", resourceId: id, workspaceId: owner.workspaceId })
   await deleteStored(c.env, { scope, id, now: Date.now(), entry })

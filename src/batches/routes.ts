@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import type { App } from "../access/app.ts"
+import { resourceScopeOf } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { findFile } from "../files/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -83,10 +84,10 @@ const cancel = createRoute({
 
 export const batches = newRouter()
   .openapi(create, async (c) => {
-    const { organizationId, workspaceId, internId, kind } = c.var.principal
+    const { principal } = c.var
     const input = c.req.valid("json")
-    const scope = { organizationId, workspaceId, internId }
-    const file = await findFile(c.env.DB, { ...scope, mayExport: kind === "management" }, input.input_file_id)
+    const scope = { ...resourceScopeOf(principal), mayExport: principal.kind === "management" }
+    const file = await findFile(c.env.DB, scope, input.input_file_id)
     if (!file) throw new GatewayError("not_found", "input_file_id: There is no file with this id in this workspace.")
     const { endpoint, metadata, provider, output_expires_after: expiry } = input
     const about = { endpoint, inputFileId: file.id, metadata, provider, outputExpiresAfterS: expiry?.seconds }

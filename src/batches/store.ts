@@ -1,18 +1,17 @@
 import { and, asc, desc, eq, gt, inArray, lt, notInArray, sql } from "drizzle-orm"
+import type { ResourceScope } from "../access/principal.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { openDb, selectRow } from "../support/db.ts"
 import { type BatchStatus, MAX_UNFINISHED, UNFINISHED_STATUSES } from "./batch.ts"
 import { batches, type BatchRow, type NewBatchRow } from "./table.ts"
 
-/** `internId`: for an intern's key, which sees only the batches of that intern; null for every other key. */
-export type BatchScope = { organizationId: string; workspaceId: string; internId: string | null }
-
-const isInScope = ({ organizationId, workspaceId, internId }: BatchScope) =>
+const isInScope = ({ organizationId, workspaceId, internId, onlyKey }: ResourceScope) =>
   and(
     eq(batches.organizationId, organizationId),
     eq(batches.workspaceId, workspaceId),
     internId === null ? undefined : eq(batches.internId, internId),
+    onlyKey === null ? undefined : eq(batches.keyHash, onlyKey),
   )
 
 /** False if the workspace no longer exists or has the maximum number of unfinished batches. */
@@ -31,7 +30,7 @@ export async function insertBatch(binding: D1Database, row: NewBatchRow, entry: 
   return meta.changes > 0
 }
 
-export async function findBatch(db: D1Database, scope: BatchScope, id: string): Promise<BatchRow | undefined> {
+export async function findBatch(db: D1Database, scope: ResourceScope, id: string): Promise<BatchRow | undefined> {
   const [row] = await openDb(db)
     .select()
     .from(batches)
@@ -52,7 +51,7 @@ type Page = {
 /** Newest first; `limit` + 1 rows if there are more, with the additional one at the far end. */
 export async function listBatches(
   db: D1Database,
-  scope: BatchScope,
+  scope: ResourceScope,
   { after, before, status, path, limit }: Page,
 ): Promise<BatchRow[]> {
   const rows = await openDb(db)
@@ -77,7 +76,7 @@ export async function listBatches(
 /** Deletes a batch that has ended; false if it has not. */
 export async function deleteBatch(
   binding: D1Database,
-  { scope, id, entry }: { scope: BatchScope; id: string; entry: AuditEntry },
+  { scope, id, entry }: { scope: ResourceScope; id: string; entry: AuditEntry },
 ): Promise<boolean> {
   const db = openDb(binding)
   const [deleted] = await db.batch([
@@ -93,7 +92,7 @@ export async function deleteBatch(
 /** Undefined if the batch is not running. */
 export async function cancelBatch(
   binding: D1Database,
-  { scope, id, now, entry }: { scope: BatchScope; id: string; now: number; entry: AuditEntry },
+  { scope, id, now, entry }: { scope: ResourceScope; id: string; now: number; entry: AuditEntry },
 ): Promise<BatchRow | undefined> {
   const db = openDb(binding)
   const [cancelled] = await db.batch([

@@ -53,7 +53,7 @@ export const exports = newRouter().openapi(create, async (c) => {
   const ownWorkspaceId = workspaceId ?? (await workspaceOf(c.env.DB, c.var.principal, undefined))
   const row = newRow(
     { organizationId, workspaceId: ownWorkspaceId },
-    { filename, mimeType, source: "export", internId: null },
+    { filename, mimeType, source: "export", internId: null, keyHash: c.var.principal.keyHash },
   )
   const lines = exportLines(c.env.DB, range, format)
   return c.json(

@@ -6,6 +6,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
+import { resourceScopeOf } from "../access/principal.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { limitBytes } from "./bytes.ts"
 import { isDownloadable, MAX_FILE_BYTES, toFilename } from "./file.ts"
@@ -21,7 +22,7 @@ import {
   ProviderFilesQuery,
   ProviderFileResponse,
 } from "./schemas.ts"
-import { findFile, listFiles } from "./store.ts"
+import { type FileScope, findFile, listFiles } from "./store.ts"
 import { deleteStored, openStored } from "./stored-file.ts"
 import { inspect } from "./upload.ts"
 import { readUploadFields } from "./upload-fields.ts"
@@ -132,7 +133,8 @@ export const files = newRouter()
     if (!part) throw new GatewayError("invalid_request", "file: is required as a form part with a file name.")
     const filename = toFilename(part.filename)
     const { content, mimeType } = await inspect(limitBytes(part.content, MAX_FILE_BYTES, tooLargeError), filename)
-    const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId: scope.internId })
+    const { keyHash, internId } = c.var.principal
+    const row = newRow(scope, { filename, mimeType: mimeType(), source: "upload", internId, keyHash })
     const fields = async () => readUploadFields(await part.fields())
     const stored = await storeFile(c.env, { actor: actorOf(c), row, content, mimeType, fields })
     return c.json(toFile(stored, c.req.raw.headers), 200)
@@ -220,13 +222,10 @@ const BYTES = {
 /** Size of a form without its file. */
 const FORM_BYTES = 65_536
 
-type FileScope = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
-
 async function scopeOf(c: Context<App>, requested: string | undefined): Promise<FileScope> {
   const { principal } = c.var
   const workspaceId = await workspaceOf(c.env.DB, principal, requested)
-  const { organizationId, internId } = principal
-  return { organizationId, workspaceId, mayExport: principal.kind === "management", internId }
+  return { ...resourceScopeOf(principal), workspaceId, mayExport: principal.kind === "management" }
 }
 
 function tooLargeError(): GatewayError {

@@ -13,7 +13,7 @@ type WorkspaceScope = { organizationId: string; workspaceId: string }
 
 export function newRow(
   { organizationId, workspaceId }: WorkspaceScope,
-  description: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId">,
+  description: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId"> & Pick<FileRow, "keyHash">,
 ): NewFileRow {
   const scope = { organizationId, workspaceId }
   return { id: `file_${newId()}`, ...scope, ...description, sizeBytes: 0, isReady: false, createdAt: Date.now() }

@@ -1,4 +1,5 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, lte, ne, or, sql } from "drizzle-orm"
+import type { ResourceScope } from "../access/principal.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
@@ -7,15 +8,15 @@ import { parseStored } from "../support/json.ts"
 import { DAY_MS } from "../support/time.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
-/** `internId`: for a key that sees only files of its intern; null for every other key. */
-type FileScope = { organizationId: string; workspaceId: string; mayExport: boolean; internId: string | null }
+export type FileScope = ResourceScope & { mayExport: boolean }
 
-const isInWorkspace = ({ organizationId, workspaceId, mayExport, internId }: FileScope) =>
+const isInWorkspace = ({ organizationId, workspaceId, mayExport, internId, onlyKey }: FileScope) =>
   and(
     eq(files.organizationId, organizationId),
     eq(files.workspaceId, workspaceId),
     mayExport ? undefined : ne(files.source, "export"),
     internId === null ? undefined : eq(files.internId, internId),
+    onlyKey === null ? undefined : eq(files.keyHash, onlyKey),
     isNull(files.deletedAt),
     isUnexpired(),
     eq(files.isReady, true),
@@ -105,11 +106,7 @@ export async function listFiles(
 }
 
 /** Ids of the files that the gateway wrote for a batch. */
-export async function listFilesOfBatch(
-  db: D1Database,
-  scope: Omit<FileScope, "mayExport">,
-  batchId: string,
-): Promise<string[]> {
+export async function listFilesOfBatch(db: D1Database, scope: ResourceScope, batchId: string): Promise<string[]> {
   const rows = await openDb(db)
     .select({ id: files.id })
     .from(files)

@@ -1,4 +1,4 @@
-import type { Principal } from "../access/principal.ts"
+import { type Principal, resourceScopeOf } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { objectKey } from "./file.ts"
@@ -9,10 +9,10 @@ import type { FileRow } from "./table.ts"
 /** A file that the principal may read. Exports are not among them: they list the calls of other keys. */
 export async function findStoredFile(
   { DB: db, FILES: bucket }: Env,
-  { organizationId, workspaceId, internId }: Pick<Principal, "organizationId" | "workspaceId" | "internId">,
+  principal: Principal,
   id: string,
 ): Promise<StoredFile | undefined> {
-  const row = await findFile(db, { organizationId, workspaceId, internId, mayExport: false }, id)
+  const row = await findFile(db, { ...resourceScopeOf(principal), mayExport: false }, id)
   if (!row) return undefined
   const { filename, mimeType, sizeBytes } = row
   const read = async () => new Uint8Array(await (await openStored(bucket, row)).arrayBuffer())

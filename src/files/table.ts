@@ -15,10 +15,12 @@ export const files = sqliteTable("files", {
   batchId: text("batch_id"),
   purpose: text("purpose"),
   expiresAt: integer("expires_at"),
+  keyHash: text("key_hash"),
 })
 /**
  * `internId`: the intern that made it, or whose key uploaded it. `batchId`: the batch that wrote it. `purpose`: of
  * OpenAI's API, if the upload has one. `expiresAt`: when it is deleted by itself, in milliseconds.
+ * `keyHash`: the key that made it; null for some files from before it was recorded.
  */
 export type FileRow = typeof files.$inferSelect
 export type NewFileRow = typeof files.$inferInsert

@@ -8,15 +8,15 @@ export const fileMutants: readonly Mutant[] = [
   {
     name: "an intern's key reads all files of its workspace",
     file: STORED,
-    from: `internId, mayExport: false`,
-    to: `internId: null, mayExport: false`,
+    from: `...resourceScopeOf(principal), mayExport: false`,
+    to: `...resourceScopeOf(principal), internId: null, mayExport: false`,
     test: TEST,
   },
   {
     name: "requests read exports",
     file: STORED,
-    from: `internId, mayExport: false`,
-    to: `internId, mayExport: true`,
+    from: `...resourceScopeOf(principal), mayExport: false`,
+    to: `...resourceScopeOf(principal), mayExport: true`,
     test: TEST,
   },
   {

@@ -10,6 +10,7 @@ import { actorOfIntern } from "./actor.ts"
 export async function publishFile(env: Env, intern: InternRow, path: string, content: Uint8Array): Promise<FileRow> {
   const inspected = await inspect(new Blob([content]).stream(), path)
   const scope = { organizationId: intern.organizationId, workspaceId: intern.workspaceId }
-  const row = newRow(scope, { filename: toFilename(path), mimeType: "", source: "intern", internId: intern.id })
+  const made = { source: "intern", internId: intern.id, keyHash: intern.createdByKey } as const
+  const row = newRow(scope, { filename: toFilename(path), mimeType: "", ...made })
   return storeFile(env, { actor: actorOfIntern(intern), row, content: inspected.content, mimeType: inspected.mimeType })
 }
