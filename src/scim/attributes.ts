@@ -1,4 +1,5 @@
 import { isObject } from "../support/json.ts"
+import { isPrintableLine, toPrintableLine } from "../support/printable.ts"
 import { invalid } from "./errors.ts"
 
 /**
@@ -14,6 +15,10 @@ export type Attribute = {
   mutability?: "readOnly" | "immutable"
   /** Whether values are compared case-sensitively. */
   caseExact?: boolean
+  /** Identifies a person: it is not changed, but rejected with control characters. */
+  isIdentifier?: boolean
+  /** Whether values may have line breaks. */
+  isMultiLine?: boolean
   /** Suggested values. */
   canonicalValues?: readonly string[]
   parts?: readonly Attribute[]
@@ -27,11 +32,18 @@ const text = (name: string): Attribute => ({ name, type: "string" })
 const texts = (...names: string[]) => names.map(text)
 const complex = (name: string, parts: readonly Attribute[]): Attribute => ({ name, type: "complex", parts })
 const reference = (name: string): Attribute => ({ name, type: "reference", caseExact: true })
+/** Parts of addresses, which may have line breaks (RFC 7643, section 4.1.2). */
+const LINES = ["formatted", "streetAddress"]
 const many = (name: string, ...parts: string[]): Attribute => ({
   name,
   type: "complex",
   multiValued: true,
-  parts: [...texts("value", "display", "type", ...parts), { name: "primary", type: "boolean" }],
+  parts: [
+    { ...text("value"), isIdentifier: name === "emails" },
+    ...texts("display", "type"),
+    ...parts.map((part) => (LINES.includes(part) ? { ...text(part), isMultiLine: true } : text(part))),
+    { name: "primary", type: "boolean" },
+  ],
 })
 
 export const ENTERPRISE_ATTRIBUTES: readonly Attribute[] = [
@@ -40,7 +52,7 @@ export const ENTERPRISE_ATTRIBUTES: readonly Attribute[] = [
 ]
 
 export const CORE_ATTRIBUTES: readonly Attribute[] = [
-  { name: "userName", type: "string", required: true, unique: true },
+  { name: "userName", type: "string", required: true, unique: true, isIdentifier: true },
   complex("name", texts("formatted", "familyName", "givenName", "middleName", "honorificPrefix", "honorificSuffix")),
   ...texts("displayName", "nickName", "profileUrl", "title", "userType", "preferredLanguage", "locale", "timezone"),
   { name: "active", type: "boolean" },
@@ -53,7 +65,7 @@ export const CORE_ATTRIBUTES: readonly Attribute[] = [
 
 /** As stored in a user's document: the extension is an attribute with the name of its schema. */
 export const USER_ATTRIBUTES: readonly Attribute[] = [
-  text("externalId"),
+  { ...text("externalId"), isIdentifier: true },
   ...CORE_ATTRIBUTES,
   complex(ENTERPRISE_SCHEMA, ENTERPRISE_ATTRIBUTES),
 ]
@@ -141,8 +153,18 @@ function readOne(attribute: Attribute, value: unknown, path: string): Value | un
   if (message.length > MAX_TEXT_LENGTH) {
     throw invalid("invalidValue", `${path}: must have at most ${MAX_TEXT_LENGTH} characters.`)
   }
-  return message
+  if (attribute.isMultiLine)
+    return message
+      .split(/\r\n?|\n/)
+      .map(toPrintableLine)
+      .join("\n")
+  if (isPrintableLine(message)) return message
+  if (attribute.isIdentifier) throw invalid("invalidValue", `${path}: ${ONE_LINE}`)
+  const line = toPrintableLine(message)
+  return line === "" ? undefined : line
 }
+
+export const ONE_LINE = "must be one line without control characters."
 
 /** Entra sends booleans as "True" and "False". */
 function readBoolean(value: unknown, path: string): boolean {

@@ -2,7 +2,8 @@ import type { Filter } from "scim2-parse-filter"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
 import { isObject } from "../support/json.ts"
-import { GROUP_SCHEMA, unwrap } from "./attributes.ts"
+import { isPrintableLine } from "../support/printable.ts"
+import { GROUP_SCHEMA, ONE_LINE, unwrap } from "./attributes.ts"
 import { invalid } from "./errors.ts"
 import { isUrn, type Operation, readPath } from "./patch.ts"
 import type { scimGroups } from "./table.ts"
@@ -42,7 +43,10 @@ function readName(value: unknown): string {
 
 function readText(input: unknown, name: string): string {
   const value = unwrap(input, false)
-  if (typeof value === "string" && value.length <= MAX_NAME_LENGTH) return value
+  if (typeof value === "string" && value.length <= MAX_NAME_LENGTH) {
+    if (isPrintableLine(value)) return value
+    throw invalid("invalidValue", `${name}: ${ONE_LINE}`)
+  }
   throw invalid("invalidValue", `${name}: must be a string of at most ${MAX_NAME_LENGTH} characters.`)
 }
 

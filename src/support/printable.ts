@@ -9,6 +9,11 @@ export function printableLine(line: string): string {
   return line.replaceAll(CONTROL, "\ufffd")
 }
 
+/** A display name of another system as one line. */
+export function toPrintableLine(text: string): string {
+  return text.replaceAll(CONTROL, " ").trim()
+}
+
 export const isPrintableLine = (text: string): boolean => printableLine(text) === text
 
 /** The same for text with several lines. */
