@@ -198,7 +198,7 @@ api.get("/openapi.json", (c) => c.json(describeApi(api)))
 const identify: MiddlewareHandler<App> = async function identify(c, next) {
   c.set("requestId", newRequestId())
   await next()
-  addBaseHeaders(c.res.headers, c.var.requestId)
+  addBaseHeaders(c.res.headers, c.var.requestId, c.req.url)
 }
 
 /** Hostnames of interns serve only their sites. */

@@ -55,7 +55,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
     recordRejection(incoming, { error, apiType: "completions", body })
     return toErrorResponse(thrown, { path: CHAT_PATH, requestId })
   })
-  addCommonHeaders(response.headers, requestId)
+  addCommonHeaders(response.headers, requestId, request.url)
   return response
 }
 

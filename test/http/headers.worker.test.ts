@@ -82,6 +82,35 @@ describe("a response outside the routes of the API", () => {
   })
 })
 
+describe("over https", () => {
+  const CALL = "/api/v1/chat/completions"
+
+  test.each([
+    ["a page of the console", "/keys", {}],
+    ["the authorization page", "/auth", {}],
+    ["an unknown path", "/api/v1/nothing", {}],
+    ["a call", CALL, { method: "POST" }],
+  ] satisfies [string, string, RequestInit][])(
+    "%s requires https for a year, which plain http cannot",
+    async (_, path, init) => {
+      const sent =
+        path === CALL
+          ? {
+              ...init,
+              headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
+              body: JSON.stringify({ model: "sim/echo", messages: [{ role: "user", content: "Hi" }] }),
+            }
+          : init
+      for (const scheme of ["https", "http", "https"]) {
+        const response = await fetchAt(`${scheme}://gateway.test${path}`, sent)
+        const expected = scheme === "https" ? "max-age=31536000" : null
+        expect(response.headers.get("strict-transport-security")).toBe(expected)
+        await response.text()
+      }
+    },
+  )
+})
+
 describe("a response that contains a secret", () => {
   type Made = [what: string, call: (workspace: Workspace) => Promise<Response>]
   const CALLBACK = { callback_url: "https://app.example/back" }
