@@ -23,7 +23,7 @@ import {
   MAX_CHANNELS,
   updateChannel,
 } from "./channel-store.ts"
-import { channelAad, deliver, openSecrets, readConfig, splitConfig, toChannel } from "./channel.ts"
+import { channelAad, deliver, openSecrets, readConfig, splitConfig, toChannel, withKeptUrls } from "./channel.ts"
 import { Channel, ChannelChange, ChannelsQuery, MASK, NewChannel } from "./schemas.ts"
 import type { ChannelRow } from "./table.ts"
 
@@ -42,7 +42,7 @@ const list = createRoute({
   operationId: "listAlertChannels",
   tags,
   summary: "List alert channels",
-  description: "Newest first.",
+  description: "Newest first, of all workspaces unless `workspace_id` is set.",
   middleware: [requireManagement] as const,
   request: { query: ChannelsQuery },
   responses: { 200: ok(z.object({ data: z.array(Channel), total_count: z.int() })), ...FAILURES },
@@ -229,7 +229,9 @@ function requireKeyAgain({ type, config }: ChannelRow, read: Readonly<Record<str
 /** The sent configuration; masked and omitted secrets keep their value. */
 async function changedConfig(c: Context<App>, before: ChannelRow, sent: Readonly<Record<string, unknown>>) {
   const secret = (await openSecrets(before, c.env)) ?? {}
-  const submitted = Object.entries(sent).filter(([name, value]) => value !== MASK || !(name in secret))
+  const submitted = Object.entries(withKeptUrls(sent, before.config)).filter(
+    ([name, value]) => value !== MASK || !(name in secret),
+  )
   const read = readConfig(before.type, { ...secret, ...Object.fromEntries(submitted) }, c.env)
   requireKeyAgain(
     before,

@@ -2,6 +2,7 @@ import * as z from "zod"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { explain } from "../http/schema.ts"
+import { keptUrl, maskUrl } from "../outbound/masked-url.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { sendOutbound } from "../outbound/send.ts"
 import { hostsIn, outboundDeps } from "../outbound/settings.ts"
@@ -39,10 +40,7 @@ export function readConfig(type: ChannelType, config: Config, env: Env): Config 
     if (read[name] === MASK)
       throw new GatewayError("invalid_request", `config.${name}: is masked. Send the value itself.`)
   }
-  for (const name of URLS) {
-    const text = read[name]
-    if (typeof text === "string") requireOutboundUrl(`config.${name}`, text, hostsIn(env, "PRIVATE_HOSTS"))
-  }
+  for (const [name, url] of urlsOf(read)) requireOutboundUrl(`config.${name}`, url, hostsIn(env, "PRIVATE_HOSTS"))
   return read
 }
 
@@ -62,13 +60,33 @@ export function toChannel(row: ChannelRow): z.infer<typeof Channel> {
     name: row.name,
     enabled: row.enabled,
     kinds: row.kinds === null ? null : ([...row.kinds] as AlertKind[]),
-    config: { ...row.config, ...Object.fromEntries(CHANNEL_SECRETS[row.type].map((name) => [name, MASK])) },
+    config: {
+      ...row.config,
+      ...maskedUrls(row.config),
+      ...Object.fromEntries(CHANNEL_SECRETS[row.type].map((name) => [name, MASK])),
+    },
     created_at: toTimestamp(row.createdAt),
     updated_at: toTimestamp(row.updatedAt),
     last_success_at: instant(row.lastSuccessAt),
     last_error_at: instant(row.lastErrorAt),
     last_error: row.lastError,
   }
+}
+
+const maskedUrls = (config: Config) =>
+  Object.fromEntries(urlsOf(config).map(([name, url]) => [name, maskUrl(url)] as const))
+
+function urlsOf(config: Config): [name: string, url: string][] {
+  return URLS.flatMap((name): [string, string][] => {
+    const { [name]: url } = config
+    return typeof url === "string" ? [[name, url]] : []
+  })
+}
+
+/** A configuration as sent, with the stored URLs where it has their masked form. */
+export function withKeptUrls(sent: Config, before: Config): Config {
+  const stored = Object.fromEntries(urlsOf(before))
+  return { ...sent, ...Object.fromEntries(urlsOf(sent).map(([name, url]) => [name, keptUrl(url, stored[name])])) }
 }
 
 /** Decrypted secrets; undefined if they cannot be decrypted. */

@@ -4,6 +4,7 @@ import { entryOf } from "../audit/actor.ts"
 import { insertAudit } from "../audit/store.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
+import { keptUrl, maskUrl, requireUnmaskedUrl } from "../outbound/masked-url.ts"
 import { outboundRejection } from "../outbound/send.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { newSigningSecret } from "../outbound/standard-webhook.ts"
@@ -20,7 +21,7 @@ const tags = ["Interns"]
 
 const Webhook = z
   .object({
-    url: z.url(),
+    url: z.string().meta({ description: "Credentials in it are masked. A webhook set with this URL keeps them." }),
     backlog: z.int().meta({ description: "Events that the receiver has not accepted yet." }),
     last_error: z.string().nullable(),
     last_error_at: z.iso.datetime().nullable(),
@@ -43,7 +44,7 @@ const set = createRoute({
     body: jsonBody(z.strictObject({ url: z.url().max(2_048) }).meta({ id: "NewInternWebhook" })),
   },
   responses: {
-    200: ok(z.object({ url: z.url(), signing_secret: z.string().meta({ description: "Shown once." }) })),
+    200: ok(z.object({ url: z.string(), signing_secret: z.string().meta({ description: "Shown once." }) })),
     ...CONTROL_FAILURES,
     ...failures("payload_too_large", "unsupported_media_type"),
   },
@@ -76,7 +77,9 @@ const remove = createRoute({
 export const internWebhooks = newRouter()
   .openapi(set, async (c) => {
     const row = await controlledIntern(c, c.req.valid("param").internId)
-    const { url } = c.req.valid("json")
+    const { url: sent } = c.req.valid("json")
+    const url = keptUrl(sent, (await openIntern(c.env, row.id).webhook())?.url)
+    requireUnmaskedUrl("url", url)
     const fault = outboundRejection(new URL(url), hostsIn(c.env, "PRIVATE_HOSTS"))
     if (fault !== undefined) throw internError("invalid_body", `url: ${fault}. Give a public https URL.`)
     const secret = newSigningSecret()
@@ -86,7 +89,7 @@ export const internWebhooks = newRouter()
     if (sealedSecret === undefined) throw internError("not_found", "The workspace of this intern was deleted.")
     await openIntern(c.env, row.id).setWebhook(identityOf(c, row), { url, sealedSecret })
     await insertAudit(c.env.DB, entry)
-    return c.json({ url, signing_secret: secret }, 200, { "cache-control": "no-store" })
+    return c.json({ url: maskUrl(url), signing_secret: secret }, 200, { "cache-control": "no-store" })
   })
   .openapi(get, async (c) => {
     const { id } = await controlledIntern(c, c.req.valid("param").internId)
@@ -106,7 +109,7 @@ export const internWebhooks = newRouter()
 function toWebhook({ url, backlog, lastError, lastErrorAt, lastSuccessAt }: InternWebhook): z.infer<typeof Webhook> {
   const instant = (at: number | null) => (at === null ? null : toTimestamp(at))
   return {
-    url,
+    url: maskUrl(url),
     backlog,
     last_error: lastError,
     last_error_at: instant(lastErrorAt),

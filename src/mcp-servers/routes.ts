@@ -8,6 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
+import { keptUrl } from "../outbound/masked-url.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { newId } from "../support/ids.ts"
@@ -135,9 +136,10 @@ export const mcpServerRoutes = newRouter()
     return c.json({ data: await result(c, await find(c, scope, c.req.valid("param").slug)) }, 200)
   })
   .openapi(update, async (c) => {
-    const { headers, ...input } = c.req.valid("json")
+    const { headers, ...sent } = c.req.valid("json")
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)
     const before = await find(c, scope, c.req.valid("param").slug)
+    const input = { ...sent, ...(sent.url !== undefined && { url: keptUrl(sent.url, before.row.url) }) }
     if (input.url !== undefined) requireOutboundUrl("url", input.url, hostsIn(c.env, "PRIVATE_HOSTS"))
     const openedHeaders = await openHeaders(before, c.env)
     const isMoved = input.url !== undefined && !isSameOrigin(input.url, before.row.url)

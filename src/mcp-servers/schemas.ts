@@ -60,7 +60,7 @@ export type McpServerFields = z.infer<typeof McpServerChange>
 
 export const McpServerPath = z.object({ slug: McpServerSlug })
 export const McpWorkspaceQuery = z.object({ workspace_id: workspaceId })
-export const McpServersQuery = PageQuery.extend({ workspace_id: workspaceId, q: textIn("slug, name or URL") })
+export const McpServersQuery = PageQuery.extend({ workspace_id: workspaceId, q: textIn("slug, name or host") })
 
 export const McpServer = z
   .object({
@@ -68,7 +68,7 @@ export const McpServer = z
     workspace_id: z.uuid(),
     slug: z.string().meta({ description: "Names it in `/mcp/{server}` and in `mcp_tools` of keys." }),
     name: z.string(),
-    url: z.string(),
+    url: z.string().meta({ description: "Credentials in it are masked. A change that sends it back keeps them." }),
     headers: z.record(z.string(), z.string()).meta({ description: "Masked." }),
     allowed_tools: z.array(z.string()).nullable(),
     price_per_call_usd: z.number(),

@@ -1,7 +1,8 @@
 import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
-import { isMask, toMask } from "../observability/mask.ts"
+import { maskUrl } from "../outbound/masked-url.ts"
+import { isMask, toMask } from "../support/mask.ts"
 import type { AssociatedData } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { McpServer, McpServerFields } from "./schemas.ts"
@@ -69,7 +70,7 @@ export function toMcpServer(row: McpServerRow, headers: McpHeaders): z.infer<typ
     workspace_id: row.workspaceId,
     slug: row.slug,
     name: row.name,
-    url: row.url,
+    url: maskUrl(row.url),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, toMask(value)])),
     allowed_tools: row.allowedTools,
     price_per_call_usd: nanoToUsd(row.priceNano),

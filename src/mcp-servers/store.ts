@@ -4,7 +4,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page, Search } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { dataKeys } from "../secrets/table.ts"
-import { containsText, openDb, selectRow } from "../support/db.ts"
+import { containsText, hostOf, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { mcpServers, type McpServerRow } from "./table.ts"
 
@@ -37,7 +37,7 @@ export async function listMcpServers(
   page: Page & Search,
 ): Promise<{ rows: KeyedServer[]; total: number }> {
   const db = openDb(binding)
-  const where = and(isInScope(scope), containsText(page.q, [mcpServers.slug, mcpServers.name, mcpServers.url]))
+  const where = and(isInScope(scope), containsText(page.q, [mcpServers.slug, mcpServers.name, hostOf(mcpServers.url)]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([

@@ -5,10 +5,11 @@ import type { AssociatedData } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
+import { keptUrl, maskUrl } from "../outbound/masked-url.ts"
 import { redactorFor } from "../outbound/redactor.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
-import { isMask, masked } from "./mask.ts"
+import { isMask, masked } from "../support/mask.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
 import { isObject, parseStored } from "../support/json.ts"
@@ -77,6 +78,8 @@ export function mergeConfig(type: KindName, before: Config, change: Config): Con
     if (value === null) delete merged[name]
     else if (name === "headers" && typeof value === "object") {
       merged[name] = keepMasked(before.headers ?? {}, value as Record<string, string>)
+    } else if (KINDS[type].urls.includes(name) && typeof value === "string") {
+      merged[name] = keptUrl(value, String(before[name]))
     } else if (!isSecret(type, name) || typeof value !== "string" || !isMask(value)) merged[name] = value
   }
   return merged
@@ -165,7 +168,7 @@ export function toDestination(
     name: row.name,
     type: row.type,
     enabled: row.enabled === 1,
-    config: { ...parseStored<Config>(row.config), ...masked(parseStored<Config>(secret ?? "{}")) },
+    config: { ...maskedUrls(row.type, parseStored(row.config)), ...masked(parseStored<Config>(secret ?? "{}")) },
     ...lists,
     sampling_rate: row.sampling_rate,
     privacy_mode: row.privacy_mode === 1,
@@ -182,6 +185,14 @@ export function toDestination(
     failures: row.failures,
     next_attempt_at: instant(row.next_due_at === null ? null : Math.max(row.next_due_at, row.paused_until)),
   }
+}
+
+function maskedUrls(type: KindName, config: Config): Config {
+  const urls = KINDS[type].urls.flatMap((name) => {
+    const { [name]: url } = config
+    return typeof url === "string" ? [[name, maskUrl(url)] as const] : []
+  })
+  return { ...config, ...Object.fromEntries(urls) }
 }
 
 /** Parsed values of the columns that hold lists and objects. */

@@ -8,6 +8,7 @@ import { changesOf } from "../audit/entry.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
+import { keptUrl } from "../outbound/masked-url.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { hostsIn } from "../outbound/settings.ts"
 import { findKeyHashes } from "../byok/store.ts"
@@ -135,9 +136,13 @@ export const passthroughServices = newRouter()
     return c.json({ data: await result(c, await find(c, scope, c.req.valid("param").slug)) }, 200)
   })
   .openapi(update, async (c) => {
-    const input = c.req.valid("json")
+    const sent = c.req.valid("json")
     const scope = await scopeOf(c, c.req.valid("query").workspace_id)
     const before = await find(c, scope, c.req.valid("param").slug)
+    const input = {
+      ...sent,
+      ...(sent.base_url !== undefined && { base_url: keptUrl(sent.base_url, before.row.baseUrl) }),
+    }
     if (input.base_url !== undefined) requireOutboundUrl("base_url", input.base_url, hostsIn(c.env, "PRIVATE_HOSTS"))
     await requireKeys(c, input.allowed_api_key_hashes)
     const openedSecrets = (await openSecrets(before, c.env)) ?? NO_SECRETS

@@ -2,7 +2,8 @@ import type * as z from "zod"
 import type { Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
-import { isMask, toMask } from "../observability/mask.ts"
+import { maskUrl } from "../outbound/masked-url.ts"
+import { isMask, toMask } from "../support/mask.ts"
 import type { AssociatedData } from "../secrets/seal.ts"
 import { toTimestamp } from "../support/time.ts"
 import { caseSensitiveMatcher } from "../support/wildcard.ts"
@@ -87,7 +88,7 @@ export function toService(row: ServiceRow, { headers, query }: ServiceSecrets): 
     workspace_id: row.workspaceId,
     slug: row.slug,
     name: row.name,
-    base_url: row.baseUrl,
+    base_url: maskUrl(row.baseUrl),
     headers: masks(headers),
     query: masks(query),
     rules: row.rules.map(({ methods, path, priceNano }) => ({

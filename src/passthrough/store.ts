@@ -4,7 +4,7 @@ import { auditIfChanged } from "../audit/store.ts"
 import type { Page, Search } from "../http/schema.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import { dataKeys } from "../secrets/table.ts"
-import { containsText, openDb, selectRow } from "../support/db.ts"
+import { containsText, hostOf, openDb, selectRow } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { passthroughServices, type ServiceRow } from "./table.ts"
 
@@ -41,7 +41,7 @@ export async function listServices(
 ): Promise<{ rows: KeyedService[]; total: number }> {
   const db = openDb(binding)
   const { slug, name, baseUrl } = passthroughServices
-  const where = and(isInScope(scope), containsText(page.q, [slug, name, baseUrl]))
+  const where = and(isInScope(scope), containsText(page.q, [slug, name, hostOf(baseUrl)]))
   // Not one batch: its rows are objects, in which columns of the same name collide.
   return toCountedPage(
     await Promise.all([

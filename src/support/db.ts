@@ -121,6 +121,10 @@ export function toRow<T extends SQLiteTable>(table: T, stored: StoredRow): T["$i
   return readColumns(columnsOf(table), stored)
 }
 
+/** The scheme and host of a stored URL: the rest may contain a token, which a search must not reveal. */
+export const hostOf = (url: SQLWrapper): SQL =>
+  sql`substr(${url}, 1, instr(substr(replace(replace(${url}, '?', '/'), '#', '/') || '/', 9), '/') + 8)`
+
 /** SQLite folds only ASCII letters; both sides must be folded in the same way. */
 const inLowerCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 

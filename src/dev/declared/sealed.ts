@@ -2,7 +2,8 @@ import { CHANNEL_SECRETS, CONFIGS, MASK } from "../../alerts/schemas.ts"
 import type { ChannelType } from "../../alerts/alert.ts"
 import { toMask } from "../../byok/credential.ts"
 import { isSecret, type KindName, KINDS } from "../../observability/kinds.ts"
-import { masked } from "../../observability/mask.ts"
+import { masked } from "../../support/mask.ts"
+import { maskUrl } from "../../outbound/masked-url.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { addressOf, normalizeFields, type Resource } from "./resource.ts"
 import { type Environment, requireReference, resolveReferences, toConfigured } from "./secrets.ts"
@@ -18,7 +19,8 @@ export function destinationsOf(
   return Object.entries(entries).map(([name, declared]) => {
     const { type } = declared
     const identity = { kind: "destination" as const, workspace, name }
-    const rules = { schema: KINDS[type].config, isSecret: (field: string) => isSecret(type, field), mask: masked }
+    const { config: schema, urls } = KINDS[type]
+    const rules = { schema, urls, isSecret: (field: string) => isSecret(type, field), mask: masked }
     return toConfigured({ identity, declared, ...rules }, env)
   })
 }
@@ -32,6 +34,7 @@ export function alertChannelsOf(
     const identity = { kind: "alert_channel" as const, workspace, name }
     const rules = {
       schema: CONFIGS[type],
+      urls: ["url", "base_url"],
       isSecret: (field: string) => CHANNEL_SECRETS[type].includes(field),
       mask: (secrets: Json) => Object.fromEntries(Object.keys(secrets).map((field) => [field, MASK])),
     }
@@ -57,8 +60,9 @@ export function passthroughServicesOf(
 ): Resource[] {
   return Object.entries(entries).map(([name, { headers, query, base_url: baseUrl, ...rest }]) => {
     const identity = { kind: "passthrough_service" as const, workspace, name }
-    const fields: Json = { ...rest, base_url: baseUrl.replace(/\/+$/, "") }
-    const secrets: Json = {}
+    const url = baseUrl.replace(/\/+$/, "")
+    const fields: Json = { ...rest, base_url: maskUrl(url) }
+    const secrets: Json = { base_url: url }
     for (const [field, values] of Object.entries({ headers, query })) {
       if (values === undefined) continue
       const path = `${addressOf(identity)}.${field}`
@@ -75,15 +79,17 @@ export function passthroughServicesOf(
 export function mcpServersOf([workspace, entries]: Section<Json>, env: Environment): Resource[] {
   return Object.entries(entries).map(([name, declared]) => {
     const identity = { kind: "mcp_server" as const, workspace, name }
-    const { headers, ...rest } = declared
-    if (!isObject(headers)) return { ...identity, fields: normalizeFields(declared) }
+    const { headers, ...others } = declared
+    const { url } = others
+    const rest = { ...others, ...(typeof url === "string" && { url: maskUrl(url) }) }
+    if (!isObject(headers)) return { ...identity, fields: normalizeFields({ ...rest, headers }), secrets: { url } }
     const path = `${addressOf(identity)}.headers`
     requireReference(path, headers)
     const resolved = resolveReferences(path, headers, env) as Json
     return {
       ...identity,
       fields: normalizeFields({ ...rest, headers: masked(resolved) }),
-      secrets: { headers: resolved },
+      secrets: { headers: resolved, url },
     }
   })
 }

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { explain } from "../../http/schema.ts"
+import { maskUrl } from "../../outbound/masked-url.ts"
 import { isObject, type Json } from "../../support/json.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, normalizeFields, type Resource } from "./resource.ts"
@@ -12,12 +13,17 @@ type Configured = {
   declared: Json & { config: Json }
   schema: z.ZodType
   isSecret: (field: string) => boolean
+  /** Fields whose URLs are compared without the credentials in them. */
+  urls: readonly string[]
   /** Masks secrets as the gateway does. */
   mask: (secrets: Json) => Json
 }
 
 /** Flattens `config` to fields such as `config.url`; secrets are compared by their mask. */
-export function toConfigured({ identity, declared, schema, isSecret, mask }: Configured, env: Environment): Resource {
+export function toConfigured(
+  { identity, declared, schema, isSecret, urls, mask }: Configured,
+  env: Environment,
+): Resource {
   const { config, ...rest } = declared
   const address = addressOf(identity)
   for (const [field, value] of Object.entries(config)) {
@@ -29,14 +35,18 @@ export function toConfigured({ identity, declared, schema, isSecret, mask }: Con
   const configured = Object.entries(isObject(read) ? read : {}).filter(([field]) => field in config)
   const secrets = configured.filter(([field]) => isSecret(field))
   const open = configured.filter(([field]) => !isSecret(field))
+  const maskedUrls = open.flatMap(([field, value]) =>
+    urls.includes(field) && typeof value === "string" && maskUrl(value) !== value ? [[field, value] as const] : [],
+  )
   return {
     ...identity,
     fields: normalizeFields({
       ...rest,
       ...prefixed(Object.fromEntries(open)),
+      ...prefixed(Object.fromEntries(maskedUrls.map(([field, url]) => [field, maskUrl(url)]))),
       ...prefixed(mask(Object.fromEntries(secrets))),
     }),
-    secrets: prefixed(Object.fromEntries(secrets)),
+    secrets: prefixed(Object.fromEntries([...secrets, ...maskedUrls])),
   }
 }
 

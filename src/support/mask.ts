@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../support/json.ts"
+import { isObject, type Json } from "./json.ts"
 
 /** Shorter secrets are masked completely: their ends would reveal too much. */
 const MIN_MASKED = 20
