@@ -9,6 +9,7 @@ import { pruneLinks } from "../connect/store.ts"
 import { refreshSessionCost } from "../datasets/store.ts"
 import type { Env } from "../config/env.ts"
 import { pruneContents } from "../generations/content.ts"
+import { destroyOrphans } from "../interns/open-intern.ts"
 import { refreshDiscovered } from "../models/discover.ts"
 import { sweepBatches } from "../observability/delivery/backlog.ts"
 import { CALL_CONTENT_DAYS, CALL_CONTENT_PREFIX } from "../observability/call-content.ts"
@@ -54,6 +55,7 @@ const JOBS: Readonly<Record<string, readonly { name: string; run: (env: Env, now
     { name: "sweep-broadcasts", run: (env, now) => sweepBatches(env, now) },
     { name: "watch-spend", run: (env, now) => watchSpend(env, now) },
     { name: "discover-models", run: (env) => refreshDiscovered(env) },
+    { name: "destroy-orphaned-interns", run: (env) => destroyOrphans(env) },
     { name: "resume-directory-syncs", run: (env, now) => resumeSyncJobs(env, now) },
   ],
   "*/5 * * * *": [

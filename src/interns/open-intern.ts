@@ -4,7 +4,8 @@ import type { Env } from "../config/env.ts"
 import { objectNamed } from "../config/objects.ts"
 import { type App } from "../access/app.ts"
 import type { InternIdentity, InternRpc } from "./hosts/rpc.ts"
-import { listInterns } from "./store.ts"
+import { logError } from "../support/log.ts"
+import { listInterns, listOrphanedInterns } from "./store.ts"
 import type { InternRow } from "./table.ts"
 
 const PAGE = 100
@@ -23,10 +24,30 @@ export async function destroyInternsOf(
   let after: { createdAt: number; id: string } | undefined
   for (;;) {
     const { rows } = await listInterns(env.DB, scope, { statuses: undefined, limit: PAGE, after })
-    for (const { id, host } of rows) await openIntern(env, id).destroy({ ...scope, id, host, apiBase }, true)
+    await destroyAll(env, rows, apiBase)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return
     after = { createdAt: last.createdAt, id: last.id }
+  }
+}
+
+/** Interns per sweep: each is a request to its object. */
+const MAX_PER_SWEEP = 500
+
+/** Deletes the interns of deleted workspaces that are left because a request or an object failed. */
+export async function destroyOrphans(env: Env): Promise<void> {
+  const base = URL.parse(configOf(env).PUBLIC_URL ?? "")
+  await destroyAll(env, await listOrphanedInterns(env.DB, MAX_PER_SWEEP), base ? `${base.origin}/api/v1` : "")
+}
+
+/** One that fails does not keep the others: the next sweep deletes it. */
+async function destroyAll(env: Env, rows: readonly InternRow[], apiBase: string): Promise<void> {
+  for (const { id, organizationId, workspaceId, host } of rows) {
+    try {
+      await openIntern(env, id).destroy({ id, organizationId, workspaceId, host, apiBase }, true)
+    } catch (cause) {
+      logError("an intern of a deleted workspace was not deleted", { intern: id }, cause)
+    }
   }
 }
 

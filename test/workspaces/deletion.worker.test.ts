@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { runSchedule } from "../../src/app/schedule.ts"
 import { addChannel, alertsOf, record, spend } from "../alerts/alerts.ts"
 import { mockReceivers, newReceiver } from "../observability/receiver.ts"
 import { connect, people, sync } from "../scim/pulled.ts"
@@ -119,5 +120,51 @@ describe("after the deletion of a workspace", () => {
       await connect(workspace, newRemote(people("bob")), "Later")
       expect(await sync(workspace)).toMatchObject({ status: "succeeded", error_message: null })
     })
+  })
+})
+
+describe("interns of a deleted workspace", () => {
+  const internsOf = async ({ workspaceId }: Workspace) => {
+    const { results } = await env.DB.prepare("SELECT id FROM interns WHERE workspace_id = ?").bind(workspaceId).all()
+    return results.map(({ id }) => id)
+  }
+
+  test("are deleted by the cron trigger if the request that deleted the workspace died", async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()]
+    const { manage, organizationId, workspaceId } = workspace
+    for (const name of ["ada", "grace"]) {
+      await expectJson(201, workspace.as.post("/interns", { name, model: "sim/echo", provision: true }))
+    }
+    await expectJson(201, other.as.post("/interns", { name: "ada", model: "sim/echo" }))
+    const { meta } = await env.DB.prepare("UPDATE workspaces SET deleted_at = ? WHERE organization_id = ? AND id = ?")
+      .bind(Date.now(), organizationId, workspaceId)
+      .run()
+    expect(meta.changes).toBeGreaterThan(0)
+    expect(await internsOf(workspace)).toHaveLength(2)
+    await runSchedule("30 * * * *", env, Date.now())
+    await eventually(async () => expect(await internsOf(workspace)).toEqual([]))
+    expect(await internsOf(other)).toHaveLength(1)
+    await expectJson(200, manage.get("/workspaces"))
+  })
+
+  test("are deleted although the object of one of them fails, which the cron trigger deletes", async () => {
+    const workspace = await newWorkspace()
+    const made: { id: string }[] = []
+    for (const name of ["ada", "grace", "alan"]) {
+      made.push(await expectJson<{ id: string }>(201, workspace.as.post("/interns", { name, model: "sim/echo" })))
+    }
+    const failing = made[1]?.id ?? ""
+    const { INTERN: namespace } = env
+    const get = namespace.get.bind(namespace)
+    const failsFor = namespace.idFromName(failing)
+    const spy = vi.spyOn(namespace, "get").mockImplementation((id, options) => {
+      if (id.equals(failsFor)) throw new Error("The object failed.")
+      return get(id, options)
+    })
+    await deleteDefault(workspace)
+    await eventually(async () => expect(await internsOf(workspace)).toEqual([failing]))
+    spy.mockRestore()
+    await runSchedule("30 * * * *", env, Date.now())
+    await eventually(async () => expect(await internsOf(workspace)).toEqual([]))
   })
 })
