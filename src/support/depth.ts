@@ -12,3 +12,11 @@ export function isTooDeep(value: unknown, maxDepth = MAX_DEPTH): boolean {
   for (const name in value) if (isTooDeep(value[name], maxDepth - 1)) return true
   return false
 }
+
+/** A shorter text has fewer brackets than levels are allowed. */
+const MIN_LENGTH = 2 * MAX_DEPTH
+
+/** Whether the value of a JSON text is nested too deeply. */
+export function isDeepJson(text: string, value: unknown): boolean {
+  return text.length > MIN_LENGTH && isTooDeep(value)
+}

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { mockProvider } from "../support/mock-provider.ts"
+import { mockProvider, sse } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson, newWorkspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
@@ -66,6 +66,56 @@ describe("a body that is nested too deeply", () => {
       }),
       { numRuns: runs(1) },
     )
+  })
+})
+
+describe("an event of a stream that is nested too deeply", () => {
+  const event = (delta: string) =>
+    `data: {"id":"u","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":${delta},"finish_reason":null}]}\n\n`
+  const formats = {
+    "/chat/completions": { messages: [{ role: "user", content: "Hi" }] },
+    "/responses": { input: "Hi" },
+    "/messages": { max_tokens: 16, messages: [{ role: "user", content: "Hi" }] },
+  }
+  const format = fc.constantFrom(...Object.entries(formats))
+
+  test("ends the stream with an error, or fails over before there is content", async () => {
+    let events: string[] = []
+    const { stop } = mockProvider(() => sse([...events, "data: [DONE]\n\n"]))
+    onTestFinished(stop)
+    const { as } = await newWorkspace()
+    const cases = fc.asyncProperty(
+      format,
+      fc.integer({ min: 510, max: 60_000 }),
+      fc.boolean(),
+      async (one, depth, isFirst) => {
+        const [path, body] = one
+        const deep = event(`{"content":"Deep","extra":${nested(depth)}}`)
+        events = isFirst ? [deep] : [event('{"content":"Hello"}'), deep]
+        const response = await as.post(path, { model: "played/m98", stream: true, ...body })
+        const text = await response.text()
+        expect(text).not.toContain("Deep")
+        if (!isFirst) expect(text).toContain("nested too deeply")
+        expect(response.status).toBe(isFirst ? 502 : 200)
+      },
+    )
+    await fc.assert(cases, { numRuns: runs(0.6) })
+  })
+
+  test("up to the limit is relayed", async () => {
+    const { stop } = mockProvider(() =>
+      sse([
+        event(`{"content":"Hello","extra":${nested(400)}}`),
+        event("{}").replace("null", '"stop"'),
+        "data: [DONE]\n\n",
+      ]),
+    )
+    onTestFinished(stop)
+    const { as } = await newWorkspace()
+    const text = await (await as.chat("played/m98", "Hi", { stream: true })).text()
+    expect(text).toContain("Hello")
+    expect(text).toContain(nested(400))
+    expect(text).toContain("data: [DONE]")
   })
 })
 

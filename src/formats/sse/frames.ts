@@ -1,4 +1,5 @@
 import { concat } from "../../support/bytes.ts"
+import { isDeepJson } from "../../support/depth.ts"
 import { isObject, type Json, parseJson } from "../../support/json.ts"
 
 /**
@@ -150,10 +151,10 @@ export function dataOf(frame: Uint8Array): string | undefined {
   return data
 }
 
-/** The event in the data of a frame; undefined for data that is not a JSON object. */
+/** The event in the data of a frame; undefined for data that is not a JSON object, or is nested too deeply. */
 export function parseData(data: string): Json | undefined {
   const event = parseJson(data)
-  return isObject(event) ? event : undefined
+  return isObject(event) && !isDeepJson(data, event) ? event : undefined
 }
 
 export const DONE = "[DONE]"

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
 import { isObject } from "../../support/json.ts"
+import { isDeepJson } from "../../support/depth.ts"
 import { BODY_DEPTH_RULE, isBodyTooDeep } from "../body-depth.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { checkEvent, requestedTranscription } from "./client-events.ts"
@@ -83,7 +84,7 @@ export class EventRelay {
     const { target, conversation } = this.#context.opened
     const clean = keyFilterOf(target.provider.apiKey)?.text(text) ?? text
     const event = parseEvent(clean)
-    if (!event) return false
+    if (!event || isDeepJson(clean, event)) return false
     const { type, response } = event
     if (type === "error") {
       this.#responses.requestRejected()

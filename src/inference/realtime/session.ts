@@ -125,7 +125,8 @@ export class RealtimeSession {
 
   async #onProvider(text: string): Promise<void> {
     this.#hasStarted = true
-    if (!(await this.#relay.onProvider(text))) await this.#end(this.#failed("sent an event that is not JSON"), "cut")
+    if (!(await this.#relay.onProvider(text)))
+      await this.#end(this.#failed("sent an event that is not JSON or is nested too deeply"), "cut")
   }
 
   async #onProviderClosed(code: number): Promise<void> {

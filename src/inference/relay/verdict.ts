@@ -41,7 +41,8 @@ export function relayVerdict(
   }
   const isFinished = meter.finishReason !== null && [...meter.choices.values()].every(Boolean)
   if (stop === "malformed_event" || stop === "too_many_calls") {
-    const sent = stop === "malformed_event" ? "an event that is not JSON" : "too many tool calls"
+    const sent =
+      stop === "malformed_event" ? "an event that is not JSON or is nested too deeply" : "too many tool calls"
     return { ending: "error", error: new GatewayError("provider_failed", `${provider.name} sent ${sent}.`) }
   }
   // A connection lost after the usage lost no part of the response.
