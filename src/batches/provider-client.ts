@@ -63,7 +63,7 @@ export class ProviderClient {
 
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {
     const body = await this.#request("GET", path, {}, async (response) => response.body ?? new Blob([]).stream())
-    return keyFilterOf(this.#provider.apiKey)?.stream(body) ?? body
+    return keyFilterOf(this.#provider)?.stream(body) ?? body
   }
 
   /** A text of the provider for clients, without its key. */

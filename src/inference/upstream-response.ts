@@ -41,7 +41,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
   const { request, isStreamed, provider, signal, filter } = expected
   const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
   const { reader, translate } = request
-  const keyFilter = keyFilterOf(provider.apiKey)
+  const keyFilter = keyFilterOf(provider)
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
   if (request.bytes?.test(type)) {
     const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type

@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer"
 import { concat } from "../support/bytes.ts"
+import { encodedForms, sampleTestFor } from "./encoded-forms.ts"
+import type { Provider } from "./provider.ts"
 
 /** Shorter keys, as of local servers, also occur in ordinary text. */
 const MIN_LENGTH = 12
@@ -23,32 +25,53 @@ type ChunkFilter = {
 }
 
 /**
- * The filter for a key as it is sent. Searches bytes natively, because every chunk of every stream passes it. A key that
- * a server divides between events, or encodes, is not found: servers that mean to publish a key can do so anyway.
+ * The filter for a key as it is sent, and in its usual encodings. Searches bytes natively, because every chunk of every
+ * stream passes it. A key that a server divides between events is not found: servers that mean to publish a key can do
+ * so anyway.
  */
-export function keyFilterOf(apiKey: string | undefined): KeyFilter | undefined {
-  const key = apiKey?.trim() ?? ""
+export function keyFilterOf(provider: Pick<Provider, "apiKey">): KeyFilter | undefined {
+  const known = filters.get(provider)
+  if (known !== undefined) return known ?? undefined
+  const filter = newFilter(provider.apiKey?.trim() ?? "")
+  filters.set(provider, filter ?? null)
+  return filter
+}
+
+/** The encodings of a key cost as much as many chunks. Null for keys that are not searched. */
+const filters = new WeakMap<Pick<Provider, "apiKey">, KeyFilter | null>()
+
+function newFilter(key: string): KeyFilter | undefined {
   // A credential in JSON signs requests, and is not sent.
   if (key.length < MIN_LENGTH || key.startsWith("{")) return undefined
+  const texts = encodedForms(key)
+  const forms = texts.map((form) => Buffer.from(form))
+  const needles = { key: Buffer.from(key), forms, mayContainForm: sampleTestFor(forms) }
   return {
-    text: (text) => (text.includes(key) ? text.replaceAll(key, PLACEHOLDER) : text),
-    chunks: () => chunkFilterOf(Buffer.from(key)),
-    stream: (body) => body.pipeThrough(filterStream(chunkFilterOf(Buffer.from(key)))),
+    text: (text) => [key, ...texts].reduce(withoutForm, text),
+    chunks: () => chunkFilterOf(needles),
+    stream: (body) => body.pipeThrough(filterStream(chunkFilterOf(needles))),
   }
 }
 
-const EMPTY = new Uint8Array(0)
+const withoutForm = (text: string, form: string) => (text.includes(form) ? text.replaceAll(form, PLACEHOLDER) : text)
 
-function chunkFilterOf(key: Buffer): ChunkFilter {
+const EMPTY = new Uint8Array(0)
+const LF = 0x0a
+
+type Needles = { key: Buffer; forms: readonly Buffer[]; mayContainForm: (bytes: Uint8Array) => boolean }
+
+function chunkFilterOf({ key, forms, mayContainForm }: Needles): ChunkFilter {
   let delayed: Uint8Array = EMPTY
   return {
     push: (chunk) => {
       const bytes = delayed.byteLength === 0 ? chunk : concat([delayed, chunk])
-      const { parts, rest } = split(bytes, key)
-      const end = bytes.byteLength - startOfKey(rest, key)
-      delayed = end === bytes.byteLength ? EMPTY : bytes.slice(end)
-      if (parts.length > 0) return concat([...parts, rest.subarray(0, rest.byteLength - delayed.byteLength)])
-      return delayed.byteLength === 0 ? bytes : bytes.subarray(0, end)
+      const found = mayContainForm(bytes) ? forms.reduce(withoutKey, bytes) : bytes
+      const clean = withoutKey(found, key)
+      // Most chunks end in a line break, with which no key begins.
+      const starts = clean.at(-1) === LF ? [] : [key, ...forms].map((needle) => startOfKey(clean, needle))
+      const length = Math.max(0, ...starts)
+      delayed = length === 0 ? EMPTY : clean.slice(clean.byteLength - length)
+      return length === 0 ? clean : clean.subarray(0, clean.byteLength - length)
     },
     end: () => {
       const last = delayed
@@ -68,15 +91,15 @@ function filterStream({ push, end }: ChunkFilter): TransformStream<Uint8Array, U
   })
 }
 
-/** `parts`: the bytes up to the last key, with each key replaced; `rest`: the bytes after it. */
-function split(bytes: Uint8Array, key: Buffer): { parts: Uint8Array[]; rest: Uint8Array } {
+/** The same bytes if the key does not occur. */
+function withoutKey(bytes: Uint8Array, key: Buffer): Uint8Array {
   const parts: Uint8Array[] = []
   let rest = bytes
   for (let at = indexOf(rest, key); at !== -1; at = indexOf(rest, key)) {
     parts.push(rest.subarray(0, at), placeholder)
     rest = rest.subarray(at + key.byteLength)
   }
-  return { parts, rest }
+  return parts.length === 0 ? bytes : concat([...parts, rest])
 }
 
 /** Without a copy as a Buffer, which costs more than the search. */

@@ -67,6 +67,7 @@ const echoes = {
       usage: USAGE,
     }),
   "a stream": () => sse([echoStream, DONE]),
+  "base64 in a stream": () => sse([chunk({ content: btoa(ECHO) }, "stop", { usage: USAGE }), DONE]),
   "a stream of single bytes": () => sse([...encoder.encode(echoStream + DONE)].map((byte) => Uint8Array.of(byte))),
   "a stream without an end": () => sse([echoStream.trimEnd()]),
   "a comment of a stream": () => sse([`: ${ECHO}\n\n`, chunk({ content: "Hi" }, "stop", { usage: USAGE }), DONE]),
@@ -85,6 +86,7 @@ describe.each(Object.entries(echoes))("a provider that echoes the gateway's key 
       const text = await response.text()
       expect(response.status, text).toBe(200)
       expect(text).not.toContain(PROVIDER_KEY)
+      expect(text).not.toContain(btoa(ECHO))
     }
     stop()
   })

@@ -82,7 +82,7 @@ export class EventRelay {
   /** Handles an event of the provider. Rejects with the reason if the session must end; false for an invalid event. */
   async onProvider(text: string): Promise<boolean> {
     const { target, conversation } = this.#context.opened
-    const clean = keyFilterOf(target.provider.apiKey)?.text(text) ?? text
+    const clean = keyFilterOf(target.provider)?.text(text) ?? text
     const event = parseEvent(clean)
     if (!event || isDeepJson(clean, event)) return false
     const { type, response } = event
