@@ -5,7 +5,8 @@ import { objectNamed } from "../config/objects.ts"
 import { type App } from "../access/app.ts"
 import type { InternIdentity, InternRpc } from "./hosts/rpc.ts"
 import { logError } from "../support/log.ts"
-import { listInterns, listOrphanedInterns } from "./store.ts"
+import { listOrphanedInterns } from "./orphan-store.ts"
+import { listInterns } from "./store.ts"
 import type { InternRow } from "./table.ts"
 
 const PAGE = 100
