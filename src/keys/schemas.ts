@@ -111,7 +111,7 @@ export const NewApiKey = z
       .meta({ description: "Default normal. A key never mints a key that may do more than itself." }),
     external: z
       .strictObject({
-        user: z.string().min(1).max(256),
+        user: nameText(256),
         api_key: z
           .string()
           .regex(/^[\x21-\x7e]{32,512}$/, "must be 32 to 512 printable ASCII characters without spaces")

@@ -2,13 +2,9 @@ import * as z from "zod"
 import type { Env } from "../config/env.ts"
 import type { DirectoryRow } from "./directory.ts"
 import type { Clause } from "./filter.ts"
-import { uuidParam } from "../http/schema.ts"
+import { nameText, uuidParam } from "../http/schema.ts"
 
-const name = z
-  .string()
-  .min(1, "must have 1 to 100 characters")
-  .max(100, "must have 1 to 100 characters")
-  .meta({ description: "A name to recognize it by: Okta, Entra, …" })
+const name = nameText(100).meta({ description: "A name to recognize it by: Okta, Entra, …" })
 
 const pull = {
   url: z
