@@ -1,6 +1,7 @@
 import { dataOf, FrameSplitter } from "../formats/sse/frames.ts"
 import { isTooDeep } from "../support/depth.ts"
 import { openOutbound, type OpenRequest, type OutboundDeps } from "../outbound/send.ts"
+import { secretsInUrl } from "../outbound/masked-url.ts"
 import { type Redactor, redactorFor } from "../outbound/redactor.ts"
 import { concat } from "../support/bytes.ts"
 import { isArray, isObject, parseJson } from "../support/json.ts"
@@ -199,7 +200,7 @@ function redactorOf({ url, headers }: Upstream): Redactor {
   const parameters = URL.parse(url)?.searchParams ?? []
   const sent = [...Object.entries(headers), ...parameters]
   const secrets = sent.filter(([name, value]) => SECRET_NAME.test(name) || value.length >= MIN_SECRET_LENGTH)
-  const values = secrets.flatMap(([, value]) => [value, value.replace(/^\w+ +/, "")])
+  const values = secrets.flatMap(([, value]) => [value, value.replace(/^\w+ +/, "")]).concat(secretsInUrl(url))
   return redactorFor({ released: [], secrets: values.map((value) => ({ value, placeholder: "[redacted]" })) })
 }
 

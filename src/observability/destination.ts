@@ -5,7 +5,7 @@ import type { AssociatedData } from "../secrets/seal.ts"
 import { decodeBase64, toBase64Url } from "../support/encoding.ts"
 import type { StoredOf } from "../support/db.ts"
 import { toTimestamp } from "../support/time.ts"
-import { keptUrl, maskUrl } from "../outbound/masked-url.ts"
+import { keptUrl, maskUrl, secretsInUrl } from "../outbound/masked-url.ts"
 import { redactorFor } from "../outbound/redactor.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
@@ -210,9 +210,11 @@ export function withoutSecrets(
   { config, type }: Configured,
   sent: Readonly<Record<string, string>>,
 ): string {
-  const { headers = {}, ...secret } = splitConfig(type, config).secret
+  const { open, secret: sealed } = splitConfig(type, config)
+  const { headers = {}, ...secret } = sealed
+  const inUrls = KINDS[type].urls.flatMap((name) => secretsInUrl(String(open[name] ?? "")))
   const result = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
-  const values = [...Object.values(secret), ...Object.values(headers), ...result].map(String)
+  const values = [...Object.values(secret), ...Object.values(headers), ...inUrls, ...result].map(String)
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
   const longestFirst = forms.filter((form) => form.length > 3).toSorted((one, other) => other.length - one.length)
   const found = longestFirst.reduce((result, form) => result.replaceAll(form, "[redacted]"), text)

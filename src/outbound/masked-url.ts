@@ -20,6 +20,10 @@ function isSecretName(name: string): boolean {
   return parts.split(/[^a-z\d]+/).some((part) => SECRET_TERMS.has(part))
 }
 
+const PARAMETER = /([?&])([^=&]*)=([^&]*)/g
+
+const isSecretValue = (name: string, value: string) => value !== "" && (isSecretName(name) || looksRandom(value))
+
 /** A URL for display: its credentials masked, everything else as it was set. */
 export function maskUrl(text: string): string {
   const [, scheme = "", user, host = "", path = "", query = "", fragment = ""] = PARTS.exec(text) ?? []
@@ -30,12 +34,20 @@ export function maskUrl(text: string): string {
     ...(user === undefined ? [] : ["...@"]),
     host,
     maskedPath.join("/"),
-    query.replaceAll(/([?&])([^=&]*)=([^&]*)/g, (all, separator: string, name: string, value: string) => {
-      const isSecret = value !== "" && (isSecretName(name) || looksRandom(value))
-      return isSecret ? `${separator}${name}=${toMask(value)}` : all
-    }),
+    query.replaceAll(PARAMETER, (all, separator: string, name: string, value: string) =>
+      isSecretValue(name, value) ? `${separator}${name}=${toMask(value)}` : all,
+    ),
     fragment,
   ].join("")
+}
+
+/** The credentials in a URL, which its server must not return to clients. */
+export function secretsInUrl(text: string): string[] {
+  const [, , , , path = "", query = ""] = PARTS.exec(text) ?? []
+  const values = [...query.matchAll(PARAMETER)].flatMap(([, , name = "", value = ""]) =>
+    isSecretValue(name, value) ? [value] : [],
+  )
+  return [...path.split("/").filter(looksRandom), ...values]
 }
 
 /** The URL after a change: the masked form keeps the stored one. */

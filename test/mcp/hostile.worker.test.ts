@@ -101,7 +101,7 @@ describe("a batch", () => {
 function echoing(received: Received): Response {
   const { id, method } = messageOf(received)
   const { headers } = received
-  const echo = `${headers.get("authorization")} ${headers.get("x-tenant")}`
+  const echo = `${headers.get("authorization")} ${headers.get("x-tenant")} ${received.url.href}`
   if (method === "tools/call") return events(result(id, text(JSON.stringify({ echo }))))
   if (method === "ping") return Response.json({ jsonrpc: "2.0", id, error: { code: 1, message: echo, data: { echo } } })
   return Response.json(result(id, { ...OPENING, tools: [], instructions: echo }))
@@ -111,11 +111,14 @@ test.each(["initialize", "tools/list", "ping", "tools/call"])(
   "secrets of the server's record are hidden in responses to %s",
   async (method) => {
     const headers = { Authorization: "Bearer token-of-the-server/1", "X-Tenant": "acme-corp" }
-    const { as } = await newSetup(echoing, { headers })
+    const path = "/aB3dE5gH7jK9mN1pQ3sT5?sig=short-signature"
+    const { as } = await newSetup(echoing, { headers, path })
     const answer = await (
       await send(as, { jsonrpc: "2.0", id: 7, method, params: { ...OPENING, name: "query" } })
     ).text()
     expect(answer).not.toContain("token-of-the-server")
     expect(answer).toContain("[redacted] acme-corp")
+    expect(answer).not.toContain("aB3dE5gH7jK9mN1pQ3sT5")
+    expect(answer).not.toContain("short-signature")
   },
 )

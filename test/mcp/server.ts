@@ -50,7 +50,7 @@ export type Setup = {
   key: string
 }
 
-/** A workspace with the server `search`, which responds with `answer`. */
+/** A workspace with the server `search`, which responds with `answer`. `path` of the server: the end of its URL. */
 export async function newSetup(
   answer: Parameters<typeof newReceiver>[0] = wellBehaved,
   server: Record<string, unknown> = {},
@@ -58,13 +58,14 @@ export async function newSetup(
 ): Promise<Setup> {
   const workspace = await newWorkspace()
   const receiver = newReceiver(answer)
+  const { path = "", ...others } = server
   const input = {
     slug: "search",
     name: "Search",
-    url: receiver.url,
+    url: `${receiver.url}${String(path)}`,
     headers: { Authorization: "Bearer of-the-server" },
   }
-  await expectJson(201, workspace.manage.post("/mcp-servers", { ...input, ...server }))
+  await expectJson(201, workspace.manage.post("/mcp-servers", { ...input, ...others }))
   const made = await newKey(workspace, { mcp_tools: ["search/*"], ...key })
   return { workspace, receiver, ...made }
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { keptUrl, maskUrl, requireUnmaskedUrl } from "../../src/outbound/masked-url.ts"
+import { keptUrl, maskUrl, requireUnmaskedUrl, secretsInUrl } from "../../src/outbound/masked-url.ts"
 
 const SECRET_NAMES = ["token", "api_key", "apiKey", "key", "sig", "X-Amz-Signature", "access_token", "code", "password"]
 
@@ -44,6 +44,7 @@ test("no credential is in a masked URL, whose host stays, and which keeps the st
       for (const value of secrets) expect(masked).not.toContain(value)
       expect(new URL(masked).origin).toBe(new URL(text).origin)
       expect(maskUrl(masked)).toBe(masked.replaceAll(/=[^&]{4}\.\.\.[^&]{4}/g, "=..."))
+      expect(secretsInUrl(text)).toEqual(expect.arrayContaining(secrets))
       expect(keptUrl(masked, text)).toBe(text)
       expect(() => requireUnmaskedUrl("url", masked)).toThrow("masked")
       expect(() => requireUnmaskedUrl("url", text)).not.toThrow()

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import { secretsInUrl } from "../../outbound/masked-url.ts"
 import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"
 import { readAtMost } from "../../support/bytes.ts"
@@ -82,8 +83,8 @@ async function bodyText(request: Request): Promise<string> {
 }
 
 /** Hides the secrets in responses: a service may echo its request, as in an error message. */
-function redactorOf({ secrets }: Service): Redactor {
-  const values = [...Object.values(secrets.headers), ...Object.values(secrets.query)]
+function redactorOf({ row, secrets }: Service): Redactor {
+  const values = [...Object.values(secrets.headers), ...Object.values(secrets.query), ...secretsInUrl(row.baseUrl)]
   const bare = values.map((value) => value.replace(/^(?:Bearer|Basic|Token) +/i, ""))
   const hidden = [...new Set([...values, ...bare])].map((value) => ({ value, placeholder: "[redacted]" }))
   return redactorFor({ released: values.map((value) => [value, "[redacted]"]), secrets: hidden })
