@@ -2,6 +2,7 @@ import type * as z from "zod"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { toTimestamp } from "../support/time.ts"
+import { withoutControls } from "../support/printable.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
 import type { FileRow } from "./table.ts"
 
@@ -20,8 +21,9 @@ export function objectKey(row: Pick<FileRow, "id" | "organizationId" | "workspac
 /** A safe file name: no path, nothing that would break a header, and not empty. */
 export function toFilename(result: string): string {
   const [last = ""] = result.split(/[/\\]/).slice(-1)
-  const plain = last.replaceAll(/[\p{Cc}"]/gu, "").trim()
-  return plain.slice(0, 255) || "file"
+  const plain = withoutControls(last).replaceAll('"', "").trim()
+  // The end of a long name may divide a character.
+  return plain.slice(0, 255).toWellFormed() || "file"
 }
 
 export function toFileRecord(row: FileRow): z.infer<typeof FileRecord> {

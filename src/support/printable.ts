@@ -9,6 +9,10 @@ export function printableLine(line: string): string {
   return line.replaceAll(CONTROL, "\ufffd")
 }
 
+export function withoutControls(text: string): string {
+  return text.replaceAll(CONTROL, "")
+}
+
 /** A display name of another system as one line. */
 export function toPrintableLine(text: string): string {
   return text.replaceAll(CONTROL, " ").trim()
