@@ -212,7 +212,10 @@ export function withoutSecrets(
 ): string {
   const { open, secret: sealed } = splitConfig(type, config)
   const { headers = {}, ...secret } = sealed
-  const inUrls = KINDS[type].urls.flatMap((name) => secretsInUrl(String(open[name] ?? "")))
+  const inUrls = KINDS[type].urls.flatMap((name) => {
+    const { [name]: url } = open
+    return typeof url === "string" ? secretsInUrl(url) : []
+  })
   const result = Object.entries(sent).flatMap(([name, value]) => (PLAIN_HEADERS.includes(name) ? [] : [value]))
   const values = [...Object.values(secret), ...Object.values(headers), ...inUrls, ...result].map(String)
   const forms = values.flatMap((value) => [value, value.replace(/^\w+ /, ""), ...encodingsOf(value)])
