@@ -232,6 +232,27 @@ describe("a file", () => {
     expect(destination?.secrets).toEqual({ "config.headers": { authorization: "Bearer 0123456789abcdefghij" } })
   })
 
+  test("has the credentials in URLs compared by their mask, and applied in full", () => {
+    const url = "https://h.example.com/in?token=0123456789abcdefghij"
+    const masked = "https://h.example.com/in?token=0123...ghij"
+    const text = `version: 1
+workspaces:
+  a:
+    destinations: { d: { type: webhook, config: { url: '${url}' } } }
+    alert_channels: { c: { type: webhook, config: { url: '${url}' } } }
+    mcp_servers: { m: { name: M, url: '${url}' } }
+`
+    const { resources } = readDeclaration(text, FILE)
+    const urls = resources.flatMap(({ fields, secrets = {} }) =>
+      ["url", "config.url"].flatMap((name) => (name in fields ? [[fields[name], secrets[name]]] : [])),
+    )
+    expect(urls).toEqual([
+      [masked, url],
+      [masked, url],
+      [masked, url],
+    ])
+  })
+
   test("has each error reported with its path", () => {
     const text = "version: 1\nworkspaces: { a: { keys: { x: { limit: -1 }, y: { limit: many } } } }\n"
     expect(() => readDeclaration(text, FILE)).toThrow(/a\.keys\.x\.limit: .*\n.*a\.keys\.y\.limit: /)
