@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { hashKey } from "../../src/access/key.ts"
 import { openInternKey } from "../../src/interns/intern-key.ts"
-import { good } from "../support/mock-provider.ts"
+import { eventually } from "../support/eventually.ts"
+import { good, mockProvider, sse } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"
 import { client, expectJson, newWorkspace, operatorClient } from "../support/world.ts"
 
@@ -74,4 +75,32 @@ test("however often an intern's key is replaced, its limits and the budgets of i
     operatorClient.post("/reconciliations", { organization_id: workspace.organizationId }),
   )
   expect(data[0]?.drifts).toEqual([])
+})
+
+test("a call of the replaced key that ends after the replacement counts under the limit of the new key", async () => {
+  const workspace = await newWorkspace()
+  const intern = { name: "ada", model: "played/flat", limit: CENT, limit_reset: "daily" }
+  const { id } = await expectJson<{ id: string }>(201, workspace.manage.post("/interns", intern))
+  const keyOf = async () => (await openInternKey(env, workspace, id)).key
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const { stop, upstreamCalls } = mockProvider(async () => {
+    await promise
+    return sse(good("Hello there"))
+  })
+  onTestFinished(stop)
+  const former = await keyOf()
+  const running = client(former).chat("played/flat", "Hi", { stream: true })
+  await eventually(() => expect(upstreamCalls).toHaveLength(1))
+  await expectJson(200, workspace.manage.delete(`/keys/${hashKey(former)}`))
+  await expectJson(202, workspace.manage.post(`/interns/${id}/provision`, {}))
+  // The amount that the running call holds is not left for the new key.
+  await expectJson(402, client(await keyOf()).chat("played/flat", "Hi"))
+  resolve(undefined)
+  const response = await running
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("[DONE]")])
+  await eventually(async () => {
+    const record = await expectJson<object>(200, workspace.manage.get(`/interns/${id}`))
+    expect(record).toMatchObject({ usage: CENT, usage_daily: CENT, limit_remaining: 0 })
+  })
+  await expectJson(402, client(await keyOf()).chat("played/flat", "Hi"))
 })
