@@ -42,7 +42,7 @@ const list = createRoute({
   operationId: "listAlertChannels",
   tags,
   summary: "List alert channels",
-  description: "Newest first, of all workspaces unless `workspace_id` is set.",
+  description: "Newest first.",
   middleware: [requireManagement] as const,
   request: { query: ChannelsQuery },
   responses: { 200: ok(z.object({ data: z.array(Channel), total_count: z.int() })), ...FAILURES },

@@ -63,10 +63,6 @@ export const MASK = "..."
 
 export type ConfigOf<T extends keyof typeof CONFIGS> = z.infer<(typeof CONFIGS)[T]>
 
-export const ChannelsQuery = PageQuery.extend({
-  workspace_id: workspace.meta({ description: "Only channels of this workspace." }),
-})
-
 const config = z.record(z.string(), z.unknown(), { error: "must be an object: see its type" })
 
 export const NewChannel = z
