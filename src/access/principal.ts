@@ -28,6 +28,8 @@ export type Principal = {
   /** Nano-USD, null for no cap. */
   limitNano: number | null
   limitReset: ResetInterval | null
+  /** Raises the limit until it ends; null for none. */
+  limitIncrease: LimitIncrease | null
   includeByokInLimit: boolean
   /** Additional limit per UTC day of an intern's own key. Nano-USD, null for none. */
   dailyLimitNano: number | null
@@ -49,6 +51,9 @@ export type Principal = {
   hasInternsAccess: boolean
   canWriteVaults: boolean
 }
+/** Nano-USD, until an instant in epoch milliseconds. */
+export type LimitIncrease = { nano: number; until: number }
+
 /** A key that created this one, directly or not (keys/lineage.ts). */
 export type Ancestor = Pick<
   Principal,
@@ -57,6 +62,7 @@ export type Ancestor = Pick<
   | "kind"
   | "limitNano"
   | "limitReset"
+  | "limitIncrease"
   | "includeByokInLimit"
   | "dailyLimitNano"
   | "spentBeforeNano"

@@ -6,7 +6,7 @@ import { openDb } from "../support/db.ts"
 export type KeyTerms = Pick<KeyRow, "limitNano" | "limitReset" | "dailyLimitNano" | "mcpTools">
 /** `spentBeforeNano`: amount spent by previous keys of the intern that have other counters. */
 export type InternKey = KeyTerms &
-  Pick<KeyRow, "hash" | "includeByokInLimit" | "spentBeforeNano" | "counterHash" | "createdAt">
+  Pick<KeyRow, "hash" | "limitIncrease" | "includeByokInLimit" | "spentBeforeNano" | "counterHash" | "createdAt">
 
 /** Key fields for the records of interns. */
 export async function findInternKeys(
@@ -20,6 +20,7 @@ export async function findInternKeys(
       hash: apiKeys.hash,
       limitNano: apiKeys.limitNano,
       limitReset: apiKeys.limitReset,
+      limitIncrease: apiKeys.limitIncrease,
       dailyLimitNano: apiKeys.dailyLimitNano,
       includeByokInLimit: apiKeys.includeByokInLimit,
       spentBeforeNano: apiKeys.spentBeforeNano,

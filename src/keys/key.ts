@@ -7,6 +7,7 @@ import { formatUsd, nanoToUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
+import { increaseNano, toIncrease } from "./limit-increase.ts"
 import { parentOf } from "./lineage.ts"
 import type { KeyChange } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
@@ -156,6 +157,7 @@ export const AUDITED_FIELDS = [
   "disabled",
   "limit",
   "limit_reset",
+  "limit_increase",
   "include_byok_in_limit",
   ...RATE_NAMES,
   "over_budget_models",
@@ -186,7 +188,14 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
 
 export type KeyLimits = Pick<
   Principal,
-  "keyHash" | "counterHash" | "limitNano" | "limitReset" | "includeByokInLimit" | "dailyLimitNano" | "spentBeforeNano"
+  | "keyHash"
+  | "counterHash"
+  | "limitNano"
+  | "limitReset"
+  | "limitIncrease"
+  | "includeByokInLimit"
+  | "dailyLimitNano"
+  | "spentBeforeNano"
 >
 
 type CountedKey = Pick<Principal, "keyHash" | "counterHash">
@@ -201,10 +210,11 @@ export function counterScope(key: CountedKey): string {
   return keyScope(counterHashOf(key))
 }
 
-/** The cap of a key in the form of the ledger; undefined without one. */
-export function limitOf(key: KeyLimits): Limit | undefined {
-  const { limitNano, limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
-  if (limitNano === null) return undefined
+/** The cap of a key now, in the form of the ledger; undefined without one. */
+export function limitOf(key: KeyLimits, now = Date.now()): Limit | undefined {
+  const { limitReset: interval, includeByokInLimit: includeByok, spentBeforeNano } = key
+  if (key.limitNano === null) return undefined
+  const limitNano = key.limitNano + increaseNano(key.limitIncrease, now)
   const remainingNano = interval === null ? Math.max(0, limitNano - spentBeforeNano) : limitNano
   return { scope: counterScope(key), limitNano: remainingNano, interval, includeByok }
 }
@@ -238,6 +248,7 @@ export function limitFields(key: KeyLimits, counters: Counters) {
     limit: key.limitNano === null ? null : nanoToUsd(key.limitNano),
     limit_remaining: remainingUsd(limitOf(key), counters),
     limit_reset: key.limitNano === null ? null : key.limitReset,
+    limit_increase: toIncrease(key.limitIncrease, Date.now()),
   }
 }
 

@@ -23,7 +23,7 @@ export function ancestorsStatement(db: D1Database, hash: string): D1PreparedStat
       `WITH RECURSIVE ${LINEAGE}
        SELECT k.hash, k.label, k.kind, k.limit_nano, k.limit_reset, k.include_byok_in_limit, k.expires_at,
          k.requests_per_minute, k.tokens_per_minute, k.concurrent_requests,
-         k.daily_limit_nano, k.spent_before_nano, k.counter_hash, k.mcp_tools,
+         k.daily_limit_nano, k.spent_before_nano, k.counter_hash, k.limit_increase, k.mcp_tools,
          (k.disabled = 1 OR k.deleted_at IS NOT NULL) AS is_revoked
        FROM lineage l JOIN api_keys k ON k.hash = l.hash WHERE l.depth > 0 ORDER BY l.depth`,
     )
@@ -36,6 +36,7 @@ const ancestorColumns = {
   kind: apiKeys.kind,
   limitNano: apiKeys.limitNano,
   limitReset: apiKeys.limitReset,
+  limitIncrease: apiKeys.limitIncrease,
   includeByokInLimit: apiKeys.includeByokInLimit,
   expiresAt: apiKeys.expiresAt,
   requestsPerMinute: apiKeys.requestsPerMinute,

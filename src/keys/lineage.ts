@@ -1,5 +1,6 @@
 import type { Ancestor, Principal, KeyKind } from "../access/principal.ts"
 import { type RateLimits, rateLimitsOf } from "../money/rate-limits.ts"
+import { type LimitTerms, limitTermsOf } from "./limit-terms.ts"
 import type { KeyRow } from "./table.ts"
 
 /**
@@ -26,18 +27,7 @@ export function revokesChildren(kind: KeyKind): boolean {
 /** An ancestor of a key. `isRevoked`: it is disabled or deleted. */
 export type AncestorRow = Pick<
   KeyRow,
-  | "hash"
-  | "label"
-  | "kind"
-  | "limitNano"
-  | "limitReset"
-  | "includeByokInLimit"
-  | "dailyLimitNano"
-  | "spentBeforeNano"
-  | "counterHash"
-  | "mcpTools"
-  | "expiresAt"
-  | keyof RateLimits
+  "hash" | "label" | "kind" | keyof LimitTerms | "mcpTools" | "expiresAt" | keyof RateLimits
 > & { isRevoked: boolean }
 
 export type Lineage = {
@@ -55,12 +45,7 @@ export function toLineage(rows: readonly AncestorRow[]): Lineage {
       keyHash: row.hash,
       label: row.label,
       kind: row.kind,
-      limitNano: row.limitNano,
-      limitReset: row.limitReset,
-      includeByokInLimit: row.includeByokInLimit,
-      dailyLimitNano: row.dailyLimitNano,
-      spentBeforeNano: row.spentBeforeNano,
-      counterHash: row.counterHash,
+      ...limitTermsOf(row),
       mcpTools: row.mcpTools,
       rates: rateLimitsOf(row),
     })),

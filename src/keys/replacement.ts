@@ -1,3 +1,4 @@
+import { limitTermsOf } from "./limit-terms.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 
 /**
@@ -5,19 +6,14 @@ import type { KeyRow, NewKeyRow } from "./table.ts"
  * first key in the chain, including calls of a replaced key that end later.
  */
 export function inheritedTerms(old: KeyRow): Partial<NewKeyRow> {
-  const { limitNano, limitReset, dailyLimitNano, includeByokInLimit, mcpTools, overBudgetModels } = old
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests, spentBeforeNano } = old
+  const { mcpTools, overBudgetModels, requestsPerMinute, tokensPerMinute, concurrentRequests } = old
   return {
-    limitNano,
-    limitReset,
-    dailyLimitNano,
-    includeByokInLimit,
+    ...limitTermsOf(old),
     mcpTools,
     overBudgetModels,
     requestsPerMinute,
     tokensPerMinute,
     concurrentRequests,
-    spentBeforeNano,
     counterHash: old.counterHash ?? old.hash,
   }
 }

@@ -13,6 +13,7 @@ import { findMember } from "../members/store.ts"
 import { withKnownModels } from "../models/over-budget.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
 import { mayMint, mintKey, requireChangeWithin, requireMcpGrant, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
+import { withIncrease } from "./limit-increase.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
@@ -166,7 +167,8 @@ export const keys = newRouter()
     const input = await withKnownModels(c.env, c.req.valid("json"))
     const before = await requireAuthorityOver(c.env.DB, principal, hash)
     requireMcpGrant(principal, input.mcp_tools)
-    const change = toKeyChange(input, principal, before)
+    const now = Date.now()
+    const change = withIncrease(toKeyChange(input, principal, before), input, { principal, row: before, now })
     const isOwn = principal.limitNano !== null && (await isDescendant(c.env.DB, hash, principal.keyHash))
     requireChangeWithin(principal, before, isOwn, change)
     const changed = changesOf(input, AUDITED_FIELDS)
@@ -176,7 +178,7 @@ export const keys = newRouter()
       organizationId: principal.organizationId,
       hash,
       change,
-      now: Date.now(),
+      now,
       entry,
     })
     if (!row) {

@@ -22,6 +22,11 @@ export const LimitReset = z.enum(["daily", "weekly", "monthly"], {
   error: 'accepts "daily", "weekly", "monthly" or null',
 })
 
+const limitIncrease = z
+  .object({ amount: usd, expires_at: z.iso.datetime() })
+  .nullable()
+  .meta({ description: "USD above `limit` until an instant. Null: none, or ended." })
+
 /** The key of the request. */
 export const CurrentKey = z
   .object({
@@ -29,6 +34,7 @@ export const CurrentKey = z
     limit: z.number().nullable(),
     limit_remaining: z.number().nullable(),
     limit_reset: z.string().nullable(),
+    limit_increase: limitIncrease,
     include_byok_in_limit: z.boolean(),
     ...rateOutput,
     ...usage,
@@ -58,6 +64,7 @@ export const ApiKey = z
     limit: z.number().nullable(),
     limit_remaining: z.number().nullable(),
     limit_reset: z.string().nullable(),
+    limit_increase: limitIncrease,
     include_byok_in_limit: z.boolean(),
     ...rateOutput,
     over_budget_models: overBudgetOutput,
@@ -77,6 +84,8 @@ export const ApiKey = z
     updated_at: z.iso.datetime().nullable(),
   })
   .meta({ id: "ApiKey" })
+
+const DATE_TIME = "must be an ISO 8601 date-time with seconds and Z"
 
 /** USD; representable exactly in nano-USD, with room for sums. */
 const MAX_LIMIT_USD = 1_000_000
@@ -100,7 +109,7 @@ export const NewApiKey = z
     over_budget_models: overBudgetInput,
     allow_unknown: allowUnknown,
     mcp_tools: mcpToolsInput,
-    expires_at: z.iso.datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" }).nullish(),
+    expires_at: z.iso.datetime({ offset: true, error: DATE_TIME }).nullish(),
     workspace_id: uuidParam("a workspace").optional(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     kind: z
@@ -132,6 +141,13 @@ export const ApiKeyChange = z
     disabled: z.boolean().optional(),
     limit: limitInput.nullish(),
     limit_reset: LimitReset.nullish(),
+    limit_increase: z
+      .strictObject({
+        amount: limitInput.gt(0, "must be more than 0").meta({ description: "USD, added to `limit`" }),
+        expires_at: z.iso.datetime({ offset: true, error: DATE_TIME }),
+      })
+      .nullish()
+      .meta({ description: "Raises `limit` until an instant, in every window of `limit_reset`. Null ends it." }),
     include_byok_in_limit: z.boolean().optional(),
     ...rateInput,
     over_budget_models: overBudgetInput,

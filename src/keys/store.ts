@@ -90,6 +90,7 @@ export type KeyChange = Partial<
     | "name"
     | "limitNano"
     | "limitReset"
+    | "limitIncrease"
     | "includeByokInLimit"
     | "disabled"
     | "disabledBy"

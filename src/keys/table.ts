@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import { KEY_KINDS, KEY_SOURCES } from "../access/principal.ts"
+import { KEY_KINDS, KEY_SOURCES, type LimitIncrease } from "../access/principal.ts"
 import { RESET_INTERVALS } from "../money/windows.ts"
 
 export const apiKeys = sqliteTable("api_keys", {
@@ -30,6 +30,7 @@ export const apiKeys = sqliteTable("api_keys", {
   mcpTools: text("mcp_tools", { mode: "json" }).$type<string[]>(),
   dailyLimitNano: integer("daily_limit_nano"),
   spentBeforeNano: integer("spent_before_nano").notNull().default(0),
+  limitIncrease: text("limit_increase", { mode: "json" }).$type<LimitIncrease>(),
   counterHash: text("counter_hash"),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */

@@ -7,6 +7,7 @@ import { toAppliedGuardrails } from "../guardrails/applied.ts"
 import { findAppliedGuardrails, keyGuardrailsStatement, toAppliedRow } from "../guardrails/store.ts"
 import { ancestorsStatement, toAncestorRow } from "../keys/lineage-store.ts"
 import { earliest, revokesChildren, toLineage } from "../keys/lineage.ts"
+import { limitTermsOf } from "../keys/limit-terms.ts"
 import { apiKeys, type KeyRow } from "../keys/table.ts"
 import { members } from "../members/table.ts"
 import { type HeadRow, toHead } from "../observability/coverage.ts"
@@ -83,12 +84,7 @@ export async function readAccess(
     workspaceId: row.workspaceId,
     creatorUserId: row.creatorUserId,
     externalUser: row.externalUser,
-    limitNano: row.limitNano,
-    limitReset: row.limitReset,
-    includeByokInLimit: row.includeByokInLimit,
-    dailyLimitNano: row.dailyLimitNano,
-    spentBeforeNano: row.spentBeforeNano,
-    counterHash: row.counterHash,
+    ...limitTermsOf(row),
     rates: rateLimitsOf(row),
     overBudgetModels: row.overBudgetModels,
     mcpTools: toolsOf(row, lineage.ancestors),
@@ -154,6 +150,7 @@ export async function loadOperator(db: D1Database, keyHash: string): Promise<Pri
     limitNano: null,
     limitReset: null,
     includeByokInLimit: false,
+    limitIncrease: null,
     dailyLimitNano: null,
     spentBeforeNano: 0,
     counterHash: null,

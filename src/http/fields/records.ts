@@ -157,6 +157,7 @@ export const RECORD_FIELDS: Descriptions = {
   last_success_at: "When a delivery last succeeded.",
   latency_ms: "Milliseconds until the response.",
   limit: "Limit; null for no limit.",
+  limit_increase: "Temporary increase of the limit; null for none.",
   limit_remaining: "Remainder of the limit; null for no limit.",
   limit_reset: "When the limit resets: `daily`, `weekly`, `monthly`, or null for never.",
   limit_usd: "Spend limit of the window in USD.",

@@ -11,6 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
 import { ConnectAgent } from "./connect-agent.tsx"
+import { increaseChange, increaseFault, IncreaseFields, increaseOf } from "./limit-increase.tsx"
 import { LimitPreview } from "./limit-preview.tsx"
 import { EMPTY_LIST, readList, toListText } from "../../format/list.ts"
 
@@ -238,13 +239,16 @@ function NewKeySecret({ secret, name, isForCalls, onClose }: NewSecret) {
 export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const [shown] = useState(apiKey)
   const [input, setInput] = useState(inputOf(shown))
+  const [increase, setIncrease] = useState(increaseOf(shown))
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
+  const isValid = Object.keys(faultsOf(input)).length === 0 && increaseFault(increase) === undefined
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
     try {
-      const body = changesOf(toBody(inputOf(shown)), toBody(input))
+      const ofIncrease = input.limit === "" ? {} : increaseChange(shown, increase)
+      const body = { ...changesOf(toBody(inputOf(shown)), toBody(input)), ...ofIncrease }
       await api(`/keys/${apiKey.hash}`, { method: "PATCH", body })
       invalidate("/keys")
       toast("good", `The key “${input.name}” is saved. Its limit applies from the next call.`)
@@ -258,11 +262,12 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
     <Dialog title={`Edit “${apiKey.name}”`} onClose={onClose} staysOpen={busy}>
       <form class="stack bare" onSubmit={(event) => void save(event)}>
         <Fields input={input} onChange={setInput} />
+        {input.limit !== "" && <IncreaseFields apiKey={shown} input={increase} onChange={setIncrease} />}
         <LimitPreview apiKey={shown} input={input} />
         {error && <ErrorPanel error={error} />}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={Object.keys(faultsOf(input)).length > 0}>
+          <Button type="submit" kind="primary" busy={busy} disabled={!isValid}>
             Save
           </Button>
         </footer>

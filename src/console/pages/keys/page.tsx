@@ -5,7 +5,7 @@ import { useSearch } from "../../api/pages.ts"
 import { useGet } from "../../api/query.ts"
 import type { ApiKey, CurrentKey, Limit } from "../../api/types.ts"
 import { count, exactUsd, usd } from "../../format/number.ts"
-import { now } from "../../format/time.ts"
+import { absolute, now } from "../../format/time.ts"
 import { Page } from "../../shell/page.tsx"
 import { useNames } from "../../state/names.ts"
 import { query, setQuery } from "../../state/router.ts"
@@ -21,7 +21,7 @@ import { Money, Time } from "../../ui/values.tsx"
 import { ConnectDialog } from "./connect-agent.tsx"
 import { useDisabledReasons } from "./disabled.tsx"
 import { NewKeyDialog } from "./key-form.tsx"
-import { spentOf, stateOf } from "./state.ts"
+import { effectiveLimit, spentOf, stateOf } from "./state.ts"
 import { USED_DAYS, useLastDays } from "./use-last-days.ts"
 
 type Facts = {
@@ -118,20 +118,27 @@ function LastUsed({ day, isKnown }: { day: string | undefined; isKnown: boolean 
 
 const PERIODS: Record<string, string> = { daily: "day", weekly: "week", monthly: "month" }
 
+function titleOf({ limit_reset: reset, limit_increase: increase }: ApiKey, spent: number, limit: number): string {
+  const until =
+    increase === null ? "" : `, ${exactUsd(increase.amount)} of it until ${absolute(Date.parse(increase.expires_at))}`
+  return `${exactUsd(spent)} of ${exactUsd(limit)} ${reset ?? ""}${until}`
+}
+
 function Spent({ apiKey }: { apiKey: ApiKey }) {
-  if (apiKey.limit === null) return <span class="faint">no limit</span>
+  const limit = effectiveLimit(apiKey)
+  if (limit === null) return <span class="faint">no limit</span>
   const spent = spentOf(apiKey)
-  const isClose = spent >= apiKey.limit * 0.8
+  const isClose = spent >= limit * 0.8
   return (
     <span class="spent">
       <Meter
         value={spent}
-        max={apiKey.limit}
-        label={`${usd(spent)} of ${usd(apiKey.limit)}`}
-        tone={spent >= apiKey.limit ? "bad" : isClose ? "warn" : undefined}
+        max={limit}
+        label={`${usd(spent)} of ${usd(limit)}`}
+        tone={spent >= limit ? "bad" : isClose ? "warn" : undefined}
       />
-      <span class="truncate num" title={`${exactUsd(spent)} of ${exactUsd(apiKey.limit)} ${apiKey.limit_reset ?? ""}`}>
-        {usd(spent)} of {usd(apiKey.limit)}
+      <span class="truncate num" title={titleOf(apiKey, spent, limit)}>
+        {usd(spent)} of {usd(limit)}
         {apiKey.limit_reset !== null && ` a ${PERIODS[apiKey.limit_reset] ?? apiKey.limit_reset}`}
       </span>
     </span>

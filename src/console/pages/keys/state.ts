@@ -12,9 +12,15 @@ export function stateOf(key: ApiKey, now: number): { tone: Tone; text: string } 
     const until = resetAt(key.limit_reset, now)
     return { tone: "bad", text: until === null ? "limit spent" : `spent until ${absolute(until)}` }
   }
-  if (key.limit !== null && key.limit_remaining !== null && key.limit_remaining / key.limit < 0.2)
+  const limit = effectiveLimit(key)
+  if (limit !== null && key.limit_remaining !== null && key.limit_remaining / limit < 0.2)
     return { tone: "warn", text: `works, ${usd(key.limit_remaining)} left` }
   return { tone: "good", text: "works" }
+}
+
+/** The limit with its temporary increase; null for none. */
+export function effectiveLimit({ limit, limit_increase: increase }: ApiKey): number | null {
+  return limit === null ? null : limit + (increase?.amount ?? 0)
 }
 
 /** Spend in the window of the key's limit. */
