@@ -5,7 +5,7 @@ import { useAll } from "../../api/pages.ts"
 import { invalidate, useGet } from "../../api/query.ts"
 import type { ApiKey, Limit } from "../../api/types.ts"
 import { count, usd } from "../../format/number.ts"
-import { now } from "../../format/time.ts"
+import { absolute, now } from "../../format/time.ts"
 import { useEscape } from "../../shell/keyboard.ts"
 import { Page } from "../../shell/page.tsx"
 import type { PageProps } from "../../state/paths.ts"
@@ -132,6 +132,14 @@ function Summary({ apiKey }: { apiKey: ApiKey }) {
         {usd(apiKey.usage_daily)} today, {usd(apiKey.usage_weekly)} this week, {usd(apiKey.usage_monthly)} this month,{" "}
         {usd(apiKey.usage)} total
       </dd>
+      {apiKey.limit_increase && (
+        <>
+          <dt>Raised</dt>
+          <dd class="num">
+            limit by {usd(apiKey.limit_increase.amount)} until {absolute(Date.parse(apiKey.limit_increase.expires_at))}
+          </dd>
+        </>
+      )}
       {apiKey.creator_user_id !== null && (
         <>
           <dt>Owner</dt>
