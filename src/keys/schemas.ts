@@ -94,6 +94,11 @@ export const limitInput = z
   .min(0, `must be from 0 to ${MAX_LIMIT_USD}`)
   .max(MAX_LIMIT_USD, `must be from 0 to ${MAX_LIMIT_USD}`)
   .refine(isNanoPrecise, NANO_PRECISE)
+const increaseInput = z
+  .number({ error: "must be a number of USD" })
+  .gt(0, "must be more than 0")
+  .max(MAX_LIMIT_USD, `must be at most ${MAX_LIMIT_USD}`)
+  .refine(isNanoPrecise, NANO_PRECISE)
 const name = nameText(128)
 
 /** 32 random characters of any alphabet have at least this many different ones, with near certainty. */
@@ -143,7 +148,7 @@ export const ApiKeyChange = z
     limit_reset: LimitReset.nullish(),
     limit_increase: z
       .strictObject({
-        amount: limitInput.gt(0, "must be more than 0").meta({ description: "USD, added to `limit`" }),
+        amount: increaseInput.meta({ description: "USD, added to `limit`" }),
         expires_at: z.iso.datetime({ offset: true, error: DATE_TIME }),
       })
       .nullish()

@@ -30,8 +30,8 @@ export const apiKeys = sqliteTable("api_keys", {
   mcpTools: text("mcp_tools", { mode: "json" }).$type<string[]>(),
   dailyLimitNano: integer("daily_limit_nano"),
   spentBeforeNano: integer("spent_before_nano").notNull().default(0),
-  limitIncrease: text("limit_increase", { mode: "json" }).$type<LimitIncrease>(),
   counterHash: text("counter_hash"),
+  limitIncrease: text("limit_increase", { mode: "json" }).$type<LimitIncrease>(),
 })
 /** A key. Money is nano-USD, instants are epoch milliseconds. */
 export type KeyRow = typeof apiKeys.$inferSelect

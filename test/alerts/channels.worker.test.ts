@@ -239,29 +239,6 @@ test("a normal key cannot read alerts or change channels", async () => {
   await expectJson(403, workspace.as.patch("/alerts/settings", { thresholds: [1] }))
 })
 
-test("channels are listed for one workspace", async () => {
-  const workspace = await newWorkspace()
-  const { data: other } = await expectJson<{ data: { id: string } }>(
-    201,
-    workspace.manage.post("/workspaces", { name: "Other", slug: "other" }),
-  )
-  const slack = { type: "slack", config: { url: "https://hooks.example.com/services/T/B/1" } }
-  const first = await addChannel(workspace, slack)
-  const second = await addChannel(workspace, { ...slack, workspace_id: other.id })
-  const list = async (query: string) => {
-    const page = await expectJson<{ data: { id: string }[]; total_count: number }>(
-      200,
-      workspace.manage.get(`/alerts/channels${query}`),
-    )
-    expect(page.total_count).toBe(page.data.length)
-    return page.data.map(({ id }) => id)
-  }
-  expect(await list("")).toEqual([second.id, first.id])
-  expect(await list(`?workspace_id=${other.id}`)).toEqual([second.id])
-  expect(await list(`?workspace_id=${workspace.workspaceId}`)).toEqual([first.id])
-  expect(await list(`?workspace_id=${crypto.randomUUID()}`)).toEqual([])
-})
-
 test("the credentials in a channel's URL are masked, and a change with the masked URL keeps them", async () => {
   const [workspace, receiver] = [await newWorkspace(1_000), newReceiver()]
   const url = `${receiver.url}?token=0123456789abcdefghijklmn`

@@ -9,7 +9,14 @@ import type { Caller } from "../../src/policy/call-policy.ts"
 
 test("a tool run over the limit is not executed, and the error does not mention max_tokens", async () => {
   const keyHash = "k"
-  const limit = { limitNano: 1, limitReset: null, includeByokInLimit: false, dailyLimitNano: null, spentBeforeNano: 0 }
+  const limit = {
+    limitNano: 1,
+    limitReset: null,
+    limitIncrease: null,
+    includeByokInLimit: false,
+    dailyLimitNano: null,
+    spentBeforeNano: 0,
+  }
   const policy = { budgets: { includeByok: false, limits: [] }, guardrails: null, runLimits: [], destinations: [] }
   const caller = { keyHash, ...limit, ...policy, ancestors: [], externalUser: null, internId: null }
   const scope = keyScope(keyHash)

@@ -43,7 +43,7 @@ export function IncreaseFields({ apiKey, input, onChange }: Props) {
       <summary>Temporary increase</summary>
       <div class="stack">
         <TextField
-          label="Added to the limit, USD"
+          label="Increase, USD"
           type="number"
           min={0}
           step="any"
@@ -51,7 +51,7 @@ export function IncreaseFields({ apiKey, input, onChange }: Props) {
           value={input.amount}
           onChange={(amount) => onChange({ ...input, amount })}
           fault={increaseFault(input)}
-          hint="In every window of the limit until the end"
+          hint="Added to the limit in each of its windows"
         />
         {input.amount !== "" && (
           <Select
