@@ -10,7 +10,6 @@ import {
   hashStep,
 } from "./injection-lexicon.ts"
 import {
-  SEPARATOR,
   isHangul,
   isIdeograph,
   isUnspaced,
@@ -23,6 +22,7 @@ import {
   type Script,
   scriptOf,
 } from "./injection-characters.ts"
+import { isInAddress, isPeriodInWord } from "./injection-punctuation.ts"
 
 /** Hashed features of the model: a power of two. */
 export const BUCKETS = 1 << 20
@@ -42,6 +42,8 @@ const MAX_CONCEPTS = 12
 /** A single concept is no evidence. */
 const MIN_CONCEPTS = 2
 const QUESTION_CONCEPT = 1_000
+/** A URL or an e-mail address. */
+const ADDRESS_CONCEPT = QUESTION_CONCEPT + 1
 const QUESTION_MARKS = new Set([0x3f, 0xff1f, 0x61f])
 
 /** A sentence: its position, and sum of weights and count of its words and concepts. */
@@ -126,8 +128,10 @@ class FeatureExtractor {
         length = 0
         word = stem = HASH_SEED
       }
-      if (letter === SYMBOL) this.#addFeature(mixHash(unit, 29), unit)
-      else if (letter === SENTENCE_END) {
+      if (letter === SYMBOL) {
+        this.#addFeature(mixHash(unit, 29), unit)
+        if (isInAddress(text, at)) this.#addConcept(ADDRESS_CONCEPT)
+      } else if (letter === SENTENCE_END) {
         if (QUESTION_MARKS.has(unit)) this.#addConcept(QUESTION_CONCEPT)
         if (!(unit === 46 && isPeriodInWord(text, at))) this.#endSentence(at + 1)
       }
@@ -235,7 +239,7 @@ class FeatureExtractor {
   #addConcept(concept: number): void {
     const concepts = this.#concepts
     const count = concepts.length
-    if (concept > this.#lexicon.lastConcept && concept !== QUESTION_CONCEPT) return
+    if (concept > this.#lexicon.lastConcept && concept < QUESTION_CONCEPT) return
     if (concept === 0 || count >= MAX_CONCEPTS || (count > 0 && concepts[count - 1] === concept)) return
     concepts.push(concept)
     this.#conceptPositions.push(this.#wordCount)
@@ -289,11 +293,4 @@ class FeatureExtractor {
 /** Distance class: adjacent, near or far. */
 function distanceClass(gap: number): number {
   return gap <= 2 ? 1 : gap <= 5 ? 2 : 3
-}
-
-/** Whether a period is inside a file name or a number and does not end a sentence. */
-function isPeriodInWord(text: string, at: number): boolean {
-  if (at + 1 >= text.length) return false
-  const next = letterOf(text.charCodeAt(at + 1))
-  return next !== SEPARATOR && next !== SENTENCE_END && next !== SYMBOL
 }

@@ -1,4 +1,7 @@
-/** More words of Polish, Turkish, Hindi, Japanese, Korean and Chinese, in the form of injection-stems.ts. */
+/**
+ * More words of Polish, Turkish, Hindi, Japanese, Korean and Chinese, in the form of injection-stems.ts, and of all
+ * languages for data that an attack sends away.
+ */
 export const MORE_STEMS: Readonly<Record<string, string>> = {
   drop: `
     zignorowa pomijaj pomin porzuc odrzuc wyrzuc skasuj wykasuj wymaz usun_swoje zdejmij zniesi zresetuj wylam odetnij odstap zaniechaj zlekcewaz lekcewaz przekresl olej zapomnijcie przestajesz nie_zwazaj nie_sluchaj nie_trzymaj nie_kieruj nie_musisz juz_nie nie_obowiazuja traca_moc stracily_waznosc bez_znaczenia
@@ -71,12 +74,36 @@ export const MORE_STEMS: Readonly<Record<string, string>> = {
     앞으로 이_순간부터 새로운_지시 새_지시 내_말 대신 최우선 따라라 복종해
     从此 即刻起 今后 往后 新指令 新的指令 改为 转而 听我的 唯我 最高优先 听命 優先`,
   send: `
+    submit relay dispatch ping append attach embed encode_it report_back pass_along call_home curl webhook fetch_the beacon smuggle siphon copy_to cc_this bcc post_it post_the load_the
+    ubermittel ubertrag verschick sende_die haeng hang_an hange_an lade_hoch weiterleit schicke melde_an fuge_die einbett
+    transmets transfere expedie poste televerse joins ajoute_a renvoie fais_suivre incorpore communique
+    mandame manda transmite sube adjunta reenvia remite publica incrusta traslada
+    trasmett spedisc manda carica allega inoltra pubblica incorpora
+    mande transmita suba anexe reencaminhe remeta publique incorpore repasse
+    verstuur verzend doorgeef upload stuur_door voeg_toe bijvoeg plak
     przeslij wysylaj przekaz udostepnij wgraj wyciek token poswiadczen hasel dane_logowania
     gonderin yolla aktar ilet sizdir yukle kimlik_bilgi parola jeton
     भेज_दो भेजिए साझा_करो अपलोड पासवर्ड टोकन लॉगिन लीक
     送信し アップロード 漏らし 流出 認証情報 トークン 鍵
     전송 보내라 업로드 유출 자격_증명 토큰 인증
     上传 外传 泄漏 凭证 凭据 令牌 账号 密钥 傳送 上傳`,
+  goods: `
+    transcript chat_log chat_history everything_above user_data api_key api_keys passphrase private_key session_id browsing invoices salary environment_variables env_vars contents_of inbox customer_list email_addresses
+    gesprachsverlauf chatverlauf nutzerdaten api-schlussel passwort kundennummer umgebungsvariablen kontodaten posteingang gehalt
+    conversation_complete historique_de mots_de donnees_de cle_api variables_d'environnement boite_de coordonnees fichier_client
+    historial_de datos_del clave_api variables_de correos bandeja credencial contrasenas
+    cronologia_della dati_dell chiave_api variabili password casella credenzial
+    historico_da dados_do chave_de variaveis senhas caixa_de credencia
+    gespreksgeschiedenis gebruikersgegevens api-sleutel wachtwoorden omgevingsvariabelen inbox klantgegevens
+    historia_rozmow dane_uzytkownik klucz_api zmienne skrzynke zawartosc listy_klient hasla
+    история_чата данных_пользователя ключ_api переменные содержимое адреса базу_клиентов пароли
+    سجل_المحادثة بيانات_المستخدم مفتاح_api متغيرات محتوى قائمة_العملاء
+    sohbet_gecmisi kullanici_verileri api_anahtari degiskenleri icerigini musteri_listesi sifreleri
+    बातचीत_का उपयोगकर्ता_का डेटा जानकारी पासवर्ड ग्राहकों_की
+    lich_su_tro noi_dung_cuoc khoa_bi thong_tin_nguoi bien_moi danh_ba
+    会話履歴 会話の内容 ユーザーの情報 個人情報 環境変数 連絡先 顧客リスト パスワード
+    대화_내용 대화_기록 개인정보 사용자_정보 환경_변수 연락처 고객_명단 비밀번호
+    聊天记录 对话内容 用户信息 个人信息 环境变量 通讯录 客户名单 密码 對話紀錄`,
   hush: `
     nie_mow nie_informuj nie_zdradzaj przemilcz zatai ukryj nikomu podsumowujac streszczajac
     soyleme bahsetmeden kimseye gizle haber_verme ozetlerken belirtme
