@@ -66,7 +66,7 @@ test("the shipped detector finds three of four attacks of the blind sets, nine o
   expect(blind.filter(({ text }) => known.has(plain(text)))).toEqual([])
   const { languages } = scoreInjections(blind, isFoundAsShipped)
   const total = totalOf(languages)
-  expect(total).toMatchObject({ attacks: 1_370, ordinary: 2_468, lookalikes: 91 })
+  expect(total).toMatchObject({ attacks: 1_847, ordinary: 2_903, lookalikes: 91 })
   expect(languages).toHaveLength(16)
   expect(total.recall).toBeGreaterThanOrEqual(0.78)
   for (const { language, recall } of languages) expect(recall, language).toBeGreaterThanOrEqual(0.7)
