@@ -8,6 +8,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { toTimestamp } from "../support/time.ts"
 import type { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { increaseNano, toIncrease } from "./limit-increase.ts"
+import type { LimitTerms } from "./limit-terms.ts"
 import { parentOf } from "./lineage.ts"
 import type { KeyChange } from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
@@ -186,17 +187,7 @@ export function toKeyChange(input: ApiKeyChange, principal: Principal, row: KeyR
   return change
 }
 
-export type KeyLimits = Pick<
-  Principal,
-  | "keyHash"
-  | "counterHash"
-  | "limitNano"
-  | "limitReset"
-  | "limitIncrease"
-  | "includeByokInLimit"
-  | "dailyLimitNano"
-  | "spentBeforeNano"
->
+export type KeyLimits = Pick<Principal, "keyHash" | keyof LimitTerms>
 
 type CountedKey = Pick<Principal, "keyHash" | "counterHash">
 

@@ -9,6 +9,7 @@ import { modulesOf } from "../../src/local/bundle-modules.ts"
 import { migrate, newBatchWorker } from "../../src/local/migrate.ts"
 import { bundle } from "./bundle.ts"
 import { PRICES } from "./upstream.ts"
+import { eventually } from "../support/eventually.ts"
 import { removeFolder } from "../support/remove-folder.ts"
 
 export const BOOTSTRAP = "sk-gw-boot-of-the-runtime-suite-0123456789"
@@ -57,6 +58,13 @@ type Release = { script?: string; upTo?: string; state?: string; containers?: Co
 /** The engine that runs the containers of interns, and the port at which they reach the gateway. */
 export type Containers = { engine: string; port: number }
 
+/** On a busy machine the runtime may report a port before it accepts connections there. */
+async function untilListening(url: URL, runtimeLogs: readonly string[]): Promise<void> {
+  await eventually(() => fetch(url).then((response) => response.body?.cancel())).catch((cause: unknown) => {
+    throw new Error(`The runtime does not listen at ${url.host}:\n${runtimeLogs.slice(-20).join("\n")}`, { cause })
+  })
+}
+
 /** The deployed bundle in workerd, with real D1, KV and Durable Objects in a folder, at its own socket. */
 export async function startGateway(
   upstreamUrl: string,
@@ -73,6 +81,7 @@ export async function startGateway(
   )
   await miniflare.ready
   const migrator = await miniflare.unsafeGetDirectURL("migrator")
+  await untilListening(migrator, runtimeLogs)
   const batch = migratorWorker.batchBy((init) => fetch(migrator, init))
   const migrateTo = async (newest: string) => {
     const known = await readD1Migrations(path.join(root, "d1-migrations"))
@@ -85,6 +94,7 @@ export async function startGateway(
   await migrateTo(upTo)
   // The runtime restarts on the same port.
   const url = (await miniflare.unsafeGetDirectURL("gateway")).origin
+  await untilListening(new URL("/health", url), runtimeLogs)
 
   const get = async <T>(key: string, resource: string): Promise<T> => {
     const response = await fetch(`${url}/api/v1${resource}`, { headers: { authorization: `Bearer ${key}` } })
