@@ -12,7 +12,7 @@ const MIXED = [/[a-z]/, /[A-Z]/, /\d/]
 const HEX = /^(?=.*\d)(?=.*[a-f])[\da-f]{32,}$/i
 const PARTS = /^([a-z]+:\/\/)(?:([^/?#@]*)@)?([^/?#]*)([^?#]*)(\?[^#]*)?(.*)$/is
 
-/** Tokens of webhooks are often a part of the path. An id of hex digits with dashes is none. */
+/** Webhook URLs often have a token in the path. A UUID with dashes is an id, not a token. */
 const looksRandom = (text: string) => (RANDOM.test(text) && MIXED.every((kind) => kind.test(text))) || HEX.test(text)
 
 function isSecretName(name: string): boolean {

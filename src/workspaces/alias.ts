@@ -53,7 +53,7 @@ export function findNamedAlias(aliases: Aliases | null, requested: string): Name
     Math.max(requested.lastIndexOf(":", end - 1), requested.lastIndexOf(PRESET_MARK, end - 1))
   for (let end = requested.length; end > 0; end = startBefore(end)) {
     const name = spelledName(aliases, requested.slice(0, end))
-    const alias = name === undefined ? undefined : findAlias(aliases, name)
+    const alias = name === undefined ? undefined : aliases[name]
     if (name !== undefined && alias) return { alias, name, suffix: requested.slice(end) }
   }
   return undefined

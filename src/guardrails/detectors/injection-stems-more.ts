@@ -1,6 +1,6 @@
 /**
- * More words of Polish, Turkish, Hindi, Japanese, Korean and Chinese, in the form of injection-stems.ts, and of all
- * languages for data that an attack sends away.
+ * Additional stems in Polish, Turkish, Hindi, Japanese, Korean and Chinese, and in all languages for data exfiltration.
+ * The format is that of injection-stems.ts.
  */
 export const MORE_STEMS: Readonly<Record<string, string>> = {
   drop: `

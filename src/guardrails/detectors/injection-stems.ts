@@ -1,6 +1,6 @@
 /**
- * More words of Russian, Arabic and Vietnamese for the concepts of injection-concepts.ts, injection-synonyms.ts and
- * injection-contexts.ts, in the same form: prefixed and polite verbs, cases, and pairs of syllables.
+ * Additional Russian, Arabic and Vietnamese stems for the concepts in injection-concepts.ts, injection-synonyms.ts and
+ * injection-contexts.ts, in the same format: prefixed and polite verbs, cases, and pairs of syllables.
  */
 export const STEMS: Readonly<Record<string, string>> = {
   drop: `
