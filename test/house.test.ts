@@ -39,6 +39,12 @@ test("no file is longer than 300 lines", () => {
   expect(long.map(({ path }) => path)).toEqual([])
 })
 
+test("a folder has at most 15 files", () => {
+  const folders = Map.groupBy(files, ({ path: file }) => path.dirname(file))
+  const large = [...folders].filter(([, { length }]) => length > 15)
+  expect(large.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([])
+})
+
 test("each Durable Object class of wrangler.toml is exported by the Worker and by the entry point of wrangler dev", () => {
   const config = read("wrangler.toml")
   const classes = [...config.matchAll(/^class_name = "(\w+)"/gm)].map(([, name = ""]) => name)
@@ -122,7 +128,7 @@ test("every dependency is imported by the source", () => {
 
 test("HTTP is used only at the edge", () => {
   const home =
-    /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/(access|control|guards|create|open-intern)\.ts$|^src\/models\/(schemas|search|admin)\.ts$/
+    /^src\/(http|access|app)\/|^src\/errors\/errors\.ts$|routes\.ts$|schemas\.ts$|^src\/inference\/context\.ts$|^src\/audit\/actor\.ts$|^src\/policy\/authenticate\.ts$|^src\/interns\/access\/(access|guards)\.ts$|^src\/interns\/lifecycle\/(control|create|open-intern)\.ts$|^src\/models\/(schemas|admin|lists\/search)\.ts$/
   expect(violations(/from "(hono|@hono)(?!\/html")[/"]/, home)).toEqual([])
 })
 
@@ -173,12 +179,12 @@ const UNAUDITED = [
   "src/datasets/store.ts",
   "src/calls/rejected-store.ts",
   "src/interns/questions-store.ts",
-  "src/models/discovery-store.ts",
+  "src/models/discovery/discovery-store.ts",
   "src/usage/store.ts",
   "src/usage/scope-store.ts",
   "src/reconciliation/store.ts",
   "src/observability/delivery/store.ts",
-  "src/observability/metrics-store.ts",
+  "src/observability/metrics/metrics-store.ts",
   "src/observability/turn-store.ts",
   // Statements for the batches of other stores, which write the entry.
   "src/scim/apply-store.ts",
@@ -261,11 +267,11 @@ const GIVEN_FIELDS = new Set([
   "src/guardrails/screening.ts words",
   "src/providers/custom.ts wire",
   // The concept of prompt injections, and a field of errors of ACP clients.
-  "src/guardrails/detectors/injection-concepts.ts ask",
-  "src/guardrails/detectors/injection-function-terms.ts say",
+  "src/guardrails/detectors/injection/lexicon/concepts.ts ask",
+  "src/guardrails/detectors/injection/lexicon/function-terms.ts say",
   // The two sides of a merge in isomorphic-git.
   "src/interns/embedded/git/branches.ts theirs",
-  "durable-objects/intern/client-session-access.ts door",
+  "durable-objects/intern/clients/client-session-access.ts door",
 ])
 
 function isDenied(name: string): boolean {

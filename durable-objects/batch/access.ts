@@ -1,5 +1,5 @@
 import { batchesOf } from "../../src/batches/batches-of.ts"
-import type { ProviderBatches } from "../../src/batches/provider-batch.ts"
+import type { ProviderBatches } from "../../src/batches/providers/provider-batch.ts"
 import { findCredential } from "../../src/byok/store.ts"
 import type { ByokCredential } from "../../src/byok/usable-credentials.ts"
 import { openByokCredential } from "../../src/policy/byok-routes.ts"

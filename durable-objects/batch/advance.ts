@@ -4,7 +4,7 @@ import { moveBatch, readBatch, saveProgress } from "../../src/batches/progress-s
 import { recoverInterrupted, runLines } from "../../src/batches/run.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import { logError } from "../../src/support/log.ts"
-import { wait } from "../../src/support/time.ts"
+import { wait } from "../../src/support/time/time.ts"
 import type { AdvanceDeps } from "./deps.ts"
 import { advanceAtProvider } from "./provider.ts"
 import { finishBatch } from "./output.ts"

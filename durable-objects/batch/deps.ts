@@ -1,4 +1,4 @@
-import type { ProviderBatches } from "../../src/batches/provider-batch.ts"
+import type { ProviderBatches } from "../../src/batches/providers/provider-batch.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { ByokCredential } from "../../src/byok/usable-credentials.ts"
 import type { Env } from "../../src/config/env.ts"

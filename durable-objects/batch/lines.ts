@@ -3,7 +3,7 @@ import type { InputLine } from "../../src/batches/input.ts"
 import { type LineResult, toOutputLine, tokensOf, withoutResponse } from "../../src/batches/result.ts"
 import type { LineQueue, LineRun } from "../../src/batches/run.ts"
 import { derivedId } from "../../src/support/ids.ts"
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 
 type Row = { line: number; custom_id: string; offset: number; length: number; attempts: number }
 

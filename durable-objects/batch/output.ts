@@ -3,9 +3,9 @@ import { moveBatch, saveProgress } from "../../src/batches/progress-store.ts"
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { GatewayError } from "../../src/errors/errors.ts"
-import { storeFile, newRow } from "../../src/files/store-file.ts"
+import { storeFile, newRow } from "../../src/files/upload/store-file.ts"
 import { findFile } from "../../src/files/store.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import type { LineStore } from "./lines.ts"
 
 type Ending = Exclude<FinalStatus, "failed">

@@ -1,6 +1,6 @@
-import type { KeptCall, KeptTarget } from "../../src/inference/deferral.ts"
+import type { KeptCall, KeptTarget } from "../../src/inference/deferred/deferral.ts"
 import { concat } from "../../src/support/bytes.ts"
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 
 /** One provider batch with a part of the requests, all for one path and with one key. */
 export type Part = {

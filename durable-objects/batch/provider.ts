@@ -5,8 +5,8 @@ import {
   hasEnded,
   type ProviderBatch,
   type ProviderBatches,
-} from "../../src/batches/provider-batch.ts"
-import { ProviderBatchError } from "../../src/batches/provider-client.ts"
+} from "../../src/batches/providers/provider-batch.ts"
+import { ProviderBatchError } from "../../src/batches/providers/provider-client.ts"
 import { withoutResponse } from "../../src/batches/result.ts"
 import { logWarning } from "../../src/support/log.ts"
 import { accessTo } from "./access.ts"

@@ -5,12 +5,12 @@ import { type LineResult, toLineResult, withoutResponse } from "../../src/batche
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
 import { objectKey } from "../../src/files/file.ts"
-import { awaitSettlement } from "../../src/inference/awaited-settlement.ts"
-import { type Deferral, defer, keptCallOf } from "../../src/inference/deferral.ts"
+import { awaitSettlement } from "../../src/inference/accounting/awaited-settlement.ts"
+import { type Deferral, defer, keptCallOf } from "../../src/inference/deferred/deferral.ts"
 import { BASE_PATH } from "../../src/http/paths.ts"
-import { regionOf } from "../../src/http/region.ts"
+import { regionOf } from "../../src/http/request/region.ts"
 import { readAtMost } from "../../src/support/bytes.ts"
-import type { Json } from "../../src/support/json.ts"
+import type { Json } from "../../src/support/text/json.ts"
 import { logError } from "../../src/support/log.ts"
 
 /** Limited, because several responses are in memory at the same time. */

@@ -1,7 +1,7 @@
 import { Container, type StopParams } from "@cloudflare/containers"
 import type { Env } from "../../src/config/env.ts"
 import type { ContainerEnv, ContainerRpc } from "../../src/interns/hosts/container-rpc.ts"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { openIntern } from "../../src/interns/lifecycle/open-intern.ts"
 import { logError } from "../../src/support/log.ts"
 
 /** Id of the intern whose container should run. Absent during a start, and after a requested stop. */

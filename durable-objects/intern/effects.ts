@@ -1,10 +1,10 @@
 import { toQuestionText } from "../../src/interns/run/answer.ts"
-import type { AcpMessage, RpcId, TurnUsage } from "../../src/interns/run/acp.ts"
+import type { AcpMessage, RpcId, TurnUsage } from "../../src/interns/run/acp/acp.ts"
 import type { Effect, Finish, Run } from "../../src/interns/run/run.ts"
 import type { TurnEnd } from "../../src/interns/run/transcript.ts"
 import type { RunStore } from "./run-store.ts"
-import type { SessionLog } from "./session-log.ts"
-import type { InternStream } from "./stream.ts"
+import type { SessionLog } from "./sessions/session-log.ts"
+import type { InternStream } from "./sessions/stream.ts"
 
 /** Dependencies of the effects. */
 export type EffectDeps = {

@@ -1,9 +1,9 @@
 import type { Env } from "../../src/config/env.ts"
-import { callsOf, meter } from "../../src/interns/metering.ts"
-import type { TurnUsage } from "../../src/interns/run/acp.ts"
+import { callsOf, meter } from "../../src/interns/metering/metering.ts"
+import type { TurnUsage } from "../../src/interns/run/acp/acp.ts"
 import type { Run } from "../../src/interns/run/run.ts"
 import { logError } from "../../src/support/log.ts"
-import { wait } from "../../src/support/time.ts"
+import { wait } from "../../src/support/time/time.ts"
 import type { RunStore } from "./run-store.ts"
 
 /** Delays before reads: the last call of a turn may be charged shortly after the agent has ended the turn. */

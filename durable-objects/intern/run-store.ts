@@ -1,8 +1,8 @@
-import type { AcpEvent, RpcId } from "../../src/interns/run/acp.ts"
+import type { AcpEvent, RpcId } from "../../src/interns/run/acp/acp.ts"
 import { type Delta, isOpen, type Run } from "../../src/interns/run/run.ts"
 import type { Facts } from "./facts.ts"
-import type { QuestionChange } from "./question-list.ts"
-import { parseStored } from "../../src/support/json.ts"
+import type { QuestionChange } from "./sessions/question-list.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 
 /** Time for which an ended run is kept, to reject late answers to its questions. */
 const ENDED_RETENTION_MS = 24 * 3_600_000

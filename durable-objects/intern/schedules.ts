@@ -6,9 +6,9 @@ import { type Limit, UNLIMITED_NANO } from "../../src/ledger/limits.ts"
 import { scheduleScope } from "../../src/ledger/scopes.ts"
 import { usdToNano } from "../../src/money/money.ts"
 import { windowStart } from "../../src/money/windows.ts"
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import { logError } from "../../src/support/log.ts"
-import type { SessionLog } from "./session-log.ts"
+import type { SessionLog } from "./sessions/session-log.ts"
 
 const ORIGIN = "schedule:"
 

@@ -5,9 +5,9 @@ import { sendOutbound } from "../../src/outbound/send.ts"
 import { outboundDeps } from "../../src/outbound/settings.ts"
 import { webhookHeaders } from "../../src/outbound/standard-webhook.ts"
 import { newId } from "../../src/support/ids.ts"
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import { logError } from "../../src/support/log.ts"
-import { toTimestamp } from "../../src/support/time.ts"
+import { toTimestamp } from "../../src/support/time/time.ts"
 
 const MAX_BACKLOG = 1_000
 const MAX_AGE_MS = 24 * 3_600_000

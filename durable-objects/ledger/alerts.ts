@@ -1,12 +1,12 @@
-import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src/ledger/alerts.ts"
+import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src/ledger/reporting/alerts.ts"
 import type { Generation } from "../../src/ledger/generation.ts"
 import { ACCOUNT, type Counters, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
 import { isEndUserScope } from "../../src/ledger/scopes.ts"
 import { logError } from "../../src/support/log.ts"
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 
 /** A limit with the amount spent in its window. */
 type Use = Pick<Limit, "scope" | "interval" | "limitNano"> & { windowStart: number; spentNano: number }

@@ -1,4 +1,4 @@
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import {
   countFreeRequest,
   currentFree,
@@ -9,7 +9,7 @@ import {
   NO_FREE_REQUESTS,
 } from "../../src/ledger/free-requests.ts"
 import { windowStart } from "../../src/money/windows.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import { addSpent, type Counters, newCounters, rollForward, type Spent } from "../../src/ledger/limits.ts"
 
 /** Scopes that are kept in memory; more are dropped together, and read again. */

@@ -1,10 +1,10 @@
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import { workspaceScope } from "../../src/ledger/scopes.ts"
 import { ACCOUNT, keyScope, type Limit } from "../../src/ledger/limits.ts"
 import { heldOfProviders, providerOf, providerScope, type ProviderVerdict } from "../../src/ledger/provider-limits.ts"
 import { type HoldRequest, isLeaseId } from "../../src/ledger/protocol.ts"
 import { type Generation, type GenerationDraft, unsettledGeneration } from "../../src/ledger/generation.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import type { HeldRates } from "./rates.ts"
 
 /** A hold of a call, or a lease from which an isolate admits calls (src/ledger/lease.ts). */

@@ -17,7 +17,7 @@ import {
 } from "../../src/ledger/protocol.ts"
 import type { Env } from "../../src/config/env.ts"
 import type { Generation, Settled } from "../../src/ledger/generation.ts"
-import type { Reconciliation } from "../../src/ledger/reconciliation.ts"
+import type { Reconciliation } from "../../src/ledger/reporting/reconciliation.ts"
 import { logWarning } from "../../src/support/log.ts"
 import { recordLimitAlerts } from "../../src/alerts/record.ts"
 import { Admission } from "./admission.ts"

@@ -1,4 +1,4 @@
-import { parseStored } from "../../src/support/json.ts"
+import { parseStored } from "../../src/support/text/json.ts"
 import type { Generation, Settled } from "../../src/ledger/generation.ts"
 import { findGenerationIds, insertGenerations } from "../../src/generations/store.ts"
 import type { BroadcastMessage } from "../../src/config/messages.ts"

@@ -1,5 +1,5 @@
 import type { Generation } from "../../src/ledger/generation.ts"
-import type { Overrun } from "../../src/ledger/reconciliation.ts"
+import type { Overrun } from "../../src/ledger/reporting/reconciliation.ts"
 import { logWarning } from "../../src/support/log.ts"
 
 type Row = { model: string; provider: string; calls: number; amount: number; last_at: number }

@@ -7,7 +7,7 @@ import {
   type RateSlice,
   type RateUse,
 } from "../../src/ledger/rates.ts"
-import { HOUR_MS } from "../../src/support/time.ts"
+import { HOUR_MS } from "../../src/support/time/time.ts"
 import type { Holds } from "./holds.ts"
 
 /**

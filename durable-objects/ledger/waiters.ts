@@ -1,4 +1,4 @@
-import { valueOrTimeout } from "../../src/support/time.ts"
+import { valueOrTimeout } from "../../src/support/time/time.ts"
 
 /** Requests that wait for the charge of one call or of any call. */
 export class Waiters {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { ExpiringMap } from "../support/time/expiring-map.ts"
 import { type FindKnown, isKnown } from "./known-keys.ts"
 
 /**

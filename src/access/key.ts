@@ -1,4 +1,4 @@
-import { sha256Hex, toBase64Url } from "../support/encoding.ts"
+import { sha256Hex, toBase64Url } from "../support/text/encoding.ts"
 
 export const KEY_PREFIX = "sk-gw-v1-"
 /** 256 bits. */

@@ -1,4 +1,4 @@
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { ExpiringMap } from "../support/time/expiring-map.ts"
 
 /** Returns those of the given keys that exist. */
 export type FindKnown = (keys: readonly string[]) => Promise<ReadonlySet<string>>

@@ -1,4 +1,4 @@
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { ExpiringMap } from "../support/time/expiring-map.ts"
 import { CHANGE_DELAY_MS, knownChanges, type PolicyChanges, type Snapshot } from "./policy-changes.ts"
 
 /** An unknown entry is cached for less time, so that a new key or preset works quickly. */

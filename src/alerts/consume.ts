@@ -1,7 +1,7 @@
 import type { Env } from "../config/env.ts"
 import { type AlertMessage, toDelay } from "../config/messages.ts"
 import { RETRY_WINDOW_MS } from "../observability/delivery/retry.ts"
-import { HOUR_MS } from "../support/time.ts"
+import { HOUR_MS } from "../support/time/time.ts"
 import { logError } from "../support/log.ts"
 import { findChannel, recordOutcome } from "./channel-store.ts"
 import { deliver } from "./channel.ts"

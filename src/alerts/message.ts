@@ -1,7 +1,7 @@
-import type { LimitAlert } from "../ledger/alerts.ts"
+import type { LimitAlert } from "../ledger/reporting/alerts.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { formatUsd, nanoToUsd } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Alert } from "./alert.ts"
 
 const SUBJECTS = {

@@ -1,6 +1,6 @@
 import type { Env } from "../config/env.ts"
 import type { BroadcastMessage } from "../config/messages.ts"
-import type { LimitAlert } from "../ledger/alerts.ts"
+import type { LimitAlert } from "../ledger/reporting/alerts.ts"
 import { keyScope } from "../ledger/limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import type { Alert } from "./alert.ts"

@@ -6,7 +6,7 @@ import { changesOf } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { AlertRecord, AlertsQuery, Settings, SettingsChange } from "./schemas.ts"
 import { findSettings, listAlerts, saveSettings } from "./store.ts"
 

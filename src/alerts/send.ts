@@ -1,7 +1,7 @@
 import type { Outbound } from "../outbound/send.ts"
 import { webhookHeaders } from "../outbound/standard-webhook.ts"
 import { USER_AGENT } from "../observability/send/delivery.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Alert, ChannelType } from "./alert.ts"
 import type { ConfigOf } from "./schemas.ts"
 

@@ -6,7 +6,7 @@ import { organizations } from "../organizations/table.ts"
 import { openDb } from "../support/db.ts"
 import { toCountedPage } from "../support/rows.ts"
 import type { Alert } from "./alert.ts"
-import { type AlertSettings, DEFAULT_SETTINGS } from "../ledger/alert-settings.ts"
+import { type AlertSettings, DEFAULT_SETTINGS } from "../ledger/reporting/alert-settings.ts"
 import { alertDeliveries, alerts, type AlertRow } from "./table.ts"
 
 export type Delivery = typeof alertDeliveries.$inferSelect

@@ -1,5 +1,5 @@
-import { dayOf, startOf } from "../support/day.ts"
-import { DAY_MS } from "../support/time.ts"
+import { dayOf, startOf } from "../support/time/day.ts"
+import { DAY_MS } from "../support/time/time.ts"
 
 /** `statuses`: failed attempts per status, as JSON; `0` without a response. */
 export type Outage = { organization_id: string; provider: string; attempts: number; failed: number; statuses: string }

@@ -3,9 +3,9 @@ import type { App } from "../access/app.ts"
 import { configOf } from "../config/config.ts"
 import { onError, toGatewayError } from "../http/error-response.ts"
 import { BASE_PATH } from "../http/paths.ts"
-import { logRejectedCall } from "../inference/call-log.ts"
+import { logRejectedCall } from "../inference/accounting/call-log.ts"
 import { incomingCall } from "../inference/context.ts"
-import { recordRejection } from "../inference/rejections.ts"
+import { recordRejection } from "../inference/errors/rejections.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
 
 const API_TYPES: Readonly<Record<string, GenerationDraft["apiType"]>> = {

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { toErrorResponse } from "../http/error-response.ts"
 import { hasOpenCalls } from "../ledger/shared.ts"
 import { newRequestId } from "../support/ids.ts"
-import { wait } from "../support/time.ts"
+import { wait } from "../support/time/time.ts"
 
 /** Sent as the expression of a cron trigger by src/local/runtime.ts, before it ends the runtime. */
 export const SHUTDOWN = "shutdown"

@@ -4,7 +4,7 @@ import { type Actor, type AuditEntry, type AuditEvent, newEntry } from "./entry.
 import { recordDenial } from "./denials.ts"
 import type { App } from "../access/app.ts"
 import type { Env } from "../config/env.ts"
-import { clientIpOf } from "../http/client-ip.ts"
+import { clientIpOf } from "../http/request/client-ip.ts"
 import { GatewayError } from "../errors/errors.ts"
 
 const MAX_USER_AGENT_LENGTH = 256

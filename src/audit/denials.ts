@@ -1,5 +1,5 @@
 import { logError, logWarning } from "../support/log.ts"
-import { MinuteGate } from "../support/minute-gate.ts"
+import { MinuteGate } from "../support/time/minute-gate.ts"
 import type { AuditEntry } from "./entry.ts"
 import { insertAudit } from "./store.ts"
 

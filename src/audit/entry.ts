@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import type { Principal } from "../access/principal.ts"
 import { newId } from "../support/ids.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { AuditRecord } from "./schemas.ts"
 import type { AuditEntry } from "./table.ts"
 

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, inArray, lt, sql } from "drizzle-orm"
 import { type Db, openDb, selectRow, toStatement } from "../support/db.ts"
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { toCountedPage } from "../support/rows.ts"
 import { DENIED_RESOURCE } from "./entry.ts"
 import type { AuditQuery } from "./schemas.ts"

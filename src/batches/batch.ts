@@ -1,4 +1,4 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 
 export const BATCH_STATUSES = [
   "validating",

@@ -1,10 +1,10 @@
 import { betaHeaders, betasIn } from "../formats/messages/betas.ts"
-import { AnthropicBatches } from "./anthropic-batches.ts"
+import { AnthropicBatches } from "./providers/anthropic-batches.ts"
 import { pathOfEndpoint } from "./batch.ts"
-import { MESSAGES_ENDPOINT } from "./message-batch.ts"
-import { OpenAiBatches } from "./openai-batches.ts"
-import type { ProviderBatches } from "./provider-batch.ts"
-import type { BatchAccount } from "./provider-client.ts"
+import { MESSAGES_ENDPOINT } from "./messages/message-batch.ts"
+import { OpenAiBatches } from "./providers/openai-batches.ts"
+import type { ProviderBatches } from "./providers/provider-batch.ts"
+import type { BatchAccount } from "./providers/provider-client.ts"
 import type { BatchRow } from "./table.ts"
 
 /** The batch API of a provider, for a batch of the gateway. */

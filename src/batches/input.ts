@@ -1,5 +1,5 @@
 import { concat } from "../support/bytes.ts"
-import { isObject, type Json, parseJson } from "../support/json.ts"
+import { isObject, type Json, parseJson } from "../support/text/json.ts"
 import { type BatchError, MAX_LINE_BYTES, MAX_LINES, pathOfEndpoint } from "./batch.ts"
 
 /** A request of the input file: its number, counted from 1, and the position of its bytes. */

@@ -1,4 +1,4 @@
-import { isCount, isObject, type Json, parseJson } from "../support/json.ts"
+import { isCount, isObject, type Json, parseJson } from "../support/text/json.ts"
 import type { BatchProgress } from "./batch.ts"
 
 /** The result of one run of a request. `retryAfterMs`: undefined if another run would have the same result. */

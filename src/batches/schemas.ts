@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { BATCH_ENDPOINTS, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
-import { EXPIRY_RULE, MAX_EXPIRY_S, MIN_EXPIRY_S } from "../files/upload-fields.ts"
+import { EXPIRY_RULE, MAX_EXPIRY_S, MIN_EXPIRY_S } from "../files/upload/upload-fields.ts"
 
 const second = z.int().nullable()
 

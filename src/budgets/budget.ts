@@ -1,7 +1,7 @@
 import type { Limit, LimitStatus } from "../ledger/limits.ts"
 import { formatUsd, nanoToUsd } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { windowEnd } from "../money/windows.ts"
 import type { Budget, BudgetWithUse } from "./schemas.ts"
 import { workspaceScope } from "../ledger/scopes.ts"

@@ -2,7 +2,7 @@ import type { Limit, LimitStatus } from "../ledger/limits.ts"
 import { providerScope } from "../ledger/provider-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { ProviderBudget } from "./provider-schemas.ts"
 import type { ProviderBudgetRow } from "./table.ts"
 

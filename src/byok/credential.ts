@@ -1,6 +1,6 @@
 import type * as z from "zod"
 import type { AssociatedData } from "../secrets/seal.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Byok, ByokChange, NewByok } from "./schemas.ts"
 import type { ByokRow } from "./table.ts"
 

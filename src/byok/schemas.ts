@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { nameText, PageQuery, uuidParam } from "../http/schema.ts"
-import { Patterns } from "../support/wildcard.ts"
+import { Patterns } from "../support/text/wildcard.ts"
 
 const MAX_KEY_LENGTH = 16_384
 const MAX_ENTRIES = 1_000

@@ -1,5 +1,5 @@
 import type { Principal } from "../access/principal.ts"
-import { matcher } from "../support/wildcard.ts"
+import { matcher } from "../support/text/wildcard.ts"
 import type { WrappedKey } from "../secrets/data-key.ts"
 import type { ByokRow } from "./table.ts"
 import type { Provider } from "../providers/provider.ts"

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 import { nanoToUsd, NO_TOKENS } from "../money/money.ts"
 import type { Generation } from "../ledger/generation.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Call } from "./schemas.ts"
 import type { StoredCall } from "./store.ts"
 

@@ -8,7 +8,7 @@ import { guardrailSubject, parseScope } from "../ledger/scopes.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowEnd } from "../money/windows.ts"
 import { type Caller, limitsOf } from "../policy/call-policy.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { LimitInForce } from "./limit-schemas.ts"
 import { findNames } from "./store.ts"
 

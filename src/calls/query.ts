@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors/errors.ts"
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
-import { isArray, parseJson } from "../support/json.ts"
+import { decodeBase64, toBase64Url } from "../support/text/encoding.ts"
+import { isArray, parseJson } from "../support/text/json.ts"
 import { CallsQuery, SORTS } from "./schemas.ts"
 
 /** Values of one field: at least one of `included` if there are any, and none of `excluded`. */

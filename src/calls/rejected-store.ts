@@ -1,7 +1,7 @@
 import { and, eq, inArray, lt } from "drizzle-orm"
 import type { Generation } from "../ledger/generation.ts"
 import { openDb } from "../support/db.ts"
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { rejectedCalls } from "./table.ts"
 
 export async function insertRejectedCall(db: D1Database, record: Generation): Promise<void> {

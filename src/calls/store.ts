@@ -2,7 +2,7 @@ import { and, type SQL, sql } from "drizzle-orm"
 import { generations } from "../generations/table.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { openDb, toStatement } from "../support/db.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 import type { CallSearch, Field, Filter, Sort } from "./query.ts"
 import { rejectedCalls } from "./table.ts"
 

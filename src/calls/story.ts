@@ -4,7 +4,7 @@ import { isLimited } from "../ledger/limits.ts"
 import { parseScope } from "../ledger/scopes.ts"
 import { costLines, formatPico } from "../money/cost-lines.ts"
 import { nanoToUsd } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { CallStory } from "./schemas.ts"
 
 type Story = z.infer<typeof CallStory>

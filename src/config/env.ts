@@ -21,7 +21,7 @@ export interface Bindings {
   BROADCAST: Queue<BroadcastMessage>
   /** The outer rate limit against floods (access/flood.ts). */
   RATE?: RateLimit
-  /** A data point for every call (observability/metrics.ts); optional. */
+  /** A data point for every call (observability/metrics/metrics.ts); optional. */
   METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher

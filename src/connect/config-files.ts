@@ -1,4 +1,4 @@
-import { isObject, type Json, parseJson } from "../support/json.ts"
+import { isObject, type Json, parseJson } from "../support/text/json.ts"
 
 /** A configuration file of a client that contains settings of the gateway, the user and the client. */
 export type ConfigFile = {

@@ -1,7 +1,7 @@
-import { Bridge } from "./bridge.ts"
-import { mcpServersOf, setupOf } from "./agents.ts"
+import { Bridge } from "./agent/bridge.ts"
+import { mcpServersOf, setupOf } from "./agent/agents.ts"
 import { Dial, type Ending } from "./dial.ts"
-import { destroy, folderIn } from "./folder.ts"
+import { destroy, folderIn } from "./files/folder.ts"
 import { Host } from "./host.ts"
 import { type Options, readOptions, USAGE } from "./options.ts"
 

@@ -1,6 +1,6 @@
 import type { Usage } from "@agentclientprotocol/sdk/unstable"
-import type { Agent } from "./agent-process.ts"
-import { isArray, isObject } from "../support/json.ts"
+import type { Agent } from "./agent/agent-process.ts"
+import { isArray, isObject } from "../support/text/json.ts"
 
 export type Prompt = { sessionId: string; prompt: unknown[] }
 

@@ -1,8 +1,8 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
-import { USE_CASES } from "../models/use-cases.ts"
-import { dayOf, startOf } from "../support/day.ts"
+import { USE_CASES } from "../models/lists/use-cases.ts"
+import { dayOf, startOf } from "../support/time/day.ts"
 
 /** The most used models and apps, from the daily sums of the complete deployment. */
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 export const TURN_RANGES = ["1-turn", "2-9-turns", "10-49-turns", "50-plus-turns"] as const
 
 /** Fewer sessions than this in a cell would reveal data of one of them. */

@@ -1,6 +1,6 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import type { SessionCostQuery } from "./schemas.ts"
-import { dayOf, startOf } from "../support/day.ts"
+import { dayOf, startOf } from "../support/time/day.ts"
 import type { StoredOf } from "../support/db.ts"
 import type { datasetSnapshots, sessionCostCells } from "./table.ts"
 import { type Days, NAMED_MODELS } from "./rankings.ts"

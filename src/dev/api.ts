@@ -1,8 +1,8 @@
 import path from "node:path"
-import { readEnvFile } from "./dev-vars.ts"
+import { readEnvFile } from "./start/dev-vars.ts"
 import { Failure } from "./failure.ts"
 import { root } from "./options.ts"
-import { isObject } from "../support/json.ts"
+import { isObject } from "../support/text/json.ts"
 
 type Keys = Readonly<Record<"operator" | "manager" | "client", string | undefined>>
 

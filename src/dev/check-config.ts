@@ -1,7 +1,7 @@
 import { PROVIDER_VARIABLES } from "../providers/table.ts"
 import { readFileSync } from "node:fs"
 import { parseVariables, variables } from "../config/variables.ts"
-import { invalidLines } from "./dev-vars.ts"
+import { invalidLines } from "./start/dev-vars.ts"
 
 export const SECRETS = ["MASTER_KEY", "BOOTSTRAP_MANAGEMENT_KEY", "DEVELOPMENT_API_KEY", "DEVELOPMENT_MANAGEMENT_KEY"]
 /** Keys and base URLs of providers and search engines have open-ended names. */

@@ -1,8 +1,8 @@
 import { toCall } from "../calls/call.ts"
 import { type CallScope, listCallsSince, type StoredCall } from "../calls/store.ts"
 import { listOpenQuestions, type OpenQuestion, type QuestionScope } from "../interns/questions-store.ts"
-import { isObject, parseJson } from "../support/json.ts"
-import { type Timer, toTimestamp } from "../support/time.ts"
+import { isObject, parseJson } from "../support/text/json.ts"
+import { type Timer, toTimestamp } from "../support/time/time.ts"
 
 /** Duration of a connection. Clients reconnect with `Last-Event-ID`. */
 export const CONNECTION_MS = 300_000

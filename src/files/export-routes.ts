@@ -8,7 +8,7 @@ import { openLedger } from "../ledger/client.ts"
 import { requestedWorkspace, workspaceOf } from "../workspaces/requested.ts"
 import { EXPORT_FORMATS, exportLines } from "./export.ts"
 import { toFileRecord } from "./file.ts"
-import { storeFile, newRow } from "./store-file.ts"
+import { storeFile, newRow } from "./upload/store-file.ts"
 import { FileRecord, NewExport } from "./schemas.ts"
 import { countGenerations } from "./store.ts"
 

@@ -1,5 +1,5 @@
 import { nanoToUsd } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { listGenerations, type Range, type SettledGeneration } from "./store.ts"
 
 /** Rows per query: only one such page is in memory. */

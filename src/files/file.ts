@@ -1,8 +1,8 @@
 import type * as z from "zod"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
-import { toTimestamp } from "../support/time.ts"
-import { withoutControls } from "../support/printable.ts"
+import { toTimestamp } from "../support/time/time.ts"
+import { withoutControls } from "../support/text/printable.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
 import type { FileRow } from "./table.ts"
 

@@ -2,8 +2,8 @@ import { GatewayError } from "../errors/errors.ts"
 import { isGatewayFileId } from "../formats/file-id.ts"
 import { toFileText } from "../formats/file-text.ts"
 import { isText } from "../server-tools/web-fetch/document.ts"
-import { toBase64 } from "../support/encoding.ts"
-import { isArray, isObject, type Json } from "../support/json.ts"
+import { toBase64 } from "../support/text/encoding.ts"
+import { isArray, isObject, type Json } from "../support/text/json.ts"
 
 /** A stored file that the principal may read. `read` throws if its bytes are unavailable. */
 export type StoredFile = { filename: string; mimeType: string; sizeBytes: number; read: () => Promise<Uint8Array> }

@@ -4,7 +4,7 @@ import type { Screening } from "../guardrails/screening.ts"
 import { plainEndpoint } from "../models/plain-endpoint.ts"
 import type { Provider } from "../providers/provider.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { isObject, objectsOf } from "../support/json.ts"
+import { isObject, objectsOf } from "../support/text/json.ts"
 import { kindOf } from "./kind.ts"
 
 /** Guardrails of a key for files that are stored at a provider. */

@@ -11,8 +11,8 @@ import { workspaceOf } from "../workspaces/requested.ts"
 import { limitBytes } from "./bytes.ts"
 import { isDownloadable, MAX_FILE_BYTES, toFilename } from "./file.ts"
 import { isOpenAiClient, toDeleted, toFile, toPage } from "./openai-file.ts"
-import { storeFile, newRow } from "./store-file.ts"
-import { boundaryOf, readFilePart } from "./multipart.ts"
+import { storeFile, newRow } from "./upload/store-file.ts"
+import { boundaryOf, readFilePart } from "./upload/multipart.ts"
 import {
   FileDeleted,
   FilePage,
@@ -24,8 +24,8 @@ import {
 } from "./schemas.ts"
 import { type FileScope, findFile, listFiles } from "./store.ts"
 import { deleteStored, openStored } from "./stored-file.ts"
-import { inspect } from "./upload.ts"
-import { readUploadFields } from "./upload-fields.ts"
+import { inspect } from "./upload/upload.ts"
+import { readUploadFields } from "./upload/upload-fields.ts"
 import {
   requestProvider,
   readJson,

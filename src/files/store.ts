@@ -4,8 +4,8 @@ import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { openDb, selectRow } from "../support/db.ts"
-import { parseStored } from "../support/json.ts"
-import { DAY_MS } from "../support/time.ts"
+import { parseStored } from "../support/text/json.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { type FileRow, files, type NewFileRow } from "./table.ts"
 
 export type FileScope = ResourceScope & { mayExport: boolean }

@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import type { Json } from "../support/text/json.ts"
 import type { GatewayError } from "../errors/errors.ts"
 import type { Attempt } from "./attempt.ts"
 import type { Charge } from "./usage.ts"

@@ -1,5 +1,5 @@
 import { nanoToUsd, type Tokens } from "../money/money.ts"
-import { isObject, type Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/text/json.ts"
 
 /** The charge of a call, and its basis. */
 export type Charge = {

@@ -1,6 +1,6 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import type * as z from "zod"
-import { dayOf, startOf } from "../support/day.ts"
+import { dayOf, startOf } from "../support/time/day.ts"
 import type { Generation } from "../ledger/generation.ts"
 import type { Transcript } from "../formats/transcript.ts"
 import type { GenerationContent } from "./schemas.ts"

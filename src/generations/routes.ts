@@ -12,7 +12,7 @@ import type { Env } from "../config/env.ts"
 import { findContent, toGenerationContent } from "./content.ts"
 import type { Generation } from "../ledger/generation.ts"
 import { GenerationRecord, toGenerationRecord, GenerationContent } from "./schemas.ts"
-import { wait } from "../support/time.ts"
+import { wait } from "../support/time/time.ts"
 import { newId } from "../support/ids.ts"
 import { findGeneration, insertFeedback } from "./store.ts"
 

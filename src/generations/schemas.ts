@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { nanoToUsd } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { appIdOf } from "../support/app-id.ts"
 import type { Generation } from "../ledger/generation.ts"
 

@@ -10,7 +10,7 @@ import { failures, jsonBody, ok, PageQuery } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { findNonMembers } from "../members/store.ts"
 import { newId } from "../support/ids.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import {
   type AssignmentChange,
   assignKeys,

@@ -2,13 +2,13 @@ import { RATE_NAMES, type RateFields, toRateFields, toRateLimits } from "../ledg
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { NO_RATES } from "../money/rate-limits.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { ContentChecks } from "./checks/check.ts"
 import { detectorOf } from "./detectors/builtins.ts"
-import { addPattern, NO_SIZES } from "./content/pattern.ts"
+import { addPattern, NO_SIZES } from "./content/patterns/pattern.ts"
 import type { BuiltinFilter, ContentCheckRule, ContentFilter, Guardrail, GuardrailChange } from "./schemas.ts"
 import type { GuardrailRow } from "./table.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 
 /** Rules of a guardrail in API field names; absent or null fields restrict nothing. */
 export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &

@@ -1,6 +1,6 @@
-import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/endpoint-filter.ts"
+import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/lists/endpoint-filter.ts"
 import type { Endpoint } from "../models/catalogue.ts"
-import { matcher } from "../support/wildcard.ts"
+import { matcher } from "../support/text/wildcard.ts"
 import type { AppliedGuardrail } from "./applied.ts"
 import { ZDR_FAMILIES } from "./guardrail.ts"
 

@@ -48,7 +48,7 @@ import {
 import { contentChecksOf } from "./checks/settings.ts"
 import { testChecks } from "./checks/test-checks.ts"
 import { testContent } from "./content/test-content.ts"
-import { parseStored, withoutNulls } from "../support/json.ts"
+import { parseStored, withoutNulls } from "../support/text/json.ts"
 
 /** Fits a few filters of maximum length. */
 const MAX_BODY_BYTES = 1_048_576

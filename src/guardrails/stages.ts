@@ -1,6 +1,6 @@
 import type { GuardrailRule } from "../errors/errors.ts"
 import type { PipelineStage } from "../formats/pipeline-stage.ts"
-import { listOf } from "../support/json.ts"
+import { listOf } from "../support/text/json.ts"
 import type { AppliedGuardrail, AppliedGuardrails } from "./applied.ts"
 import { routeFilters } from "./route-filters.ts"
 import { DONE, STRENGTH } from "./content/actions.ts"

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { errors, type ErrorName } from "../errors/errors.ts"
-import { isPrintableLine } from "../support/printable.ts"
+import { isPrintableLine } from "../support/text/printable.ts"
 
 /** The documented error envelope. */
 export const ErrorEnvelope = z

@@ -2,7 +2,7 @@ import { zValidator } from "@hono/zod-validator"
 import type { ValidationTargets } from "hono"
 import type * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
-import { isObject } from "../support/json.ts"
+import { isObject } from "../support/text/json.ts"
 import { explain } from "./schema.ts"
 
 export type Fault = { issues: readonly z.core.$ZodIssue[] }

@@ -8,7 +8,7 @@ import type { Target } from "../routing/target.ts"
 import type { RequestMeta } from "./deps.ts"
 import type { AcceptedResponse } from "./dispatch.ts"
 import type { ApiFormat } from "./endpoints/api-format.ts"
-import type { HoldHeartbeat } from "./call-timers.ts"
+import type { HoldHeartbeat } from "./upstream/call-timers.ts"
 import type { CallContext, InferenceRequest, PlannableRequest } from "./inference-request.ts"
 
 /** A client request with its principal, its policy and its API format. Built by the route. */

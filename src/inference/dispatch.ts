@@ -10,13 +10,13 @@ import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, isSibling, type Target } from "../routing/target.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
-import { requiresByok, sendWithKey, toAttempt } from "./attempts.ts"
-import { AttemptTimer } from "./call-timers.ts"
+import { requiresByok, sendWithKey, toAttempt } from "./upstream/attempts.ts"
+import { AttemptTimer } from "./upstream/call-timers.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
-import { cacheKeyOf, findCached, type Pending } from "./cached-response.ts"
+import { cacheKeyOf, findCached, type Pending } from "./upstream/cached-response.ts"
 import type { Deps } from "./deps.ts"
-import { freeTargetCheck } from "./free-models.ts"
-import { type Content, failure, readRejection, readResponse } from "./upstream-response.ts"
+import { freeTargetCheck } from "./accounting/free-models.ts"
+import { type Content, failure, readRejection, readResponse } from "./upstream/upstream-response.ts"
 
 /** The response of the target that accepted the call: a stream that has shown content, or a complete document. */
 export type AcceptedResponse = {

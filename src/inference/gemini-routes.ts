@@ -6,7 +6,7 @@ import { GatewayError } from "../errors/errors.ts"
 import * as schemas from "../formats/gemini/schemas.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { json, jsonBody, ok } from "../http/schema.ts"
-import type { Json } from "../support/json.ts"
+import type { Json } from "../support/text/json.ts"
 import { depsOf, newCall } from "./common-routes.ts"
 import { bodyBytes, createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "./context.ts"
 import type { EmbeddingsRequest } from "./embeddings/schemas.ts"
@@ -14,7 +14,7 @@ import { geminiEmbeddingsRequest } from "./endpoints/gemini/embeddings.ts"
 import { geminiFormat } from "./endpoints/gemini/format.ts"
 import { countTokens, parseGemini, toChatRequest, toEmbeddingsRequest } from "./endpoints/gemini/request.ts"
 import { handleInference, handlePlainInference } from "./pipeline.ts"
-import { sizeAfter } from "./screen.ts"
+import { sizeAfter } from "./screening/screen.ts"
 
 /**
  * The Gemini API of Google's clients. The method follows the name of the model after a colon, so one route serves all

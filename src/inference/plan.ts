@@ -2,11 +2,11 @@ import { GatewayError } from "../errors/errors.ts"
 import { plan, type PlanInput, seededRandom } from "../routing/plan.ts"
 import type { Target } from "../routing/target.ts"
 import type { PlannableCall } from "./call.ts"
-import { requireTier } from "./cost-bound.ts"
+import { requireTier } from "./accounting/cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import { sessionIdOf } from "./draft.ts"
 import type { PlannableRequest } from "./inference-request.ts"
-import { withRoutingMetadata } from "./stages.ts"
+import { withRoutingMetadata } from "./screening/stages.ts"
 
 type PlanDeps = Pick<Deps, "catalogue" | "providers" | "byok" | "health" | "sharesProviderStorage" | "unpricedTools">
 

@@ -29,7 +29,7 @@ import { messagesFormat } from "./endpoints/messages/format.ts"
 import { ResponsesEvent, ResponsesRequest, ResponsesResult } from "../formats/responses/schemas.ts"
 import { responsesFormat } from "./endpoints/responses/format.ts"
 import { ChatRequest } from "../formats/schemas.ts"
-import { sizeAfter } from "./screen.ts"
+import { sizeAfter } from "./screening/screen.ts"
 
 const chat = createRoute({
   method: "post",

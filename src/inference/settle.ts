@@ -6,10 +6,10 @@ import { type Target, targetKey } from "../routing/target.ts"
 import type { CallText } from "../observability/call-content.ts"
 import { logError } from "../support/log.ts"
 import { type HeldCall, logFieldsOf, type RelayResult } from "./call.ts"
-import { storeCached } from "./cached-response.ts"
-import { callPrices, chargeFor, NO_CHARGE } from "./charge.ts"
-import { recordGeneration } from "./record.ts"
-import { toFindings } from "./stages.ts"
+import { storeCached } from "./upstream/cached-response.ts"
+import { callPrices, chargeFor, NO_CHARGE } from "./accounting/charge.ts"
+import { recordGeneration } from "./accounting/record.ts"
+import { toFindings } from "./screening/stages.ts"
 
 /** `charge` is known at once, for the last frame; `recorded` resolves when the ledger has the generation. */
 export type Settlement = { charge: Charge; recorded: Promise<void> }

@@ -1,6 +1,6 @@
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
-import { internError } from "./reasons.ts"
-import { parseJson } from "../support/json.ts"
+import { decodeBase64, toBase64Url } from "../support/text/encoding.ts"
+import { internError } from "./lifecycle/reasons.ts"
+import { parseJson } from "../support/text/json.ts"
 import type { SessionPosition } from "./hosts/rpc.ts"
 import type { InternRow } from "./table.ts"
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { decodeBase64 } from "../support/encoding.ts"
+import { decodeBase64 } from "../support/text/encoding.ts"
 import { foldersOf, HOME, type HomeFile, resolvePath } from "./embedded/home.ts"
 
 const MAX_FILES = 100

@@ -1,10 +1,10 @@
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { InternHostKind } from "./kinds.ts"
 import type { Intern } from "./schemas.ts"
 import type { InternRow } from "./table.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 
 /** Normalized: `Interns.Example.com.` becomes `interns.example.com`. */
 export function internDomain(env: Env): string {

@@ -1,5 +1,5 @@
 import { Cron } from "croner"
-import { DAY_MS, HOUR_MS } from "../support/time.ts"
+import { DAY_MS, HOUR_MS } from "../support/time/time.ts"
 
 /** A prompt that is sent to an intern by schedule. Times are epoch milliseconds. */
 export type Schedule = {

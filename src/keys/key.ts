@@ -5,7 +5,7 @@ import { type Counters, keyScope, type Limit, newCounters, remaining } from "../
 import { RATE_NAMES, toRateFields } from "../ledger/rate-schemas.ts"
 import { formatUsd, nanoToUsd, usdToNano } from "../money/money.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
 import { increaseNano, toIncrease } from "./limit-increase.ts"
 import type { LimitTerms } from "./limit-terms.ts"

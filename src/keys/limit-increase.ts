@@ -1,7 +1,7 @@
 import type { LimitIncrease, Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { ApiKeyChange } from "./schemas.ts"
 import type { KeyChange } from "./store.ts"
 import type { KeyRow } from "./table.ts"

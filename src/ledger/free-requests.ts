@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from "../support/time.ts"
+import { DAY_MS, HOUR_MS } from "../support/time/time.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { usdToNano } from "../money/money.ts"

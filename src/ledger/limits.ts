@@ -1,5 +1,5 @@
 import { continuedStart, type ResetInterval, windowStart } from "../money/windows.ts"
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 
 /**
  * The ledger's decisions, pure: counters in, counters out, time as an argument. The Durable Object around them

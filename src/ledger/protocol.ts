@@ -3,7 +3,7 @@ import type { FreeLimits, FreeLimitExceeded } from "./free-requests.ts"
 import type { Counters, Limit, LimitStatus, Verdict, CostRange } from "./limits.ts"
 import type { ProviderHolds, ProviderVerdict } from "./provider-limits.ts"
 import type { RateRejection, RateRequest, RateSlice } from "./rates.ts"
-import type { Reconciliation } from "./reconciliation.ts"
+import type { Reconciliation } from "./reporting/reconciliation.ts"
 
 /** Messages between isolates and the ledger. Money is nano-USD. */
 

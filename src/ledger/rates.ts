@@ -1,7 +1,7 @@
 import type { Tokens } from "../money/money.ts"
 import type { RateLimits } from "../money/rate-limits.ts"
 import { continuedStart } from "../money/windows.ts"
-import { HOUR_MS } from "../support/time.ts"
+import { HOUR_MS } from "../support/time/time.ts"
 
 /**
  * Rate limits: requests and tokens per calendar minute, and concurrent requests. Pure; the ledger counts

@@ -1,6 +1,6 @@
 import { EMPTY } from "./lease.ts"
 import { Leases } from "./leases.ts"
-import type { Timer } from "../support/time.ts"
+import type { Timer } from "../support/time/time.ts"
 import type { Settlement } from "./protocol.ts"
 
 /** `settlesAtOnce`: a settlement does not wait for others of its isolate. */

@@ -1,6 +1,6 @@
 import type { CallLine } from "../support/call-line.ts"
-import { printable, printableLine } from "../support/printable.ts"
-import { isObject, parseJson } from "../support/json.ts"
+import { printable, printableLine } from "../support/text/printable.ts"
+import { isObject, parseJson } from "../support/text/json.ts"
 import type { LogLine } from "./runtime.ts"
 
 export type LogFormat = "colored" | "text" | "json"

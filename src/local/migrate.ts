@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 import type { Migration } from "./spec.ts"
 
 type Statement = { sql: string; params?: readonly string[] }

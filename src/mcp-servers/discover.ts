@@ -1,7 +1,7 @@
-import { isObject, type Json, listOf } from "../support/json.ts"
-import { lastOf, sendRequest, ServerFailure, type Upstream } from "./transport.ts"
-import { type McpRequest, STATELESS_VERSION } from "./message.ts"
-import { withMeta } from "./stateless.ts"
+import { isObject, type Json, listOf } from "../support/text/json.ts"
+import { lastOf, sendRequest, ServerFailure, type Upstream } from "./protocol/transport.ts"
+import { type McpRequest, STATELESS_VERSION } from "./protocol/message.ts"
+import { withMeta } from "./protocol/stateless.ts"
 import type { McpServerRow } from "./table.ts"
 
 /** Detects the revision of a server: servers of revision 2026-07-28 support `server/discover`, others reject it. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/text/json.ts"
 
 /** Tools of servers as functions of a model. */
 

@@ -8,9 +8,9 @@ import { failures, jsonBody, ok } from "../http/schema.ts"
 import { configuredProviders, reachableProviders } from "../providers/configured.ts"
 import * as admin from "./admin.ts"
 import { publishCatalogue } from "./compile.ts"
-import { discover } from "./discover.ts"
+import { discover } from "./discovery/discover.ts"
 import { OverrideBody } from "./schemas.ts"
-import { Page, toPage } from "./search.ts"
+import { Page, toPage } from "./lists/search.ts"
 import {
   findSeedDate,
   listCatalogueRows,

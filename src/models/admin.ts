@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { Provider } from "../providers/provider.ts"
 import type * as catalogue from "./catalogue.ts"
 import { PriceListOrNull } from "../money/price-list.ts"
-import { INPUTS, OUTPUTS } from "./search.ts"
+import { INPUTS, OUTPUTS } from "./lists/search.ts"
 import type { StoredEndpoint, StoredModel } from "./store.ts"
 
 const ID_RULE = "must be author/slug, with letters, digits and . _ - : @ + ~"

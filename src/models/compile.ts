@@ -1,4 +1,4 @@
-import { isObject, parseJson, parseStored } from "../support/json.ts"
+import { isObject, parseJson, parseStored } from "../support/text/json.ts"
 import type { Env } from "../config/env.ts"
 import { configuredProviders, customProviders, reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"

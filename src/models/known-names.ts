@@ -2,8 +2,8 @@ import { GatewayError } from "../errors/errors.ts"
 import type { Catalogue } from "./catalogue.ts"
 import { findBuiltInProvider, builtInProviders } from "../providers/table.ts"
 import type { Provider } from "../providers/provider.ts"
-import { anyOf, suggestNames } from "../support/suggest.ts"
-import { matcher } from "../support/wildcard.ts"
+import { anyOf, suggestNames } from "../support/text/suggest.ts"
+import { matcher } from "../support/text/wildcard.ts"
 
 /** Models, providers and aliases that the rules of a guardrail may name. */
 export type KnownNames = {

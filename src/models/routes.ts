@@ -8,12 +8,12 @@ import type { App } from "../access/app.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import type { Model } from "./catalogue.ts"
 import { loadCatalogue } from "./compile.ts"
-import { listModels } from "./list.ts"
-import { speaksGemini, toGeminiList, toGeminiModel } from "./gemini-models.ts"
-import { MESSAGES_HEADER, toMessagesList, toMessagesModel } from "./messages-models.ts"
+import { listModels } from "./lists/list.ts"
+import { speaksGemini, toGeminiList, toGeminiModel } from "./lists/gemini-models.ts"
+import { MESSAGES_HEADER, toMessagesList, toMessagesModel } from "./lists/messages-models.ts"
 import * as model from "./model.ts"
 import * as schemas from "./schemas.ts"
-import { OutputModalities, search, Search } from "./search.ts"
+import { OutputModalities, search, Search } from "./lists/search.ts"
 
 const list = createRoute({
   method: "get",

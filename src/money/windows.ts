@@ -1,4 +1,4 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export type ResetInterval = (typeof RESET_INTERVALS)[number]

@@ -1,4 +1,4 @@
-import { clientIpOf } from "../http/client-ip.ts"
+import { clientIpOf } from "../http/request/client-ip.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { getCookie, setCookie } from "hono/cookie"
 import { principalByHash } from "../policy/authenticate.ts"

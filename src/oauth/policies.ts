@@ -1,4 +1,4 @@
-import { parseJson } from "../support/json.ts"
+import { parseJson } from "../support/text/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf } from "../config/config.ts"

@@ -1,4 +1,4 @@
-import { clientIpOf } from "../http/client-ip.ts"
+import { clientIpOf } from "../http/request/client-ip.ts"
 import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { signingKey } from "../secrets/master-key.ts"
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
-import { parseJson } from "../support/json.ts"
+import { decodeBase64, toBase64Url } from "../support/text/encoding.ts"
+import { parseJson } from "../support/text/json.ts"
 
 /** A session of the authorization page. `keyHash`: the key that the person signed in with; null before. */
 const Session = z.object({ id: z.string(), keyHash: z.string().nullable(), expiresAt: z.number() })

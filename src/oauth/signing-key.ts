@@ -1,7 +1,7 @@
 import { exportJWK, type JWTPayload, SignJWT } from "jose"
 import { derivedBytes, type MasterKeys } from "../secrets/master-key.ts"
 import { concat } from "../support/bytes.ts"
-import { sha256Hex } from "../support/encoding.ts"
+import { sha256Hex } from "../support/text/encoding.ts"
 
 /** A P-256 private key of 32 bytes in PKCS #8 (RFC 5958, RFC 5915), without its public key. */
 const PKCS8_HEAD = "3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420"

@@ -4,7 +4,7 @@ import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import { insertKeyQuery } from "../keys/store.ts"
 import { apiKeys, type NewKeyRow } from "../keys/table.ts"
 import { openDb } from "../support/db.ts"
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { type CodeRow, type NewCodeRow, oauthCodes, oauthTokens } from "./table.ts"
 
 export async function insertCode(binding: D1Database, row: NewCodeRow, entry: AuditEntry): Promise<void> {

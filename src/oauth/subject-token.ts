@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose"
-import { caseSensitiveMatcher } from "../support/wildcard.ts"
+import { caseSensitiveMatcher } from "../support/text/wildcard.ts"
 import type { Policy } from "./policies.ts"
 
 /** Public-key signatures only: everyone who can verify a symmetric signature can also create one. */

@@ -1,7 +1,7 @@
 import type { Transcript } from "../formats/transcript.ts"
-import { dayOf } from "../support/day.ts"
+import { dayOf } from "../support/time/day.ts"
 import { timeOf, uuidOf } from "../support/ids.ts"
-import { isObject, type Json, parseStored } from "../support/json.ts"
+import { isObject, type Json, parseStored } from "../support/text/json.ts"
 
 /**
  * Content of calls that a destination needs, stored until delivery. Short content goes to the ledger with the

@@ -1,6 +1,6 @@
 import type { BroadcastContext, RequestParameters } from "../ledger/generation.ts"
 import { type CallScope, matches, type DestinationFilter } from "./coverage.ts"
-import { isObject } from "../support/json.ts"
+import { isObject } from "../support/text/json.ts"
 
 /** Request context for destinations, beyond the generation record. */
 export type ExportContext = {

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../support/encoding.ts"
+import { sha256Hex } from "../support/text/encoding.ts"
 import { type DestinationRow, toLists } from "./destination.ts"
 import type { FilterRules } from "./schemas.ts"
 

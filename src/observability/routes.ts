@@ -45,7 +45,7 @@ import {
   MAX_PER_TYPE,
   updateDestination,
 } from "./store.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 
 const MAX_BODY_BYTES = 262_144
 const PATH = "/observability/destinations"

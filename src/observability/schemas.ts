@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { oneOf, PageQuery, trimmedName, uuidParam } from "../http/schema.ts"
-import { problemOf } from "../guardrails/content/pattern.ts"
+import { problemOf } from "../guardrails/content/patterns/pattern.ts"
 import { KIND_NAMES } from "./kinds.ts"
 
 const MAX_GROUPS = 20

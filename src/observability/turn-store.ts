@@ -1,7 +1,7 @@
 import { and, eq, isNull, lt, sql } from "drizzle-orm"
 import type { BroadcastMessage } from "../config/messages.ts"
 import { openDb } from "../support/db.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 import { internTurns } from "./table.ts"
 import type { NamedTurn, StoredTurn, TurnRecord } from "./turn.ts"
 

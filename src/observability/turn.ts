@@ -1,6 +1,6 @@
-import { sha256Hex } from "../support/encoding.ts"
+import { sha256Hex } from "../support/text/encoding.ts"
 import { derivedId, derivedIdAt, uuidOf } from "../support/ids.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Facts } from "./filter.ts"
 
 /** A turn of an intern as it is exported, next to its calls. Instants are epoch milliseconds. Pure. */

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { AlertSettings } from "../ledger/alert-settings.ts"
+import type { AlertSettings } from "../ledger/reporting/alert-settings.ts"
 
 export const organizations = sqliteTable("organizations", {
   id: text("id").primaryKey(),

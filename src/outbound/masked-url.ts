@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors/errors.ts"
-import { isMask, toMask } from "../support/mask.ts"
+import { isMask, toMask } from "../support/text/mask.ts"
 
 /** Parts of the name of a query parameter whose value is a credential; `code` is that of Azure Functions. */
 const SECRET_TERMS = new Set(

@@ -1,5 +1,5 @@
 import { concat } from "../support/bytes.ts"
-import { decodeBase64 } from "../support/encoding.ts"
+import { decodeBase64 } from "../support/text/encoding.ts"
 import { Matcher, type Pattern } from "./matcher.ts"
 import { base64Units, literalUnits, type Unit, unitsOf } from "./spellings.ts"
 

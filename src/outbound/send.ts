@@ -1,6 +1,6 @@
 import { concat, readAtMost } from "../support/bytes.ts"
-import { parseRetryAfter } from "../support/retry-after.ts"
-import { valueOrTimeout } from "../support/time.ts"
+import { parseRetryAfter } from "../support/time/retry-after.ts"
+import { valueOrTimeout } from "../support/time/time.ts"
 import { hostRejection, isPrivateHost } from "./address.ts"
 import { withDeadline } from "./deadline.ts"
 import { type Network, resolvedRejection } from "./resolve.ts"

@@ -1,4 +1,4 @@
-import { decodeBase64 } from "../support/encoding.ts"
+import { decodeBase64 } from "../support/text/encoding.ts"
 
 const PREFIX = "whsec_"
 const SECRET_BYTES = 32

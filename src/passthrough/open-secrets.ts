@@ -1,7 +1,7 @@
 import type { Env } from "../config/env.ts"
 import { masterKeysOf } from "../secrets/master-key.ts"
 import { openSealed } from "../secrets/workspace-key.ts"
-import { parseStored } from "../support/json.ts"
+import { parseStored } from "../support/text/json.ts"
 import { secretsAad, type ServiceSecrets } from "./service.ts"
 import type { KeyedService } from "./store.ts"
 

@@ -1,4 +1,4 @@
-import { matcher } from "../support/wildcard.ts"
+import { matcher } from "../support/text/wildcard.ts"
 
 export const COST_TIERS = ["low", "medium", "high", "xhigh", "max"] as const
 export type CostTier = (typeof COST_TIERS)[number]

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../support/json.ts"
+import { isArray, isObject, type Json } from "../support/text/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens, UNITS_PER_TOKEN } from "../support/tokens.ts"
 import { cutMiddle } from "../server-tools/text.ts"

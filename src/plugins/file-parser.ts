@@ -1,6 +1,6 @@
 import { toFileText } from "../formats/file-text.ts"
-import { isObject, type Json } from "../support/json.ts"
-import { decodeBase64 } from "../support/encoding.ts"
+import { isObject, type Json } from "../support/text/json.ts"
+import { decodeBase64 } from "../support/text/encoding.ts"
 import { rejectAt } from "../server-tools/parse-at.ts"
 import { decode, isPdf, isText, toMediaType } from "../server-tools/web-fetch/document.ts"
 import type { FetchResult } from "../server-tools/web-fetch/guarded-fetch.ts"

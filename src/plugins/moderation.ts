@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../support/json.ts"
+import { isObject, type Json, objectsOf } from "../support/text/json.ts"
 import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { configOf, credential } from "../config/config.ts"

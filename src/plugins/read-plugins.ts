@@ -6,8 +6,8 @@ import type { SearchSettings } from "../server-tools/web-search/configured.ts"
 import { WebFetchConfig } from "../server-tools/web-fetch/web-fetch.ts"
 import { COST_TIERS } from "./auto-router.ts"
 import { MODERATION_VARIABLES, type ModerationSettings } from "./moderation.ts"
-import { Patterns } from "../support/wildcard.ts"
-import { withoutNulls } from "../support/json.ts"
+import { Patterns } from "../support/text/wildcard.ts"
+import { withoutNulls } from "../support/text/json.ts"
 
 export type PluginSettings = { search: SearchSettings | undefined; moderation: ModerationSettings | undefined }
 

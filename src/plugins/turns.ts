@@ -1,4 +1,4 @@
-import type { Json } from "../support/json.ts"
+import type { Json } from "../support/text/json.ts"
 /** Messages that are kept or removed together: an assistant's calls with their results, or a single message. */
 export type Unit = { members: number[]; isKept: boolean }
 

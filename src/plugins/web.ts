@@ -1,8 +1,8 @@
-import { isObject, type Json } from "../support/json.ts"
+import { isObject, type Json } from "../support/text/json.ts"
 import { startOf } from "../server-tools/text.ts"
 import type { SearchResult } from "../server-tools/web-search/search.ts"
 import { toText } from "../server-tools/web-search/web-search.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 
 const MAX_QUERY_LENGTH = 400
 

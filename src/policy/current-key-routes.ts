@@ -11,7 +11,7 @@ import { type Counters, newCounters, remaining } from "../ledger/limits.ts"
 import { toRateFields } from "../ledger/rate-schemas.ts"
 import { NO_RATES } from "../money/rate-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { findWorkspace } from "../workspaces/store.ts"
 import { type Caller, callerOf } from "./call-policy.ts"
 

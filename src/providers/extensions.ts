@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../support/json.ts"
+import { isArray, isObject, type Json } from "../support/text/json.ts"
 import type { Quirks } from "./provider.ts"
 
 /**

@@ -1,10 +1,10 @@
-import { isArray, isObject, listOf, objectsOf, parseJson } from "../support/json.ts"
+import { isArray, isObject, listOf, objectsOf, parseJson } from "../support/text/json.ts"
 import { isContextError } from "../formats/context-error.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
 import { redactorFor, withoutFragments } from "../outbound/redactor.ts"
 import { secretsIn } from "./cloud/credentials.ts"
-import { parseRetryAfter, retryHintIn } from "../support/retry-after.ts"
+import { parseRetryAfter, retryHintIn } from "../support/time/retry-after.ts"
 
 /** Why a target rejected a call. A value, not an exception, since the next target may accept it. */
 export type Rejection = {

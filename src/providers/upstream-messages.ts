@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, objectsOf } from "../support/json.ts"
+import { isArray, isObject, type Json, objectsOf } from "../support/text/json.ts"
 import { shortHash } from "../support/hash.ts"
 import { readDetails, textOf } from "../formats/responses/reasoning-details.ts"
 import type { Provider, Quirks } from "./provider.ts"

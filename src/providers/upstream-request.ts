@@ -1,6 +1,6 @@
 import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
 import { rejectedSampling } from "../formats/chat/sampling.ts"
-import { completeTools } from "../formats/chat/tool-parameters.ts"
+import { completeTools } from "../formats/chat/normalize/tool-parameters.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
 import { toUpstreamMessages } from "./upstream-messages.ts"

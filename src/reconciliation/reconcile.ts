@@ -1,7 +1,7 @@
 import { openLedger } from "../ledger/client.ts"
 import type { Env } from "../config/env.ts"
 import { logError, logWarning } from "../support/log.ts"
-import type { Reconciliation } from "../ledger/reconciliation.ts"
+import type { Reconciliation } from "../ledger/reporting/reconciliation.ts"
 import { listStalest, saveReconciliation } from "./store.ts"
 
 /** Organizations per run; with more than this, each is reconciled every second or third day. */

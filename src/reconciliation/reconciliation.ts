@@ -6,7 +6,7 @@ import type { Settled } from "../ledger/generation.ts"
 import type { ScopeSums } from "../usage/scope-store.ts"
 import type { KeySums } from "../usage/store.ts"
 import type { WindowSums } from "../usage/sums.ts"
-import { WINDOWS, type Drift, type Window } from "../ledger/reconciliation.ts"
+import { WINDOWS, type Drift, type Window } from "../ledger/reporting/reconciliation.ts"
 
 type Windows = Record<Window, Spent>
 

@@ -8,9 +8,9 @@ import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import { organizationExists } from "../organizations/store.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import { reconcile, reconcileStalest } from "./reconcile.ts"
-import type { Reconciliation as Found } from "../ledger/reconciliation.ts"
+import type { Reconciliation as Found } from "../ledger/reporting/reconciliation.ts"
 import { findReconciliation } from "./store.ts"
 
 const tags = ["Credits"]

@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm"
-import type { Reconciliation } from "../ledger/reconciliation.ts"
+import type { Reconciliation } from "../ledger/reporting/reconciliation.ts"
 import { organizations } from "../organizations/table.ts"
 import { openDb } from "../support/db.ts"
 import { reconciliations } from "./table.ts"

@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { Reconciliation } from "../ledger/reconciliation.ts"
+import type { Reconciliation } from "../ledger/reporting/reconciliation.ts"
 
 export const reconciliations = sqliteTable("reconciliations", {
   organizationId: text("organization_id").primaryKey(),

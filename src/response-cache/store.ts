@@ -1,5 +1,5 @@
-import { sha256Hex } from "../support/encoding.ts"
-import { isObject } from "../support/json.ts"
+import { sha256Hex } from "../support/text/encoding.ts"
+import { isObject } from "../support/text/json.ts"
 import { MAX_TTL_SECONDS } from "./request.ts"
 
 const PREFIX = "response-cache/"

@@ -1,7 +1,7 @@
 import type { Principal } from "../access/principal.ts"
 import type { Catalogue } from "../models/catalogue.ts"
-import { listModels } from "../models/list.ts"
-import type { Search } from "../models/search.ts"
+import { listModels } from "../models/lists/list.ts"
+import type { Search } from "../models/lists/search.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import { aliasModels } from "./alias-models.ts"
 

@@ -3,7 +3,7 @@ import type { Endpoint } from "../models/catalogue.ts"
 import type { PriceList } from "../money/price-list.ts"
 import { isInRegion } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/provider-preferences.ts"
-import { isNamed, type Filter } from "../models/endpoint-filter.ts"
+import { isNamed, type Filter } from "../models/lists/endpoint-filter.ts"
 
 /** `used`: the fields of the request, for `require_parameters`. */
 export function filtersOf(

@@ -1,6 +1,6 @@
 import { priceToPico } from "../money/money.ts"
 import type { ProviderPreferences } from "../formats/provider-preferences.ts"
-import { isNamed } from "../models/endpoint-filter.ts"
+import { isNamed } from "../models/lists/endpoint-filter.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"
 import type { PlanInput } from "./plan.ts"

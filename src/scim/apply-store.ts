@@ -1,4 +1,4 @@
-import { isObject } from "../support/json.ts"
+import { isObject } from "../support/text/json.ts"
 import type { DirectoryId } from "./directory.ts"
 
 /**

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { Env } from "../config/env.ts"
 import type { DirectoryRow } from "./directory.ts"
-import type { Clause } from "./filter.ts"
+import type { Clause } from "./protocol/filter.ts"
 import { nameText, uuidParam } from "../http/schema.ts"
 
 const name = nameText(100).meta({ description: "A name to recognize it by: Okta, Entra, …" })

@@ -1,4 +1,4 @@
-import { clientIpOf } from "../http/client-ip.ts"
+import { clientIpOf } from "../http/request/client-ip.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { HTTPException } from "hono/http-exception"
 import { originOf } from "../audit/actor.ts"
@@ -6,19 +6,19 @@ import { countUnknownKey, throttleUnknownKeys } from "../access/flood.ts"
 import { findKnownDirectories } from "../access/known-keys-store.ts"
 import { validate } from "../http/validate.ts"
 import { logError } from "../support/log.ts"
-import { sha256Hex } from "../support/encoding.ts"
-import { BulkRequest, MAX_BULK_BYTES, toBulkError } from "./bulk.ts"
-import { runBulk } from "./bulk-run.ts"
+import { sha256Hex } from "../support/text/encoding.ts"
+import { BulkRequest, MAX_BULK_BYTES, toBulkError } from "./protocol/bulk.ts"
+import { runBulk } from "./protocol/bulk-run.ts"
 import { type DirectoryRow, SERVICE_PATH } from "./directory.ts"
 import { findByToken } from "./directory-store.ts"
-import { resourceTypes, schemas, serviceProviderConfig } from "./discovery.ts"
-import { invalid, ScimError, toScimFailure } from "./errors.ts"
-import { groups } from "./group-verbs.ts"
-import { NOT_AN_OBJECT, toScimError } from "./message.ts"
-import { PatchRequest } from "./patch.ts"
-import type { ScimRequest } from "./request.ts"
+import { resourceTypes, schemas, serviceProviderConfig } from "./protocol/discovery.ts"
+import { invalid, ScimError, toScimFailure } from "./protocol/errors.ts"
+import { groups } from "./resources/group-verbs.ts"
+import { NOT_AN_OBJECT, toScimError } from "./protocol/message.ts"
+import { PatchRequest } from "./protocol/patch.ts"
+import type { ScimRequest } from "./protocol/request.ts"
 import type { ScimApp } from "./schemas.ts"
-import { users } from "./user-verbs.ts"
+import { users } from "./resources/user-verbs.ts"
 import {
   ListParameters,
   listResponse,
@@ -27,7 +27,7 @@ import {
   readJsonBytes,
   scimJson,
   SearchRequest,
-} from "./protocol.ts"
+} from "./protocol/protocol.ts"
 
 const BEARER = /^Bearer +(\S{1,256}) *$/i
 const MAX_SEARCH_BYTES = 65_536

@@ -1,7 +1,7 @@
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
-import { decodeBase64, toHex } from "../support/encoding.ts"
+import { decodeBase64, toHex } from "../support/text/encoding.ts"
 
 /** The master keys that protect all other secrets, in base64. `previous` only decrypts. */
 export type MasterKeys = { current: string; previous: string | undefined }

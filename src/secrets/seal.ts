@@ -1,4 +1,4 @@
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { decodeBase64, toBase64Url } from "../support/text/encoding.ts"
 
 /**
  * Authenticated context of a sealed value. A row that is copied to another owner, renamed or replaced by an older

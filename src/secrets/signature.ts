@@ -1,4 +1,4 @@
-import { toHex } from "../support/encoding.ts"
+import { toHex } from "../support/text/encoding.ts"
 import { signingKey } from "./master-key.ts"
 
 const LENGTH = 32

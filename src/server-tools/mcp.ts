@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { Json } from "../support/json.ts"
+import type { Json } from "../support/text/json.ts"
 import { parseAt, rejectAt } from "./parse-at.ts"
 import type { RequestedTool } from "./tool.ts"
 

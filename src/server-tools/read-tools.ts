@@ -1,4 +1,4 @@
-import { isObject, type Json, withoutNulls } from "../support/json.ts"
+import { isObject, type Json, withoutNulls } from "../support/text/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { datetime, DatetimeConfig } from "./datetime.ts"
 import { parseAt } from "./parse-at.ts"

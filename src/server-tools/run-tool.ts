@@ -1,6 +1,6 @@
 import { logError } from "../support/log.ts"
 import { failure, type RequestedTool, type Tally, type ToolOutcome, type ToolDeps } from "./tool.ts"
-import { isObject, parseJson } from "../support/json.ts"
+import { isObject, parseJson } from "../support/text/json.ts"
 
 const MAX_ARGUMENTS_LENGTH = 100_000
 

@@ -2,7 +2,7 @@ import { KEY_CACHE_MS } from "../access/key-cache.ts"
 import type { KeyKind } from "../access/principal.ts"
 import { findMember } from "../members/store.ts"
 import type { MemberRow } from "../members/table.ts"
-import { ExpiringMap } from "../support/expiring-map.ts"
+import { ExpiringMap } from "../support/time/expiring-map.ts"
 
 /** The kind of key that has the rights of a role in the organization. */
 export function kindOf({ role }: Pick<MemberRow, "role">): KeyKind {

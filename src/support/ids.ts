@@ -1,5 +1,5 @@
 import { v7 } from "uuid"
-import { sha256Hex } from "./encoding.ts"
+import { sha256Hex } from "./text/encoding.ts"
 
 /** A time-sortable id for records. */
 export function newId(): string {

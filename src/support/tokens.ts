@@ -1,4 +1,4 @@
-import { isObject } from "./json.ts"
+import { isObject } from "./text/json.ts"
 /**
  * Token estimates, used without upstream usage (a hold before dispatch, an interrupted stream), and as the tokenizer of
  * the embedded upstream, whose reported counts therefore equal the estimates.

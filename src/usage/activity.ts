@@ -1,5 +1,5 @@
 import { uuidParam } from "../http/schema.ts"
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import * as z from "zod"
 import { nanoToUsd } from "../money/money.ts"
 import type { ActivityRow } from "./store.ts"

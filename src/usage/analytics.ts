@@ -1,4 +1,4 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { windowStart } from "../money/windows.ts"
 import type { UsageRow } from "./rows-store.ts"

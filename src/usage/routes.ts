@@ -1,4 +1,4 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"

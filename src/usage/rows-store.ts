@@ -1,6 +1,6 @@
 import { windowStart } from "../money/windows.ts"
-import { dayOf } from "../support/day.ts"
-import { DAY_MS } from "../support/time.ts"
+import { dayOf } from "../support/time/day.ts"
+import { DAY_MS } from "../support/time/time.ts"
 
 /** Usage of one time bucket and one combination of dimensions. Sums; milliseconds and nano-USD. */
 export type UsageRow = {

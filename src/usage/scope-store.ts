@@ -1,6 +1,6 @@
-import { DAY_MS } from "../support/time.ts"
+import { DAY_MS } from "../support/time/time.ts"
 import { windowStart } from "../money/windows.ts"
-import { dayOf, startOf } from "../support/day.ts"
+import { dayOf, startOf } from "../support/time/day.ts"
 import { daysOfWindows, WINDOW_COLUMNS, type WindowSums } from "./sums.ts"
 
 /** Sums by the scopes that generations were counted in, beyond account, key and workspace. */

@@ -1,5 +1,5 @@
 import { windowEnd, windowStart } from "../money/windows.ts"
-import { dayOf } from "../support/day.ts"
+import { dayOf } from "../support/time/day.ts"
 
 /** Nano-USD in the windows that contain an instant. */
 export type WindowSums = Record<`${"total" | "daily" | "weekly" | "monthly"}_${"spent" | "byok"}`, number>

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { decodeBase64, toBase64Url } from "../support/encoding.ts"
+import { decodeBase64, toBase64Url } from "../support/text/encoding.ts"
 
 /**
  * Encoding of a request that the daemon's proxy intercepted, and of its response: method, URL and headers in one header

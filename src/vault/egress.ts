@@ -1,5 +1,5 @@
 import { hostRejection, NOT_PUBLIC } from "../outbound/address.ts"
-import { decodeBase64 } from "../support/encoding.ts"
+import { decodeBase64 } from "../support/text/encoding.ts"
 import { toBoundHost } from "./hosts.ts"
 import type { ReleasedSecret } from "./secret.ts"
 

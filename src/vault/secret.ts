@@ -1,8 +1,8 @@
 import type * as z from "zod"
 import type { AssociatedData } from "../secrets/seal.ts"
-import { toHex } from "../support/encoding.ts"
+import { toHex } from "../support/text/encoding.ts"
 import { derivedId } from "../support/ids.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { SecretMetadata } from "./schemas.ts"
 import type { SecretRow } from "./table.ts"
 

@@ -1,6 +1,6 @@
 import type * as z from "zod"
 import { derivedId } from "../support/ids.ts"
-import { toTimestamp } from "../support/time.ts"
+import { toTimestamp } from "../support/time/time.ts"
 import type { Workspace } from "./schemas.ts"
 import { toSettings } from "./settings.ts"
 import type { WorkspaceRow } from "./table.ts"

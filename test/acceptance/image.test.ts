@@ -4,7 +4,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readF
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { beforeAll, expect, onTestFinished, test } from "vitest"
-import { ensureBuild } from "../../src/dev/build.ts"
+import { ensureBuild } from "../../src/dev/build/build.ts"
 import { root } from "../../src/local/paths.ts"
 import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"

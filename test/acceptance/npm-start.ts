@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import path from "node:path"
-import { readEnvFile } from "../../src/dev/dev-vars.ts"
+import { readEnvFile } from "../../src/dev/start/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
 import { familyOf, running } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"

@@ -8,7 +8,7 @@ import { AuditList, type AuditRecord } from "../../src/audit/schemas.ts"
 import { auditStatement, insertAudit, pruneAudit } from "../../src/audit/store.ts"
 import { deleteKey, insertKey, updateKey } from "../../src/keys/store.ts"
 import { runSchedule } from "../../src/app/schedule.ts"
-import { sha256Hex } from "../../src/support/encoding.ts"
+import { sha256Hex } from "../../src/support/text/encoding.ts"
 import { newId } from "../../src/support/ids.ts"
 import {
   BOOTSTRAP,

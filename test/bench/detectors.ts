@@ -6,7 +6,7 @@
 import { runToCompletion, WorkBudget } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
-import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
+import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { LANGUAGES, prose } from "./prose.ts"
 

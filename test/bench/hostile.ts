@@ -3,10 +3,10 @@
  * rejected. None should take more than a second.
  */
 import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
-import { addPattern, NO_SIZES } from "../../src/guardrails/content/pattern.ts"
+import { addPattern, NO_SIZES } from "../../src/guardrails/content/patterns/pattern.ts"
 import { combineRules, type ContentSettings } from "../../src/guardrails/content/rules.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
-import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
+import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { BUILTIN_SLUGS } from "../../src/guardrails/schemas.ts"
 import { readPdf } from "../../src/server-tools/web-fetch/pdf.ts"
 import { file, RESOURCES, stream, words } from "../support/pdf.ts"

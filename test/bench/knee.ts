@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from "miniflare"
 import { unstable_getMiniflareWorkerOptions as workerOptionsOf, unstable_splitSqlQuery as splitSql } from "wrangler"
-import { ensureBuild } from "../../src/dev/build.ts"
+import { ensureBuild } from "../../src/dev/build/build.ts"
 import { root } from "../../src/dev/options.ts"
 import { modulesOf } from "../../src/local/bundle-modules.ts"
 

@@ -2,9 +2,9 @@
  * `node test/bench/patterns.ts [patterns] [bytes]`: random accepted patterns, each on adversarial texts of 1 MiB.
  * Reports the most work of a text, against the scan budget of a request, and the lowest speed, in CPU time.
  */
-import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/pattern.ts"
+import { addPattern, NO_SIZES, programOf } from "../../src/guardrails/content/patterns/pattern.ts"
 import { runToCompletion, BudgetExceeded, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
-import { findFirst, findRanges, searcherOf } from "../../src/guardrails/content/dfa-search.ts"
+import { findFirst, findRanges, searcherOf } from "../../src/guardrails/content/patterns/dfa-search.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 
 const [patterns = 1_000, length = 1_048_576] = process.argv.slice(2).map(Number)

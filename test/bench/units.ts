@@ -2,11 +2,11 @@
  * `node test/bench/units.ts`: CPU time of a unit of work (src/guardrails/content/work-budget.ts) for each kind of work,
  * and of a complete scan budget at that price. Compare the kinds of one run with each other.
  */
-import { jsonCodec } from "../../src/guardrails/content/json-codec.ts"
+import { jsonCodec } from "../../src/guardrails/content/texts/json-codec.ts"
 import { runToCompletion, WorkBudget, SCAN_BUDGET } from "../../src/guardrails/content/work-budget.ts"
 import { combineRules, type ContentSettings } from "../../src/guardrails/content/rules.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
-import { plainCodec, type TextCodec } from "../../src/guardrails/content/text-codec.ts"
+import { plainCodec, type TextCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 import { prose } from "./prose.ts"
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { parseEnv } from "node:util"
 import { expect, test } from "vitest"
-import { describeSecrets, secretsToUpload } from "../../src/dev/deploy-secrets.ts"
+import { describeSecrets, secretsToUpload } from "../../src/dev/deploy/deploy-secrets.ts"
 
 const root = path.join(import.meta.dirname, "../..")
 const NONE: ReadonlySet<string> = new Set()

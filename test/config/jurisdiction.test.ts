@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { jurisdictionOf, requireDatabaseIn } from "../../src/dev/jurisdiction.ts"
+import { jurisdictionOf, requireDatabaseIn } from "../../src/dev/deploy/jurisdiction.ts"
 
 test.each([
   [{ vars: {}, r2_buckets: [{}] }, undefined],

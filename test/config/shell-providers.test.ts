@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { providersOfShell } from "../../src/dev/shell-providers.ts"
+import { providersOfShell } from "../../src/dev/start/shell-providers.ts"
 
 describe("provider keys in the shell of npm start", () => {
   test("are used with their base URL, and nothing else is", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { toBase64Url } from "../../src/support/encoding.ts"
+import { toBase64Url } from "../../src/support/text/encoding.ts"
 import { client, expectJson, newKey, newWorkspace, type Workspace } from "../support/world.ts"
 import { expectRejection } from "./rejection.ts"
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os"
 import { Readable } from "node:stream"
 import { expect, onTestFinished, test } from "vitest"
-import { startAgent } from "../../src/daemon/agent-process.ts"
+import { startAgent } from "../../src/daemon/agent/agent-process.ts"
 import { limitLines } from "../../src/daemon/limit-lines.ts"
 
 /** An agent that answers each request with the fields that its parameters have. */

@@ -1,6 +1,6 @@
 import type { AnyRequest } from "@agentclientprotocol/sdk"
 import { expect, test } from "vitest"
-import { ClientRequests } from "../../src/daemon/client-requests.ts"
+import { ClientRequests } from "../../src/daemon/agent/client-requests.ts"
 
 /** The call that the gateway receives for a permission request with this call. */
 function passed(toolCall: object, titlesAreCommands: boolean): unknown {

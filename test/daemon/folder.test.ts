@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { folderIn, prepare } from "../../src/daemon/folder.ts"
+import { folderIn, prepare } from "../../src/daemon/files/folder.ts"
 import { removeFolder } from "../support/remove-folder.ts"
 
 /** A user that owns nothing. */

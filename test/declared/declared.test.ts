@@ -10,7 +10,7 @@ import {
   type Resource,
 } from "../../src/dev/declared/resource.ts"
 import { readDeclaration } from "../../src/dev/declared/schema.ts"
-import type { Json } from "../../src/support/json.ts"
+import type { Json } from "../../src/support/text/json.ts"
 import { runs } from "../support/runs.ts"
 
 const FILE = "gateway.yaml"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { toWav } from "../../src/embedded/media/audio.ts"
-import { decodeBase64 } from "../../src/support/encoding.ts"
+import { decodeBase64 } from "../../src/support/text/encoding.ts"
 import { worker } from "./request.ts"
 
 type Json = Record<string, unknown>

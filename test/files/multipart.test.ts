@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { kindOf, TextKind } from "../../src/files/kind.ts"
-import { boundaryOf, readFilePart } from "../../src/files/multipart.ts"
+import { boundaryOf, readFilePart } from "../../src/files/upload/multipart.ts"
 import { concat } from "../../src/support/bytes.ts"
 import { runs } from "../support/runs.ts"
 

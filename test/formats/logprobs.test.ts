@@ -2,7 +2,7 @@ import { ChatTokenLogprobs$inboundSchema } from "@openrouter/sdk/models/chattoke
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { normalizeLogprobs } from "../../src/formats/chat/logprobs.ts"
-import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize.ts"
+import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
 
 const CONFORMING = {
   content: [{ token: "a", logprob: -1, bytes: [97], top_logprobs: [{ token: "a", logprob: -1, bytes: null }] }],

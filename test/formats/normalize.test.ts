@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize.ts"
+import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
 import { newMeter, readResponse } from "../../src/formats/chat/meter.ts"
 import { chatReader } from "../../src/formats/readers/chat.ts"
 import { toResult } from "../../src/formats/chat/to-result.ts"

@@ -9,7 +9,7 @@ import { MessagesRequest } from "../../src/formats/messages/schemas.ts"
 import { toChatRequest } from "../../src/formats/messages/to-chat.ts"
 import { ResponsesRequest } from "../../src/formats/responses/schemas.ts"
 import { toChatRequest as fromResponses } from "../../src/formats/responses/to-chat.ts"
-import { replacedNames, toChatName } from "../../src/formats/tool-aliases.ts"
+import { replacedNames, toChatName } from "../../src/formats/tools/tool-aliases.ts"
 
 const LONG = "mcp__ymir-privileged__get_failed_pipeline_jobs_from_merge_request_"
 const [ONE, TWO] = [`${LONG}one`, `${LONG}two`]

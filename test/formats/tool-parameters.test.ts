@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { completeTools } from "../../src/formats/chat/tool-parameters.ts"
-import type { Json } from "../../src/support/json.ts"
+import { completeTools } from "../../src/formats/chat/normalize/tool-parameters.ts"
+import type { Json } from "../../src/support/text/json.ts"
 
 const toolWith = (parameters?: Json) => ({
   type: "function",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
 import { toChatRequest } from "../../src/inference/endpoints/gemini/request.ts"
-import { isArray, isObject, type Json } from "../../src/support/json.ts"
+import { isArray, isObject, type Json } from "../../src/support/text/json.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
 
 /** Requests of the Gemini API become chat requests before guardrails read them. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
-import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
+import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { corpusLines as lines } from "../support/corpus.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
 import { screeningOf } from "../../src/guardrails/screening.ts"
-import type { Json } from "../../src/support/json.ts"
+import type { Json } from "../../src/support/text/json.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
 
 /** Guardrails on requests and responses that are not conversations. */

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import { expectJson, newKey, newWorkspace, operatorClient, type TestClient, type Workspace } from "../support/world.ts"
 
 type Failure = { error: { message: string; metadata?: Record<string, unknown> } }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection-characters.ts"
-import { BUCKETS, extractSentences } from "../../src/guardrails/detectors/injection-features.ts"
+import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection/characters.ts"
+import { BUCKETS, extractSentences } from "../../src/guardrails/detectors/injection/features.ts"
 import { WorkBudget } from "../../src/guardrails/content/work-budget.ts"
-import { decodedTexts } from "../../src/guardrails/detectors/injection.ts"
+import { decodedTexts } from "../../src/guardrails/detectors/injection/injection.ts"
 import {
   DECODED_BONUS,
   MAX_WEIGHT,
@@ -10,7 +10,7 @@ import {
   maxScript,
   thresholdIncrease,
   WINDOW_SENTENCES,
-} from "../../src/guardrails/detectors/injection-model.ts"
+} from "../../src/guardrails/detectors/injection/model.ts"
 import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"

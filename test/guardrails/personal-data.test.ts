@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { combineRules } from "../../src/guardrails/content/rules.ts"
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
-import { plainCodec } from "../../src/guardrails/content/text-codec.ts"
+import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { PERSONAL_DATA, personalDataLines, type PersonalDataSlug, scorePersonalData } from "./labelled/personal-data.ts"
 import { findingsOf } from "./labelled/measure.ts"
 import { seeded } from "../support/random-patterns.ts"

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { compileProgram } from "../../src/guardrails/content/program.ts"
-import { NfaScanner, type Span } from "../../src/guardrails/content/nfa-scanner.ts"
-import { searcherOf } from "../../src/guardrails/content/dfa-search.ts"
+import { compileProgram } from "../../src/guardrails/content/patterns/program.ts"
+import { NfaScanner, type Span } from "../../src/guardrails/content/patterns/nfa-scanner.ts"
+import { searcherOf } from "../../src/guardrails/content/patterns/dfa-search.ts"
 import { StreamScanner } from "../../src/guardrails/content/stream-scanner.ts"
 import { runs } from "../support/runs.ts"
 

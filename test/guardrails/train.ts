@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection-characters.ts"
+import { type Script, SCRIPT } from "../../src/guardrails/detectors/injection/characters.ts"
 import { crossValidated, fit, type Scored, SEEDS, samplesOf } from "./fit.ts"
 import { percent } from "./labelled/measure.ts"
 import { type Training, trainingPrompts } from "./labelled/training.ts"
@@ -18,7 +18,7 @@ import { type Training, trainingPrompts } from "./labelled/training.ts"
 const REQUEST_ALARMS = 0.005
 const ORDINARY_ALARMS = 0.012
 const LOOKALIKE_ALARMS = 0.06
-const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection-weights.ts")
+const TARGET = path.join(import.meta.dirname, "../../src/guardrails/detectors/injection/weights.ts")
 
 /** The code that `unpackWeights` of injection-model.ts reads. `weights`: multiples of the scale, by bucket. */
 export function packed(weights: ArrayLike<number>): { bytes: Buffer; count: number } {

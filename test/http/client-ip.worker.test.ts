@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { clientIpOf } from "../../src/http/client-ip.ts"
+import { clientIpOf } from "../../src/http/request/client-ip.ts"
 import { acceptJson } from "../../src/http/router.ts"
 
 type Facts = { headers?: Record<string, string>; connection?: string; header?: string }

@@ -8,7 +8,7 @@ import type {
   InternSchedule as ShownSchedule,
   InternSession as ShownSession,
 } from "../../src/console/api/account-types.ts"
-import type { InternSchedule, InternSession } from "../../src/interns/session-schemas.ts"
+import type { InternSchedule, InternSession } from "../../src/interns/endpoints/session-schemas.ts"
 import type { Session as ShownLogin } from "../../src/console/api/types.ts"
 import { describeApi } from "../../src/http/openapi.ts"
 import type { Directory } from "../../src/scim/schemas.ts"

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { CompletionsRequest } from "../../src/formats/completions/schemas.ts"
-import { costRangeFor } from "../../src/inference/cost-bound.ts"
+import { costRangeFor } from "../../src/inference/accounting/cost-bound.ts"
 import { completionsRequest } from "../../src/inference/endpoints/completions/request.ts"
 import { costOf, NO_TOKENS } from "../../src/money/money.ts"
 import type { Target } from "../../src/routing/target.ts"

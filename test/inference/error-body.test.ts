@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { readRejection } from "../../src/inference/upstream-response.ts"
+import { readRejection } from "../../src/inference/upstream/upstream-response.ts"
 import type { Provider } from "../../src/providers/provider.ts"
 
 beforeEach(() => void vi.useFakeTimers())

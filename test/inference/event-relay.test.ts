@@ -9,7 +9,7 @@ import { screeningOf, type Screening } from "../../src/guardrails/screening.ts"
 import { EventRelay } from "../../src/inference/relay/event-relay.ts"
 import type { StreamRelay } from "../../src/inference/relay/stream-relay.ts"
 import { concat } from "../../src/support/bytes.ts"
-import type { Json } from "../../src/support/json.ts"
+import type { Json } from "../../src/support/text/json.ts"
 import { runs } from "../support/runs.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
 

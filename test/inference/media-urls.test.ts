@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { requirePublicMedia } from "../../src/inference/media-urls.ts"
+import { requirePublicMedia } from "../../src/inference/input/media-urls.ts"
 import { runs } from "../support/runs.ts"
 
 const hosts = () => ({ allowedHosts: new Set(["wiki.internal"]), privateHosts: new Set(["10.0.0.5:8080"]) })

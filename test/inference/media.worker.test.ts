@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { decodeBase64 } from "../../src/support/encoding.ts"
+import { decodeBase64 } from "../../src/support/text/encoding.ts"
 import {
   newWorkspace,
   openHolds,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { plainTargetOf } from "../../src/inference/plain-target.ts"
+import { plainTargetOf } from "../../src/inference/upstream/plain-target.ts"
 import type { Catalogue, Endpoint, Model } from "../../src/models/catalogue.ts"
 import { callerOf, type Caller } from "../../src/policy/call-policy.ts"
 import type { Principal } from "../../src/access/principal.ts"

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { promptMessages } from "../../src/inference/prompt-messages.ts"
+import { promptMessages } from "../../src/inference/input/prompt-messages.ts"
 import { runs } from "../support/runs.ts"
 
 const LIMIT = 12_000

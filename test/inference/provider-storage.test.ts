@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { isPlainChat } from "../../src/formats/chat/plain-request.ts"
-import { providerStorageIn } from "../../src/inference/provider-storage.ts"
+import { providerStorageIn } from "../../src/inference/upstream/provider-storage.ts"
 
 const messages = [{ role: "user", content: "Hi" }]
 

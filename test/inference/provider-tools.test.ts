@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { costBoundsOf, costRangeFor } from "../../src/inference/cost-bound.ts"
-import { providerStorageIn } from "../../src/inference/provider-storage.ts"
-import { paidToolsIn, toolUnitsOf } from "../../src/inference/provider-tools.ts"
+import { costBoundsOf, costRangeFor } from "../../src/inference/accounting/cost-bound.ts"
+import { providerStorageIn } from "../../src/inference/upstream/provider-storage.ts"
+import { paidToolsIn, toolUnitsOf } from "../../src/inference/upstream/provider-tools.ts"
 import { costOf, NO_TOKENS } from "../../src/money/money.ts"
 import type { Target } from "../../src/routing/target.ts"
 

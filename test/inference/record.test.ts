@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest"
-import { recordGeneration } from "../../src/inference/record.ts"
+import { recordGeneration } from "../../src/inference/accounting/record.ts"
 import type { Deps } from "../../src/inference/deps.ts"
 import type { Generation } from "../../src/ledger/generation.ts"
 import { MAX_SETTLED_CONTENT } from "../../src/observability/call-content.ts"

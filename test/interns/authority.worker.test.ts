@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
-import { mayControl } from "../../src/interns/authority.ts"
+import { mayControl } from "../../src/interns/access/authority.ts"
 import { newDaemonIntern, MockDaemon } from "../support/daemon.ts"
 import { insertIntern } from "../support/interns.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"

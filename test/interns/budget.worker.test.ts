@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { openInternKey } from "../../src/interns/intern-key.ts"
+import { openInternKey } from "../../src/interns/access/intern-key.ts"
 import { internChat } from "../support/intern-chat.ts"
 import { good } from "../support/mock-provider.ts"
 import { runs } from "../support/runs.ts"

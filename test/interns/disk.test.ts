@@ -1,9 +1,9 @@
 import * as fc from "fast-check"
 import { InMemoryFs } from "just-bash/browser"
 import { expect, test } from "vitest"
-import { Disk, shellFiles } from "../../src/interns/embedded/disk.ts"
+import { Disk, shellFiles } from "../../src/interns/embedded/shell/disk.ts"
 import { HOME, resolvePath } from "../../src/interns/embedded/home.ts"
-import { runShell } from "../../src/interns/embedded/shell.ts"
+import { runShell } from "../../src/interns/embedded/shell/shell.ts"
 import { sqlStorage } from "../support/sql-storage.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

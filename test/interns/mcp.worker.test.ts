@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { openInternKey } from "../../src/interns/intern-key.ts"
+import { openInternKey } from "../../src/interns/access/intern-key.ts"
 import { commonTools, includesTool } from "../../src/support/mcp-tools.ts"
 import { callOf, messageOf, newSetup, result, send, text, wellBehaved, type Setup } from "../mcp/server.ts"
 import { mockReceivers, type Received } from "../observability/receiver.ts"

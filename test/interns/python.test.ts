@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest"
-import { Disk } from "../../src/interns/embedded/disk.ts"
-import { runShell } from "../../src/interns/embedded/shell.ts"
+import { Disk } from "../../src/interns/embedded/shell/disk.ts"
+import { runShell } from "../../src/interns/embedded/shell/shell.ts"
 import { sqlStorage } from "../support/sql-storage.ts"
 
 let disk: Disk

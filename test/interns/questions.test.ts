@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseAcp, type AcpMessage } from "../../src/interns/run/acp.ts"
+import { parseAcp, type AcpMessage } from "../../src/interns/run/acp/acp.ts"
 import { fieldError } from "../../src/interns/run/form.ts"
 import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { ToolCallChanges, ToolCalls } from "../../src/interns/run/tool-calls.ts"

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { requireSteerRoom } from "../../durable-objects/intern/turn-guards.ts"
+import { requireSteerRoom } from "../../durable-objects/intern/turns/turn-guards.ts"
 import { onAcpEvent, startRun } from "../../src/interns/run/advance.ts"
 import { LIMITS, type Run } from "../../src/interns/run/run.ts"
 import { steer } from "../../src/interns/run/steering.ts"

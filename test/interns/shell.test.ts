@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { Disk } from "../../src/interns/embedded/disk.ts"
-import { runShell } from "../../src/interns/embedded/shell.ts"
-import type { ShellFetch } from "../../src/interns/embedded/shell-fetch.ts"
+import { Disk } from "../../src/interns/embedded/shell/disk.ts"
+import { runShell } from "../../src/interns/embedded/shell/shell.ts"
+import type { ShellFetch } from "../../src/interns/embedded/shell/shell-fetch.ts"
 import { sqlStorage } from "../support/sql-storage.ts"
 
 const text = (body: string) => new TextEncoder().encode(body)

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type AcpMessage, parseAcp } from "../../src/interns/run/acp.ts"
+import { type AcpMessage, parseAcp } from "../../src/interns/run/acp/acp.ts"
 import { MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { subjectOf } from "../../src/interns/run/session-permission.ts"
 

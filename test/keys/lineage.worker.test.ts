@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { newKey as newSecret } from "../../src/access/key.ts"
 import { apiKeys, type NewKeyRow } from "../../src/keys/table.ts"
 import { openDb } from "../../src/support/db.ts"
-import { openInternKey } from "../../src/interns/intern-key.ts"
+import { openInternKey } from "../../src/interns/access/intern-key.ts"
 import { good } from "../support/mock-provider.ts"
 import {
   type TestClient,

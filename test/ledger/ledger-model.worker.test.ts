@@ -15,7 +15,7 @@ import { type ResetInterval, windowStart } from "../../src/money/windows.ts"
 import { type GenerationDraft, type Settled, unsettledGeneration } from "../../src/ledger/generation.ts"
 import { minuteOf, type RateLimit } from "../../src/ledger/rates.ts"
 import { NO_RATES, type RateLimits } from "../../src/money/rate-limits.ts"
-import type { Timer } from "../../src/support/time.ts"
+import type { Timer } from "../../src/support/time/time.ts"
 import { newTestDraft } from "../support/draft.ts"
 import { runs, sampled } from "../support/runs.ts"
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Generation } from "../../src/ledger/generation.ts"
 import type { FlushRequest, LedgerRpc } from "../../src/ledger/protocol.ts"
-import { Reports } from "../../src/ledger/reports.ts"
+import { Reports } from "../../src/ledger/reporting/reports.ts"
 import { newShared } from "../../src/ledger/shared.ts"
 
 /** Sends settlements to a ledger that charges each. `timers`: functions that end the waits, in order. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, test } from "vitest"
-import { setupOf } from "../../src/daemon/agents.ts"
+import { setupOf } from "../../src/daemon/agent/agents.ts"
 import { AGENT_CONFIG } from "../support/agent-config.ts"
 
 const docs = path.join(import.meta.dirname, "../../docs")

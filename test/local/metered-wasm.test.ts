@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { meterWasm } from "../../src/dev/metered-wasm.ts"
+import { meterWasm } from "../../src/dev/build/metered-wasm.ts"
 
 const section = (id: number, ...bytes: number[]) => [id, bytes.length, ...bytes]
 const body = (...bytes: number[]) => [bytes.length, ...bytes]

@@ -1,7 +1,13 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { readRevision } from "../../src/inference/mcp/revision.ts"
-import { decodeValue, encodeValue, headersFor, paramHeadersOf, withMeta } from "../../src/mcp-servers/stateless.ts"
+import {
+  decodeValue,
+  encodeValue,
+  headersFor,
+  paramHeadersOf,
+  withMeta,
+} from "../../src/mcp-servers/protocol/stateless.ts"
 
 /** Headers of revision 2026-07-28 against its bodies. */
 

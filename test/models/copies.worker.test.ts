@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
 import { loadCatalogue } from "../../src/models/compile.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import { expectJson, operatorClient } from "../support/world.ts"
 
 test("an isolate whose clock was set back sees a new model immediately", async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { basePricing, highestPricing, larger, shift, thresholdsOf, toPriceList } from "../../src/dev/seed-prices.ts"
+import {
+  basePricing,
+  highestPricing,
+  larger,
+  shift,
+  thresholdsOf,
+  toPriceList,
+} from "../../src/dev/build/seed-prices.ts"
 import { Price, Pricing } from "../../src/money/pricing.ts"
 
 describe("a price", () => {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, expect, test } from "vitest"
 import { MODEL_DEFAULTS } from "../../src/models/custom-models.ts"
-import { mergeDiscovered } from "../../src/models/discovery-store.ts"
+import { mergeDiscovered } from "../../src/models/discovery/discovery-store.ts"
 import { expectJson, operatorClient } from "../support/world.ts"
 
 const offer = (provider: string) => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Endpoint } from "../../src/models/catalogue.ts"
 import type { Pricing } from "../../src/money/pricing.ts"
 import { compile, offer } from "../../src/models/compile.ts"
-import { Search, search, toPage } from "../../src/models/search.ts"
+import { Search, search, toPage } from "../../src/models/lists/search.ts"
 import { newEndpoint, newModel } from "../support/catalogue.ts"
 
 const NOW = Date.parse("2026-11-21T00:00:00Z")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { datesOf } from "../../src/dev/seed-dates.ts"
+import { datesOf } from "../../src/dev/build/seed-dates.ts"
 
 const database = {
   anthropic: { models: { "claude-opus-4-5": { release_date: "2025-11-24", knowledge: "2025-03" } } },

@@ -69,7 +69,7 @@ export const guardrailMutants: readonly Mutant[] = [
   },
   {
     name: "other texts of a known shape are not filtered",
-    file: "src/guardrails/content/chunk-texts.ts",
+    file: "src/guardrails/content/texts/chunk-texts.ts",
     from: `if (hasTexts(chunk, RESULT_FIELDS) || hasTexts(choice, CHOICE_FIELDS)) return undefined`,
     to: ``,
     test: RELAY_TEST,

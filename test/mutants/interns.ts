@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts"
 
 const MODEL = "test/interns/model.worker.test.ts"
-const TURNS = "durable-objects/intern/turns.ts"
+const TURNS = "durable-objects/intern/turns/turns.ts"
 const SCHEDULES = "durable-objects/intern/schedules.ts"
-const CLIENTS = "durable-objects/intern/clients.ts"
-const DOOR = "durable-objects/intern/client-session-access.ts"
+const CLIENTS = "durable-objects/intern/clients/clients.ts"
+const DOOR = "durable-objects/intern/clients/client-session-access.ts"
 const LIMIT = "test/interns/schedule-limit.worker.test.ts"
 
 /** Faults in the runs of interns that their model test must find: one invariant each. */
@@ -25,7 +25,7 @@ export const internMutants: readonly Mutant[] = [
   },
   {
     name: "an intern holds any number of runs",
-    file: "durable-objects/intern/turn-guards.ts",
+    file: "durable-objects/intern/turns/turn-guards.ts",
     from: `if (open < openRuns) return`,
     to: `if (open < openRuns + 100) return`,
     test: MODEL,
@@ -172,7 +172,7 @@ export const internMutants: readonly Mutant[] = [
   },
   {
     name: "an editor answers a question again",
-    file: "durable-objects/intern/client-questions.ts",
+    file: "durable-objects/intern/clients/client-questions.ts",
     from: `if (!run) return send({ id: rpc, ...outcome })`,
     to: `send({ id: rpc, ...outcome }); if (!run) return`,
     test: MODEL,

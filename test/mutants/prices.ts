@@ -31,14 +31,14 @@ export const priceMutants: readonly Mutant[] = [
   },
   {
     name: "price: the requested tier is charged, not the reported one",
-    file: "src/inference/charge.ts",
+    file: "src/inference/accounting/charge.ts",
     from: `serviceTier: serviceTier ?? priced.serviceTier`,
     to: `serviceTier: priced.serviceTier ?? serviceTier`,
     test: CALLS,
   },
   {
     name: "price: the hold ignores the requested tier",
-    file: "src/inference/cost-bound.ts",
+    file: "src/inference/accounting/cost-bound.ts",
     from: `serviceTier: pricedTier(request.service_tier)`,
     to: `serviceTier: pricedTier(null)`,
     test: CALLS,

@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { app } from "../../src/app/app.ts"
-import { toBase64Url } from "../../src/support/encoding.ts"
+import { toBase64Url } from "../../src/support/text/encoding.ts"
 import { client, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 

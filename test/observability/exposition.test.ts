@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { BUCKETS_MS, toExposition } from "../../src/observability/exposition.ts"
+import { BUCKETS_MS, toExposition } from "../../src/observability/metrics/exposition.ts"
 import { parseExposition } from "./exposition.ts"
 
 const count = fc.integer({ min: 0, max: 1_000_000 })

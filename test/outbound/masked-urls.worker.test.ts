@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { openIntern } from "../../src/interns/open-intern.ts"
+import { openIntern } from "../../src/interns/lifecycle/open-intern.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 
 const TOKEN = "aB3dE5gH7jK9mN1pQ3sT5"

@@ -8,7 +8,7 @@ import {
   tierFor,
   type AutoRouterPreferences,
 } from "../../src/plugins/auto-router.ts"
-import { matcher } from "../../src/support/wildcard.ts"
+import { matcher } from "../../src/support/text/wildcard.ts"
 import { runs } from "../support/runs.ts"
 
 const FACTS: Facts = {

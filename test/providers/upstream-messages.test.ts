@@ -4,7 +4,7 @@ import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toUpstreamBody } from "../../src/providers/upstream-request.ts"
 import type { Provider, Quirks } from "../../src/providers/provider.ts"
 import { findBuiltInProvider } from "../../src/providers/table.ts"
-import { isObject, type Json, objectsOf } from "../../src/support/json.ts"
+import { isObject, type Json, objectsOf } from "../../src/support/text/json.ts"
 
 function providerOf(slug: string): Provider {
   const row = findBuiltInProvider(slug)

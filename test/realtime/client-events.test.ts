@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { checkEvent } from "../../src/inference/realtime/client-events.ts"
-import type { Json } from "../../src/support/json.ts"
+import { checkEvent } from "../../src/inference/realtime/events/client-events.ts"
+import type { Json } from "../../src/support/text/json.ts"
 
 const NAMES = { upstreamId: "up" }
 const IMAGE = { type: "input_image", image_url: "data:," }

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { runSchedule } from "../../src/app/schedule.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import { eventually } from "../support/eventually.ts"
 import { mockProvider } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, openHolds, operatorClient, expectJson, type Workspace } from "../support/world.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { findModel, splitRequestVariants } from "../../src/routing/names.ts"
-import { suggestNames } from "../../src/support/suggest.ts"
+import { suggestNames } from "../../src/support/text/suggest.ts"
 import { EndpointHealth } from "../../src/routing/health.ts"
 import type { Catalogue, Model } from "../../src/models/catalogue.ts"
 

@@ -1,6 +1,6 @@
 import path from "node:path"
 import { root } from "../../src/dev/options.ts"
-import { runWrangler } from "../../src/dev/wrangler.ts"
+import { runWrangler } from "../../src/dev/start/wrangler.ts"
 
 const folder = path.join(root, ".wrangler/runtime")
 

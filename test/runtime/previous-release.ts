@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { ensurePython, pythonModule } from "../../src/dev/python-build.ts"
-import { shim } from "../../src/dev/wrangler.ts"
+import { ensurePython, pythonModule } from "../../src/dev/build/python-build.ts"
+import { shim } from "../../src/dev/start/wrangler.ts"
 import { root } from "../../src/local/paths.ts"
 
 function git(...args: string[]): string {

@@ -1,4 +1,4 @@
-import type { Timer } from "../../src/support/time.ts"
+import type { Timer } from "../../src/support/time/time.ts"
 
 type Entry = { at: number; run: () => void }
 

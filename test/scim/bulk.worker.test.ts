@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type BulkOperation, mapReferences, orderOf } from "../../src/scim/bulk.ts"
+import { type BulkOperation, mapReferences, orderOf } from "../../src/scim/protocol/bulk.ts"
 import { expectJson } from "../support/world.ts"
 import {
   addGroup,

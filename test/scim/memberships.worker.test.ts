@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { runSyncJob } from "../../src/scim/sync.ts"
+import { runSyncJob } from "../../src/scim/sync/sync.ts"
 import { expectJson, type Workspace } from "../support/world.ts"
 import { addGroup, addUser, connect, newDirectory, patch, type Push } from "./directory.ts"
 import { runs } from "../support/runs.ts"

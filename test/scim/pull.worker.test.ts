@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { runSyncJob } from "../../src/scim/sync.ts"
+import { runSyncJob } from "../../src/scim/sync/sync.ts"
 import { newKey, newWorkspace, expectJson } from "../support/world.ts"
 import { scimClient } from "./directory.ts"
 import {

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { runSyncJob } from "../../src/scim/sync.ts"
+import { runSyncJob } from "../../src/scim/sync/sync.ts"
 import { expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import { queueSyncJob } from "./directory.ts"
 import { type newRemote, person, TOKEN } from "./remote.ts"

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { runSyncJob } from "../../src/scim/sync.ts"
+import { runSyncJob } from "../../src/scim/sync/sync.ts"
 import { runs } from "../support/runs.ts"
 import { expectJson } from "../support/world.ts"
 import { newDirectory, queueSyncJob } from "./directory.ts"

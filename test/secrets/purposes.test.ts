@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { readJobId, toJobId } from "../../src/inference/media/video-jobs.ts"
 import { derivedBytes, signingKey } from "../../src/secrets/master-key.ts"
 import { shortSignature, userPseudonym } from "../../src/secrets/signature.ts"
-import { toBase64Url } from "../../src/support/encoding.ts"
+import { toBase64Url } from "../../src/support/text/encoding.ts"
 
 const MASTER = masterOf(1)
 const OTHER = masterOf(2)

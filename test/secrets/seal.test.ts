@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { newDataKey, openDataKey, rewrap } from "../../src/secrets/data-key.ts"
 import { type AssociatedData, open, openText, seal, sealText } from "../../src/secrets/seal.ts"
-import { decodeBase64, toBase64Url } from "../../src/support/encoding.ts"
+import { decodeBase64, toBase64Url } from "../../src/support/text/encoding.ts"
 import { runs } from "../support/runs.ts"
 
 const MASTER = masterOf(1)

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
-import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import type { AcpMessage } from "../../src/interns/run/acp/acp.ts"
 import { type TestClient, expectJson } from "./world.ts"
 
 export type Site = { origin: string; token: string }

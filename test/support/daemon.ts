@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers"
 import { expect } from "vitest"
-import type { AcpMessage } from "../../src/interns/run/acp.ts"
+import type { AcpMessage } from "../../src/interns/run/acp/acp.ts"
 import { type TestClient, expectJson, newWorkspace, type Workspace } from "./world.ts"
 import { eventually } from "./eventually.ts"
 import { internChat } from "./intern-chat.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { ExpiringMap } from "../../src/support/expiring-map.ts"
+import { ExpiringMap } from "../../src/support/time/expiring-map.ts"
 
 describe("an expiring map", () => {
   test("returns an entry until it expires", () => {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { type InternRow, interns } from "../../src/interns/table.ts"
 import { openDb } from "../../src/support/db.ts"
-import { sha256Hex } from "../../src/support/encoding.ts"
+import { sha256Hex } from "../../src/support/text/encoding.ts"
 import { type TestClient, newKey, type Workspace } from "./world.ts"
 
 export type Intern = {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { readText } from "../../src/support/read-text.ts"
+import { readText } from "../../src/support/text/read-text.ts"
 import { runs } from "./runs.ts"
 
 const LIMIT = 300_000

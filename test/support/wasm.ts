@@ -1,6 +1,6 @@
 import path from "node:path"
 import type { Plugin } from "vite"
-import { ensurePython } from "../../src/dev/python-build.ts"
+import { ensurePython } from "../../src/dev/build/python-build.ts"
 
 /** WebAssembly as compiled modules, by the rule of wrangler.toml; `runtime`: by the runtime, in a Worker. */
 export function wasmAsModule(where: "node" | "runtime"): Plugin {

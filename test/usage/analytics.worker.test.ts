@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { insertGenerations } from "../../src/generations/store.ts"
 import { newId } from "../../src/support/ids.ts"
-import { DAY_MS } from "../../src/support/time.ts"
+import { DAY_MS } from "../../src/support/time/time.ts"
 import { runs } from "../support/runs.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 

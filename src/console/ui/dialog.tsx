@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { TextField } from "./field.tsx"
 import { ErrorPanel } from "./states.tsx"
-import { useSubmit } from "./use-submit.ts"
+import { useSubmit } from "./hooks/use-submit.ts"
 
 type Props = {
   title: string

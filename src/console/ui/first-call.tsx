@@ -1,7 +1,7 @@
 import { BASE, withParams } from "../api/client.ts"
 import { useGet } from "../api/query.ts"
 import type { List, Model } from "../api/types.ts"
-import { Code, CopyButton } from "./code.tsx"
+import { Code, CopyButton } from "./text/code.tsx"
 
 export const BASE_URL = `${location.origin}${BASE}`
 

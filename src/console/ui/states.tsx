@@ -5,7 +5,7 @@ import type { Query } from "../api/query.ts"
 import { now, relative } from "../format/time.ts"
 import { setQuery } from "../state/router.ts"
 import { Button } from "./button.tsx"
-import { copyText } from "./copy.ts"
+import { copyText } from "./hooks/copy.ts"
 
 const SKELETON_AFTER_MS = 300
 const WIDTHS = ["62%", "84%", "45%", "71%", "56%", "78%"]

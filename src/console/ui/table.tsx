@@ -2,7 +2,7 @@ import { Component, type ComponentChildren, type CSSProperties } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { navigate } from "../state/router.ts"
 import { useNarrow } from "../state/screen.ts"
-import { fitColumns } from "./fit-columns.ts"
+import { fitColumns } from "./hooks/fit-columns.ts"
 
 export type Column<T> = {
   id: string

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 import { createSecureContext, type SecureContext } from "node:tls"
-import { ExpiringMap } from "../../support/expiring-map.ts"
+import { ExpiringMap } from "../../support/time/expiring-map.ts"
 import { bits, explicit, implicit, integer, octets, oid, sequence, set, time, utf8, yes } from "./der.ts"
 
 const HOUR_MS = 3_600_000

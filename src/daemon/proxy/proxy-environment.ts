@@ -1,6 +1,6 @@
 import path from "node:path"
 import { rootCertificates } from "node:tls"
-import type { Folder } from "../folder.ts"
+import type { Folder } from "../files/folder.ts"
 import type { Authority } from "./authority.ts"
 
 type ProxyEnvironment = {

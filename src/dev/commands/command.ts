@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util"
-import { printableLine } from "../../support/printable.ts"
+import { printableLine } from "../../support/text/printable.ts"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 

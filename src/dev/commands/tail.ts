@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline"
 import { formatLog, logFormatOf } from "../../local/log-printer.ts"
-import { isObject, objectsOf, parseJson } from "../../support/json.ts"
-import { startWrangler } from "../wrangler.ts"
+import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
+import { startWrangler } from "../start/wrangler.ts"
 import type { Command } from "./command.ts"
 
 export const tail: Command = {

@@ -2,7 +2,7 @@ import path from "node:path"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { CLIENTS, type ClientName } from "../../connect/clients.ts"
-import { isObject, parseJson } from "../../support/json.ts"
+import { isObject, parseJson } from "../../support/text/json.ts"
 import { readText, writtenFor } from "./files.ts"
 
 /** `absent`: there is nothing to check, which is not a failure. */

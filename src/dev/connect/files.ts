@@ -4,7 +4,7 @@ import path from "node:path"
 import { type ClientName, setupOf } from "../../connect/clients.ts"
 import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
-import { parseStored } from "../../support/json.ts"
+import { parseStored } from "../../support/text/json.ts"
 import type { FileEdit } from "./edits.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { type ClientName, CLIENTS, MAX_MODELS, setupOf } from "../../connect/clients.ts"
-import { isObject, parseJson } from "../../support/json.ts"
+import { isObject, parseJson } from "../../support/text/json.ts"
 import { Failure } from "../failure.ts"
 import { editFiles } from "./edits.ts"
 import { type Written, writeFiles } from "./files.ts"

@@ -1,4 +1,4 @@
-import { type Json, listOf, objectsOf } from "../../support/json.ts"
+import { type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { writePrice, writeProvider } from "./catalogue.ts"

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { PriceListOrNull } from "../../money/price-list.ts"
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, type Change, type LiveResource, normalizeFields, type Resource } from "./resource.ts"

@@ -1,4 +1,4 @@
-import { isArray, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { isArray, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import type { Api } from "../api.ts"
 import { livePrices, liveProviders, rejectUnknownEndpoints } from "./catalogue.ts"
 import { liveProviderBudgets } from "./provider-budgets.ts"

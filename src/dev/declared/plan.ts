@@ -1,4 +1,4 @@
-import { isArray, type Json } from "../../support/json.ts"
+import { isArray, type Json } from "../../support/text/json.ts"
 import { Failure } from "../failure.ts"
 import {
   addressOf,

@@ -10,7 +10,7 @@ import {
   ResponsesPreset,
 } from "../../presets/config.ts"
 import { PresetChange } from "../../presets/schemas.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, type Change, normalizeFields, type Resource } from "./resource.ts"

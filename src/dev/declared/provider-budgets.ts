@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { type ProviderBudget, ProviderBudgetChange } from "../../budgets/provider-schemas.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { Api } from "../api.ts"
 import { type Change, type LiveResource, normalizeFields, type Resource } from "./resource.ts"
 

@@ -1,4 +1,4 @@
-import { listOf, objectsOf } from "../../support/json.ts"
+import { listOf, objectsOf } from "../../support/text/json.ts"
 import { Failure } from "../failure.ts"
 import type { KeyNames } from "./live.ts"
 import { addressOf, type Resource } from "./resource.ts"

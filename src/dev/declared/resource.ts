@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { isArray, isObject, type Json, withoutNullFields } from "../../support/json.ts"
+import { isArray, isObject, type Json, withoutNullFields } from "../../support/text/json.ts"
 
 /** In the order in which changes are applied. */
 export const KINDS = [

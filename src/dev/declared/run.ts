@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { Failure } from "../failure.ts"
-import { printable } from "../../support/printable.ts"
+import { printable } from "../../support/text/printable.ts"
 import { type CommandInput, print, text } from "../commands/command.ts"
 import { applyChanges } from "./apply.ts"
 import { KeysOut } from "./keys-out.ts"

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { explain } from "../../http/schema.ts"
 import { maskUrl } from "../../outbound/masked-url.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, normalizeFields, type Resource } from "./resource.ts"
 

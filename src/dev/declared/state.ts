@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import * as z from "zod"
 import { explain } from "../../http/schema.ts"
-import { parseJson } from "../../support/json.ts"
+import { parseJson } from "../../support/text/json.ts"
 import { Failure } from "../failure.ts"
 import { addressOf, fingerprintOf, type LiveResource, type Resource } from "./resource.ts"
 

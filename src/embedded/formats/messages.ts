@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { toMessagesError } from "../../formats/messages/errors.ts"
 import { advance, type EventState, fail, finish, newEventState, type Step } from "../../formats/messages/events.ts"
 import { toMessagesResult } from "../../formats/messages/from-chat.ts"

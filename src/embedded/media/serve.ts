@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { readJson, toRecord } from "../chat-request.ts"
 import { invalid, unknownModel } from "../statuses.ts"
 import { EMPTY_MP4, findVideoJob, newVideoJob } from "./video.ts"

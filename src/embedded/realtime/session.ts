@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf, parseJson } from "../../support/json.ts"
+import { isObject, type Json, objectsOf, parseJson } from "../../support/text/json.ts"
 import type { RealtimeModel } from "./models.ts"
 
 /** A scripted realtime session that echoes its input. */

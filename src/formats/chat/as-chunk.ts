@@ -1,4 +1,4 @@
-import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 
 /** Converts a chat completion to one equivalent chunk. */
 export function toSingleChunk(result: Json): Json {

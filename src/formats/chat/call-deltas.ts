@@ -1,4 +1,4 @@
-import { isInteger, isObject } from "../../support/json.ts"
+import { isInteger, isObject } from "../../support/text/json.ts"
 
 /** Assembles streamed tool calls, including deltas that break the rules of the format. */
 

@@ -1,7 +1,7 @@
 import { errors, type GatewayError } from "../../errors/errors.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
-import type { ChunkDefaults } from "./normalize.ts"
-import type { Json } from "../../support/json.ts"
+import type { ChunkDefaults } from "./normalize/normalize.ts"
+import type { Json } from "../../support/text/json.ts"
 
 /**
  * Ends a stream that failed after it started: a chunk with `finish_reason: "error"`, then `[DONE]`. `error` is the first

@@ -1,6 +1,6 @@
 import { toSingleChunk } from "./as-chunk.ts"
-import { normalizeMessage } from "./normalize.ts"
-import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { normalizeMessage } from "./normalize/normalize.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 

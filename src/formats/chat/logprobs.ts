@@ -1,4 +1,4 @@
-import { isArray, isInteger, isObject, type Json } from "../../support/json.ts"
+import { isArray, isInteger, isObject, type Json } from "../../support/text/json.ts"
 
 /**
  * Log probabilities as strict clients of the chat format read them: each token has `bytes` and `top_logprobs`. Returns

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import { ChatRequest, MAX_SESSION_ID_LENGTH } from "../schemas.ts"
 
 /**

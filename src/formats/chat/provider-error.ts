@@ -1,5 +1,5 @@
-import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
-import { retryHintIn } from "../../support/retry-after.ts"
+import { isArray, isObject, type Json, objectsOf } from "../../support/text/json.ts"
+import { retryHintIn } from "../../support/time/retry-after.ts"
 
 /** An error that a provider sent inside a 200 response. */
 export type ProviderError = {

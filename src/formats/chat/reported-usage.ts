@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/text/json.ts"
 
 /** The usage in a chunk or a document. Groq and Moonshot report it below other fields as well, or only there. */
 export function reportedUsage(response: Json): unknown {

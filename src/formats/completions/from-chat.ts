@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, isObject, type Json, objectsOf } from "../../support/text/json.ts"
 
 /** The choices of a chat completion or chunk as those of a text completion. */
 export function toTextChoices(choices: unknown): Json[] {

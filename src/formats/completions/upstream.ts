@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { FrameTranslator } from "../sse/stream-head.ts"
 import type { Translation } from "../upstream.ts"

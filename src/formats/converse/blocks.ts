@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { type Block, invalidField } from "../messages/upstream/content.ts"
 
 /** Converts Messages content blocks to Converse blocks. */

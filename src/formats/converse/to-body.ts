@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf, withoutNulls } from "../../support/json.ts"
+import { isObject, type Json, objectsOf, withoutNulls } from "../../support/text/json.ts"
 import { type Conversation, toConversation, toMessagesBody } from "../messages/upstream/to-body.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { UpstreamFields } from "../upstream.ts"

@@ -1,4 +1,4 @@
-import { isCount, isInteger, isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isCount, isInteger, isObject, type Json, objectsOf } from "../../support/text/json.ts"
 
 /**
  * Converts events and documents of Bedrock's Converse API to the Messages API, which has the same blocks:

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/text/json.ts"
 
 /**
  * The JSON form of protocol buffers: a field may have its name in camel case or in snake case. Fields of the gateway

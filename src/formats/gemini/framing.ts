@@ -1,5 +1,5 @@
 import { toFrame } from "../sse/frames.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 
 /** How the events of a stream of the Gemini API are sent: with `alt=sse` as frames, otherwise as one JSON array. */
 export type Framing = {

@@ -1,4 +1,4 @@
-import { isCount, isObject, type Json } from "../../support/json.ts"
+import { isCount, isObject, type Json } from "../../support/text/json.ts"
 
 /** `groundingMetadata` of the URL citations in annotations; undefined if there are none. */
 export function toGroundingMetadata(annotations: readonly unknown[], text: string): Json | undefined {

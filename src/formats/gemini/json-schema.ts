@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/text/json.ts"
 
 /**
  * Converts a `Schema` of the Gemini API, a subset of OpenAPI 3.0, to JSON Schema: types are in capitals, `nullable` is a

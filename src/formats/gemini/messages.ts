@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Json } from "../../support/json.ts"
-import { toChatName } from "../tool-aliases.ts"
+import type { Json } from "../../support/text/json.ts"
+import { toChatName } from "../tools/tool-aliases.ts"
 import { addFields } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
 import { joined, toContentParts, simplest } from "./parts.ts"

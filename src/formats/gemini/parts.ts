@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Json } from "../../support/json.ts"
-import { decodeBase64 } from "../../support/encoding.ts"
+import type { Json } from "../../support/text/json.ts"
+import { decodeBase64 } from "../../support/text/encoding.ts"
 import type { GeminiPart } from "./schemas.ts"
 
 /** Converts parts of the Gemini API to content parts of the chat format. */

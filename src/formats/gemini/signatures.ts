@@ -1,5 +1,5 @@
-import { type Json, isObject } from "../../support/json.ts"
-import { decodeBase64, toBase64 } from "../../support/encoding.ts"
+import { type Json, isObject } from "../../support/text/json.ts"
+import { decodeBase64, toBase64 } from "../../support/text/encoding.ts"
 import { CALL_FIELDS, fieldsOf, toFieldsDetail } from "../responses/call-fields.ts"
 import { decodeBlob, encodeBlob } from "../responses/opaque-blob.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"

@@ -1,10 +1,10 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { toJsonSchema } from "./json-schema.ts"
 import { toMessages } from "./messages.ts"
 import { GATEWAY_FIELD_NAMES, type GeminiRequest, type GenerationConfig } from "./schemas.ts"
 import { toToolFields } from "./tools.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /**
  * Translates a request to the fields of the chat format, which the schema of a chat request still has to check. Safety

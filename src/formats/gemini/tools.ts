@@ -1,9 +1,9 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Json } from "../../support/json.ts"
-import { replacedNames, toChatName } from "../tool-aliases.ts"
+import type { Json } from "../../support/text/json.ts"
+import { replacedNames, toChatName } from "../tools/tool-aliases.ts"
 import { toJsonSchema } from "./json-schema.ts"
 import type { GeminiRequest, GeminiTool } from "./schemas.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /** Google's search and URL tools become the gateway's, which work with every model. */
 const SERVER_TOOLS: Readonly<Record<string, string>> = {

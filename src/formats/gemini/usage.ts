@@ -1,6 +1,6 @@
 import { toTokens } from "../chat/meter.ts"
 import { NO_TOKENS } from "../../money/money.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 
 /**
  * `usageMetadata` of a chat usage with its cost. In the Gemini API, the tokens of the candidates exclude those of

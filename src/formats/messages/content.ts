@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { ResponseBlock } from "./block-schemas.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /** Converts Messages content blocks to chat content parts. */
 

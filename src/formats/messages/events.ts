@@ -1,6 +1,6 @@
 import { costsIn, type Costs } from "../usage.ts"
 import { toProviderError } from "../chat/provider-error.ts"
-import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/text/json.ts"
 import { readDetails } from "../responses/reasoning-details.ts"
 import { toMessagesError } from "./errors.ts"
 import type { MessagesEvent } from "./schemas.ts"

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { toSingleChunk } from "../chat/as-chunk.ts"
-import { isObject, type Json } from "../../support/json.ts"
-import { toToolInput } from "../tool-arguments.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
+import { toToolInput } from "../tools/tool-arguments.ts"
 import { advance, type Ending, finish, type MessageFacts, newEventState } from "./events.ts"
 import type { MessagesEvent, MessagesResult } from "./schemas.ts"
 

@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { toChatName } from "../tool-aliases.ts"
+import { toChatName } from "../tools/tool-aliases.ts"
 import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../responses/reasoning-details.ts"
 import {

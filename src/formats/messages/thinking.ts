@@ -1,5 +1,5 @@
-import { isTooDeep } from "../../support/depth.ts"
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isTooDeep } from "../../support/text/depth.ts"
+import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import { decodeBlob } from "../responses/opaque-blob.ts"
 import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 

@@ -1,10 +1,10 @@
 import { GatewayError } from "../../errors/errors.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { ChatRequest } from "../schemas.ts"
-import { toChatName } from "../tool-aliases.ts"
+import { toChatName } from "../tools/tool-aliases.ts"
 import { toMessages } from "./messages.ts"
 import type { MessagesRequest } from "./schemas.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /**
  * Fields that are translated separately, or that only Anthropic's service reads. The chat format does not have them.

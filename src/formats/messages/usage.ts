@@ -1,6 +1,6 @@
 import { NO_TOKENS } from "../../money/money.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isCount, isObject, type Json } from "../../support/json.ts"
+import { isCount, isObject, type Json } from "../../support/text/json.ts"
 
 /** Converts usage between chat and Messages. In Messages, `input_tokens` excludes cache reads and writes. */
 

@@ -1,10 +1,10 @@
-import { normalizeChunk } from "../chat/normalize.ts"
+import { normalizeChunk } from "../chat/normalize/normalize.ts"
 import { hasContent, isName, newMeter, readResponse } from "../chat/meter.ts"
 import { errorIn } from "../chat/provider-error.ts"
-import { isObject } from "../../support/json.ts"
+import { isObject } from "../../support/text/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
-import { variableStrings } from "../chat/variable-strings.ts"
+import { variableStrings } from "../chat/normalize/variable-strings.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** The chat format. Most providers support it, and all other formats are translated to and from it. */

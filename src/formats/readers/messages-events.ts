@@ -1,4 +1,4 @@
-import { isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 

@@ -1,9 +1,9 @@
 import { newMeter } from "../chat/meter.ts"
 import { type ProviderError } from "../chat/provider-error.ts"
-import { isObject, type Json, listOf, withoutNulls } from "../../support/json.ts"
+import { isObject, type Json, listOf, withoutNulls } from "../../support/text/json.ts"
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
-import { toToolInput } from "../tool-arguments.ts"
+import { toToolInput } from "../tools/tool-arguments.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** A block so far. The JSON of its input is parsed when it is complete. */

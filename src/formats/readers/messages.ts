@@ -1,6 +1,6 @@
 import { keep, readNames, readSignature, type ResponseMeter, toTokens } from "../chat/meter.ts"
 import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
-import { isArray, isCount, isObject, type Json } from "../../support/json.ts"
+import { isArray, isCount, isObject, type Json } from "../../support/text/json.ts"
 import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
 import { toEvents } from "./messages-events.ts"

@@ -1,6 +1,6 @@
 import { readResponse, readTokens, toTokens } from "../chat/meter.ts"
 import { errorIn } from "../chat/provider-error.ts"
-import { isObject } from "../../support/json.ts"
+import { isObject } from "../../support/text/json.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** Reads JSON documents that never stream, such as embeddings. */

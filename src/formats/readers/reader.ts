@@ -1,5 +1,5 @@
-import type { Json } from "../../support/json.ts"
-import type { ChunkDefaults } from "../chat/normalize.ts"
+import type { Json } from "../../support/text/json.ts"
+import type { ChunkDefaults } from "../chat/normalize/normalize.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ProviderError } from "../chat/provider-error.ts"
 import type { VariableString } from "../sse/frame-shape.ts"

@@ -1,4 +1,4 @@
-import { type Json, objectsOf, textIn } from "../../support/json.ts"
+import { type Json, objectsOf, textIn } from "../../support/text/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-head.ts"
 

@@ -1,6 +1,6 @@
 import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
 import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
-import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/json.ts"
+import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-head.ts"
 import { ENDED, toEvents } from "./responses-events.ts"

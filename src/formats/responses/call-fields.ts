@@ -1,4 +1,4 @@
-import { isObject, type Json, withoutNulls } from "../../support/json.ts"
+import { isObject, type Json, withoutNulls } from "../../support/text/json.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**

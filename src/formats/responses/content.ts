@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { InputPart } from "./input-schemas.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /** Converts Responses content parts to chat content parts. */
 

@@ -1,7 +1,7 @@
 import { costsIn, type Costs } from "../usage.ts"
 import { readCallDelta } from "../chat/call-deltas.ts"
 import { toProviderError } from "../chat/provider-error.ts"
-import { isArray, isObject, type Json, listOf } from "../../support/json.ts"
+import { isArray, isObject, type Json, listOf } from "../../support/text/json.ts"
 import { readDetails } from "./reasoning-details.ts"
 import { NOT_STARTED, type Progress, type ResponseFacts, type ResponseFailure, toResponse } from "./response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "./schemas.ts"

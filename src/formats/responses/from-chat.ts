@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { toSingleChunk } from "../chat/as-chunk.ts"
 import { advance, finish, newEventState } from "./events.ts"
 import type { ResponseFacts } from "./response.ts"

@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { isRun } from "../server-tool-detail.ts"
+import { isRun } from "../tools/server-tool-detail.ts"
 import { addFields, CALL_FIELDS } from "./call-fields.ts"
 import { type ChatContent, joinContent, toContent, toText } from "./content.ts"
 import {

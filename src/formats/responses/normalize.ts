@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, withoutNulls } from "../../support/json.ts"
+import { isArray, isObject, type Json, withoutNulls } from "../../support/text/json.ts"
 
 /**
  * Providers of the Responses format send null for fields that they do not use. Strict clients accept only their

@@ -1,4 +1,4 @@
-import { isArray, isObject, withoutNulls } from "../../support/json.ts"
+import { isArray, isObject, withoutNulls } from "../../support/text/json.ts"
 import type { ReasoningDetail } from "./reasoning-details.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { listOf, withoutNulls } from "../../support/json.ts"
+import { listOf, withoutNulls } from "../../support/text/json.ts"
 import { isGatewayBlob, isDetail, encodeBlob, decodeBlob } from "./opaque-blob.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 

@@ -1,7 +1,7 @@
 import { responsesCostDetails } from "../usage.ts"
-import { withoutCredentials } from "../tool-credentials.ts"
+import { withoutCredentials } from "../tools/tool-credentials.ts"
 import { toTokens } from "../chat/meter.ts"
-import { isInteger, isObject, type Json, withoutNulls } from "../../support/json.ts"
+import { isInteger, isObject, type Json, withoutNulls } from "../../support/text/json.ts"
 import type { ResponsesRequest, ResponsesResult } from "./schemas.ts"
 import { isFunctionTool } from "./to-chat.ts"
 

@@ -1,4 +1,4 @@
-import { type Json, objectsOf, withoutNulls } from "../../support/json.ts"
+import { type Json, objectsOf, withoutNulls } from "../../support/text/json.ts"
 import type { ChatRequest } from "../schemas.ts"
 import { toMessages } from "./messages.ts"
 import type { ResponsesRequest } from "./schemas.ts"

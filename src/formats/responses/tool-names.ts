@@ -1,5 +1,5 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
-import { toChatName } from "../tool-aliases.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
+import { toChatName } from "../tools/tool-aliases.ts"
 
 /**
  * Responses tools that become plain functions in the chat format: tools of a namespace, named with the namespace as a

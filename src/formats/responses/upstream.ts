@@ -1,11 +1,11 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { type UpstreamFields, GATEWAY_FIELDS } from "../upstream.ts"
-import { isClientTool } from "../client-tools.ts"
+import { isClientTool } from "../tools/client-tools.ts"
 import { isGatewayBlob } from "./opaque-blob.ts"
 import { isKnown } from "./input-schemas.ts"
 import { isResponsesFormat, GATEWAY_ID_PREFIX } from "./reasoning-details.ts"
 import type { ResponsesRequest } from "./schemas.ts"
-import { withoutNulls } from "../../support/json.ts"
+import { withoutNulls } from "../../support/text/json.ts"
 
 /** Fields of this format that have another name in the chat format. */
 const PASSED = new Set(["reasoning", "service_tier"])

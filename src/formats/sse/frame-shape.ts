@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import type { ByteBuffer } from "../../support/byte-buffer.ts"
 import { dataOf } from "./frames.ts"
 

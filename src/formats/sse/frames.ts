@@ -1,6 +1,6 @@
 import { concat } from "../../support/bytes.ts"
-import { isDeepJson } from "../../support/depth.ts"
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isDeepJson } from "../../support/text/depth.ts"
+import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 
 /**
  * Splits server-sent events at event boundaries only, so that frames keep their bytes.

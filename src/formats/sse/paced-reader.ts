@@ -1,4 +1,4 @@
-import { wait } from "../../support/time.ts"
+import { wait } from "../../support/time/time.ts"
 
 /** `push` may return fewer bytes than it takes, and `end` returns the rest. */
 type ChunkFilter = { push: (chunk: Uint8Array) => Uint8Array; end: () => Uint8Array }

@@ -1,4 +1,4 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, isDone, parseData } from "./frames.ts"

@@ -1,5 +1,5 @@
 import { type ProviderError } from "../chat/provider-error.ts"
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, FrameSplitter, isDone, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"

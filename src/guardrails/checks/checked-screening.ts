@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { requireText } from "../content/readable.ts"
+import { requireText } from "../content/texts/readable.ts"
 import type { Screening } from "../screening.ts"
 import type { Checker } from "./checker.ts"
 import { StreamCheck } from "./stream-check.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { isArray, type Json } from "../../support/json.ts"
+import { isArray, type Json } from "../../support/text/json.ts"
 import type { CHECK_FORMATS } from "./check.ts"
 
 /** A text with the role of its author: of a message, or `assistant` for a response. */

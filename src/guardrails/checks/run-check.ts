@@ -1,7 +1,7 @@
 import { withDeadline } from "../../outbound/deadline.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { logWarning } from "../../support/log.ts"
-import { printableLine } from "../../support/printable.ts"
+import { printableLine } from "../../support/text/printable.ts"
 import { type CheckInput, type CheckResult, formats } from "./formats.ts"
 import type { ContentCheck } from "./check.ts"
 

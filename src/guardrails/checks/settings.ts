@@ -2,7 +2,7 @@ import * as z from "zod"
 import { configOf } from "../../config/config.ts"
 import type { Env } from "../../config/env.ts"
 import { GatewayError } from "../../errors/errors.ts"
-import { parseJson } from "../../support/json.ts"
+import { parseJson } from "../../support/text/json.ts"
 import { type ContentChecks, ContentCheckShape } from "./check.ts"
 
 const NAME = "CONTENT_CHECKS"

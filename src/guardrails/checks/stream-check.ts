@@ -1,5 +1,5 @@
 import { asGatewayError, type GatewayError } from "../../errors/errors.ts"
-import { NAMES, type Visit } from "../content/request-texts.ts"
+import { NAMES, type Visit } from "../content/texts/request-texts.ts"
 import type { CheckedText } from "./formats.ts"
 
 /** Collects the texts of a streamed response, for checks that judge them when the response is complete. */

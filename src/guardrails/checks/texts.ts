@@ -1,6 +1,6 @@
-import { type Json, parseJson } from "../../support/json.ts"
-import { mapOutput } from "../content/output-texts.ts"
-import { mapConversation, mapTexts, NAMES, PARTS, type Visit } from "../content/request-texts.ts"
+import { type Json, parseJson } from "../../support/text/json.ts"
+import { mapOutput } from "../content/texts/output-texts.ts"
+import { mapConversation, mapTexts, NAMES, PARTS, type Visit } from "../content/texts/request-texts.ts"
 import type { CheckedText } from "./formats.ts"
 
 /** Calls `visit` for each text of a body; returns the body with the texts that it returned. */

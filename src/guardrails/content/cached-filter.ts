@@ -1,8 +1,8 @@
-import { jsonCodec } from "./json-codec.ts"
-import type { Role, Visit } from "./request-texts.ts"
+import { jsonCodec } from "./texts/json-codec.ts"
+import type { Role, Visit } from "./texts/request-texts.ts"
 import { runInSlices, type WorkBudget } from "./work-budget.ts"
 import type { Rule, TextFilter } from "./text-filter.ts"
-import { plainCodec, type TextCodec } from "./text-codec.ts"
+import { plainCodec, type TextCodec } from "./texts/text-codec.ts"
 
 export type TextFormat = Parameters<Visit>[2]
 

@@ -1,5 +1,5 @@
-import type { GlushkovAutomaton, Edges } from "./glushkov.ts"
-import type { State } from "./dfa.ts"
+import type { GlushkovAutomaton, Edges } from "./patterns/glushkov.ts"
+import type { State } from "./patterns/dfa.ts"
 import { COST, type WorkBudget } from "./work-budget.ts"
 
 /** Up to this number of positions, sets are also stored as bits: 128 bytes each. */

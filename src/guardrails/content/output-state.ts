@@ -1,4 +1,4 @@
-import { isObject } from "../../support/json.ts"
+import { isObject } from "../../support/text/json.ts"
 
 /** Fields with output text. */
 export const OUTPUT_FIELDS = ["content", "refusal", "audio"]

@@ -1,5 +1,5 @@
 import { elementAt } from "../../support/arrays.ts"
-import type { Span } from "./nfa-scanner.ts"
+import type { Span } from "./patterns/nfa-scanner.ts"
 
 /** A span to redact, and its replacement. */
 export type Redaction = Span & { label: string }

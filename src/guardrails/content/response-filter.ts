@@ -1,13 +1,13 @@
-import { isArray, isObject, type Json } from "../../support/json.ts"
+import { isArray, isObject, type Json } from "../../support/text/json.ts"
 import type { GatewayError } from "../../errors/errors.ts"
 import type { StreamCheck } from "../checks/stream-check.ts"
-import { type ChunkTexts, detailName, withoutPadding, wrapDetail } from "./chunk-texts.ts"
+import { type ChunkTexts, detailName, withoutPadding, wrapDetail } from "./texts/chunk-texts.ts"
 import { OUTPUT_FIELDS, outputStateOf } from "./output-state.ts"
-import { jsonCodec } from "./json-codec.ts"
-import { mapTexts, mapOtherFields, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./request-texts.ts"
+import { jsonCodec } from "./texts/json-codec.ts"
+import { mapTexts, mapOtherFields, CHOICE_FIELDS, RESULT_FIELDS, type Visit } from "./texts/request-texts.ts"
 import { TextFilter } from "./text-filter.ts"
-import { plainCodec, type TextCodec } from "./text-codec.ts"
-import { TextChannels } from "./text-channels.ts"
+import { plainCodec, type TextCodec } from "./texts/text-codec.ts"
+import { TextChannels } from "./texts/text-channels.ts"
 
 export type OutputScreen = {
   /** Creates a filter for one text of the response. */

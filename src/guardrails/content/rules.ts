@@ -2,7 +2,7 @@ import type { GuardrailRules } from "../guardrail.ts"
 import type { BuiltinFilter, ContentFilter } from "../schemas.ts"
 import { detectorOf } from "../detectors/builtins.ts"
 import type { Detector } from "../detectors/detector.ts"
-import { programOf } from "./pattern.ts"
+import { programOf } from "./patterns/pattern.ts"
 import type { Action, Rule } from "./text-filter.ts"
 
 export type ContentSettings = {

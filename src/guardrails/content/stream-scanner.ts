@@ -1,9 +1,9 @@
-import { runeAt } from "./alphabet.ts"
-import { NfaScanner, type ScanOptions, type Span } from "./nfa-scanner.ts"
-import { IGNORED, normalizeRune, pairEnd } from "./normalize.ts"
-import { runeBefore, type Searcher, searcherOf } from "./dfa-search.ts"
-import type { Dfa, State } from "./dfa.ts"
-import { BEFORE_TEXT, type Program } from "./program.ts"
+import { runeAt } from "./patterns/alphabet.ts"
+import { NfaScanner, type ScanOptions, type Span } from "./patterns/nfa-scanner.ts"
+import { IGNORED, normalizeRune, pairEnd } from "./texts/normalize.ts"
+import { runeBefore, type Searcher, searcherOf } from "./patterns/dfa-search.ts"
+import type { Dfa, State } from "./patterns/dfa.ts"
+import { BEFORE_TEXT, type Program } from "./patterns/program.ts"
 import { COST, WorkBudget } from "./work-budget.ts"
 
 /** UTF-16 units between two checks of the memory use. */

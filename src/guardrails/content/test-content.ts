@@ -3,7 +3,7 @@ import type { ContentTestResponse } from "../schemas.ts"
 import { strongest } from "./actions.ts"
 import { combineRules, type ContentSettings } from "./rules.ts"
 import { type Finding, TextFilter } from "./text-filter.ts"
-import { plainCodec } from "./text-codec.ts"
+import { plainCodec } from "./texts/text-codec.ts"
 import { uncheckedError } from "./unchecked-error.ts"
 
 type TestResult = Omit<z.infer<typeof ContentTestResponse>["data"], "checks">

@@ -8,13 +8,13 @@ import {
 } from "../detectors/detector-prefilter.ts"
 import type { PrefilterResult } from "../prefilter/prefilter.ts"
 import { hasIgnored } from "../prefilter/windows.ts"
-import { normalizeText, normalizeContext } from "./normalize.ts"
+import { normalizeText, normalizeContext } from "./texts/normalize.ts"
 import { addRedaction, type Redaction } from "./redactions.ts"
-import type { TextCodec } from "./text-codec.ts"
+import type { TextCodec } from "./texts/text-codec.ts"
 import { runToCompletion, BudgetExceeded, COST, WorkBudget } from "./work-budget.ts"
-import { NfaScanner, type Span } from "./nfa-scanner.ts"
+import { NfaScanner, type Span } from "./patterns/nfa-scanner.ts"
 import { StreamScanner } from "./stream-scanner.ts"
-import { findFirst, findRegions, findRanges, runeBefore, searcherOf } from "./dfa-search.ts"
+import { findFirst, findRegions, findRanges, runeBefore, searcherOf } from "./patterns/dfa-search.ts"
 
 export type Action = "block" | "redact" | "flag"
 

@@ -1,5 +1,5 @@
 import type { PatternDetector } from "./detector.ts"
-import { lazyProgram } from "../content/program.ts"
+import { lazyProgram } from "../content/patterns/program.ts"
 import { ADDRESS_LITERALS, ADDRESS_SOURCE } from "./address-patterns.ts"
 
 /** Words after a number that make a measure or a count of "24 Hour Drive" and "5 mile road". */

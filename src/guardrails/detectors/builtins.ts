@@ -1,10 +1,10 @@
 import type { BuiltinSlug } from "../schemas.ts"
 import type { Detector } from "./detector.ts"
 import { address } from "./address.ts"
-import { findInjections } from "./injection.ts"
-import { personName } from "./people.ts"
+import { findInjections } from "./injection/injection.ts"
+import { personName } from "./people/people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
-import { secrets } from "./secrets.ts"
+import { secrets } from "./secrets/secrets.ts"
 
 /** Scans requests only: output of the model cannot inject instructions into it. */
 const injection: Detector = {

@@ -1,16 +1,16 @@
 import { type PrefilterResult, Prefilter } from "../prefilter/prefilter.ts"
 import { matchBoundariesOf } from "../prefilter/match-boundaries.ts"
 import { windowsAround, windowsWithLead } from "../prefilter/windows.ts"
-import type { Span } from "../content/nfa-scanner.ts"
+import type { Span } from "../content/patterns/nfa-scanner.ts"
 import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { address } from "./address.ts"
 import type { PatternDetector } from "./detector.ts"
-import { ENCODING_HINTS } from "./injection-encodings.ts"
-import { phrasePatterns } from "./injection-patterns.ts"
-import { VERB_FRAGMENTS } from "./injection-typos.ts"
-import { personName } from "./people.ts"
+import { ENCODING_HINTS } from "./injection/encodings.ts"
+import { phrasePatterns } from "./injection/patterns.ts"
+import { VERB_FRAGMENTS } from "./injection/typos.ts"
+import { personName } from "./people/people.ts"
 import { creditCard, email, iban, ipAddress, phone, ssn } from "./pii.ts"
-import { secrets } from "./secrets.ts"
+import { secrets } from "./secrets/secrets.ts"
 
 const PATTERN_DETECTORS: readonly PatternDetector[] = [email, phone, ssn, creditCard, ipAddress, secrets, address, iban]
 

@@ -1,5 +1,5 @@
 import type { WorkBudget } from "../content/work-budget.ts"
-import type { Program } from "../content/program.ts"
+import type { Program } from "../content/patterns/program.ts"
 import type { Triggers, PrefilterResult } from "../prefilter/prefilter.ts"
 
 /** A span in UTF-16 units; `score`: confidence of the model, from 0 to 1. */

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 import type { MatchRange, PatternDetector } from "./detector.ts"
-import { lazyProgram } from "../content/program.ts"
+import { lazyProgram } from "../content/patterns/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
 import { followsNumberTerm, followsPhoneTerm } from "./number-terms.ts"
 

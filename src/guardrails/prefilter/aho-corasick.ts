@@ -1,4 +1,4 @@
-import { normalizeRune, IGNORED } from "../content/normalize.ts"
+import { normalizeRune, IGNORED } from "../content/texts/normalize.ts"
 import { elementAt } from "../../support/arrays.ts"
 
 /** A literal of a detector's matches. In lower case; a digit matches any digit. */

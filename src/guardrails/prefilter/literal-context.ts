@@ -1,4 +1,4 @@
-import { normalizeRune } from "../content/normalize.ts"
+import { normalizeRune } from "../content/texts/normalize.ts"
 import type { Literal } from "./aho-corasick.ts"
 
 const LAST_ASCII = 0x7f

@@ -1,6 +1,6 @@
-import { GlushkovAutomaton } from "../content/glushkov.ts"
-import { normalizeRune, IGNORED } from "../content/normalize.ts"
-import type { Program } from "../content/program.ts"
+import { GlushkovAutomaton } from "../content/patterns/glushkov.ts"
+import { normalizeRune, IGNORED } from "../content/texts/normalize.ts"
+import type { Program } from "../content/patterns/program.ts"
 
 const ASCII = 128
 

@@ -1,4 +1,4 @@
-import { isAscii, normalizeRune, IGNORED } from "../content/normalize.ts"
+import { isAscii, normalizeRune, IGNORED } from "../content/texts/normalize.ts"
 import { hasRequiredContext } from "./literal-context.ts"
 import { CLASS, type Literal, AhoCorasick, STRIDE_BITS } from "./aho-corasick.ts"
 import { elementAt } from "../../support/arrays.ts"

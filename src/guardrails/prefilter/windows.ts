@@ -1,5 +1,5 @@
-import type { Span } from "../content/nfa-scanner.ts"
-import { pairEnd, normalizeRune, IGNORED } from "../content/normalize.ts"
+import type { Span } from "../content/patterns/nfa-scanner.ts"
+import { pairEnd, normalizeRune, IGNORED } from "../content/texts/normalize.ts"
 
 import type { MatchBoundaries } from "./match-boundaries.ts"
 

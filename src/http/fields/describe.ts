@@ -1,4 +1,4 @@
-import { isArray, isObject } from "../../support/json.ts"
+import { isArray, isObject } from "../../support/text/json.ts"
 import { RESPONSE_FIELDS } from "./responses.ts"
 import { CATALOGUE_FIELDS } from "./catalogue.ts"
 import { EXACT } from "./exact.ts"

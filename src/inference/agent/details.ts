@@ -1,4 +1,4 @@
-import { isArray, isObject } from "../../support/json.ts"
+import { isArray, isObject } from "../../support/text/json.ts"
 
 /** Continues the numbering of the previous rounds, because clients merge details by index. */
 export function renumber(details: unknown, offset: number): unknown {

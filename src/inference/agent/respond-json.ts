@@ -1,4 +1,4 @@
-import { isArray, type Json, listOf } from "../../support/json.ts"
+import { isArray, type Json, listOf } from "../../support/text/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 
 import type { ResponseEncoder } from "../../formats/encoder.ts"

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors/errors.ts"
-import { listOf, type Json } from "../../support/json.ts"
+import { listOf, type Json } from "../../support/text/json.ts"
 import { heal } from "../../plugins/response-healing.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { type FrameWriter, keepAlive } from "../../formats/sse/frame-writer.ts"

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import type { ServingInfo } from "../../formats/encoder.ts"
 import type { Charge } from "../../formats/usage.ts"
 import { NO_TOKENS } from "../../money/money.ts"

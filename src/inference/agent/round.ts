@@ -1,6 +1,6 @@
 import { keysOf } from "../../support/arrays.ts"
 import { errors, GatewayError } from "../../errors/errors.ts"
-import { isArray, isObject, type Json, listOf, parseStored } from "../../support/json.ts"
+import { isArray, isObject, type Json, listOf, parseStored } from "../../support/text/json.ts"
 import { dataOf, DONE, FrameSplitter } from "../../formats/sse/frames.ts"
 import { type PartialChoice, mergeChoice } from "../../formats/chat/to-result.ts"
 import type { ToolCallFilter } from "./tool-calls.ts"

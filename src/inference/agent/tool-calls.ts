@@ -1,4 +1,4 @@
-import { isObject, type Json, listOf } from "../../support/json.ts"
+import { isObject, type Json, listOf } from "../../support/text/json.ts"
 
 /** A complete tool call. Keeps fields outside the chat format, since providers may verify them. */
 export type ToolCall = Json & { id: string; function: Json & { name: string; arguments: string } }

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 
 /** Adds two usages key by key: counts and costs are summed, other fields come from the later usage. */
 export function addUsage(total: Json | undefined, usage: Json | undefined): Json | undefined {

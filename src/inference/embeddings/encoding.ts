@@ -1,4 +1,4 @@
-import { decodeBase64, toBase64 } from "../../support/encoding.ts"
+import { decodeBase64, toBase64 } from "../../support/text/encoding.ts"
 import type { EmbeddingsRequest } from "./schemas.ts"
 
 type Encoding = EmbeddingsRequest["encoding_format"]

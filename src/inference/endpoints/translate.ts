@@ -4,10 +4,10 @@ import type { Provider } from "../../providers/provider.ts"
 import { chatRequest } from "./chat/request.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
-import { providerStorageIn } from "../provider-storage.ts"
-import { paidToolsIn, toolUnitsOf } from "../provider-tools.ts"
+import { providerStorageIn } from "../upstream/provider-storage.ts"
+import { paidToolsIn, toolUnitsOf } from "../upstream/provider-tools.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
-import { isClientTool } from "../../formats/client-tools.ts"
+import { isClientTool } from "../../formats/tools/client-tools.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 
 type TranslatedFormat<Request> = {

@@ -7,11 +7,11 @@ import {
   paramsOf,
   SESSION_VERSIONS,
   STATELESS_VERSION,
-} from "../../mcp-servers/message.ts"
+} from "../../mcp-servers/protocol/message.ts"
 import { mayCallTool, mayUseAll } from "../../mcp-servers/permission.ts"
-import { ServerFailure } from "../../mcp-servers/transport.ts"
-import { META, metaOf, withoutTasks } from "../../mcp-servers/stateless.ts"
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { ServerFailure } from "../../mcp-servers/protocol/transport.ts"
+import { META, metaOf, withoutTasks } from "../../mcp-servers/protocol/stateless.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { TOOL_NAME } from "../../support/mcp-tools.ts"
 import type { Connection } from "./connection.ts"
 

@@ -2,7 +2,7 @@ import { timersOf } from "../../config/timers.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { FrameWriter } from "../../formats/sse/frame-writer.ts"
 import { KEEPALIVE_FRAME, toFrame } from "../../formats/sse/frames.ts"
-import { endSession, lastOf, sendOneWay, ServerFailure } from "../../mcp-servers/transport.ts"
+import { endSession, lastOf, sendOneWay, ServerFailure } from "../../mcp-servers/protocol/transport.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -12,12 +12,12 @@ import {
   type McpMessage,
   type McpRequest,
   STATELESS_VERSION,
-} from "../../mcp-servers/message.ts"
-import { screenSent } from "../../mcp-servers/content.ts"
-import { sealSessionId } from "../../mcp-servers/session.ts"
+} from "../../mcp-servers/protocol/message.ts"
+import { screenSent } from "../../mcp-servers/protocol/content.ts"
+import { sealSessionId } from "../../mcp-servers/protocol/session.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
-import { isObject } from "../../support/json.ts"
-import { valueOrTimeout } from "../../support/time.ts"
+import { isObject } from "../../support/text/json.ts"
+import { valueOrTimeout } from "../../support/time/time.ts"
 import { type Connection, sessionLost } from "./connection.ts"
 import { runRequest, type RunningRequest, TIME_IS_OVER } from "./run.ts"
 

@@ -8,9 +8,9 @@ import {
   type RequestId,
   SESSION_VERSIONS,
   STATELESS_VERSION,
-} from "../../mcp-servers/message.ts"
-import { decodeValue, META, metaOf, nameOf } from "../../mcp-servers/stateless.ts"
-import { isArray, isObject, type Json } from "../../support/json.ts"
+} from "../../mcp-servers/protocol/message.ts"
+import { decodeValue, META, metaOf, nameOf } from "../../mcp-servers/protocol/stateless.ts"
+import { isArray, isObject, type Json } from "../../support/text/json.ts"
 
 /** Revision of a client's message. Revision 2026-07-28 has it in the body and again in headers. */
 

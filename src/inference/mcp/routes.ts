@@ -3,7 +3,12 @@ import * as z from "zod"
 import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, newRouter } from "../../http/router.ts"
 import { ErrorEnvelope, failures, json, jsonBody, ok } from "../../http/schema.ts"
-import { isRequest, isSessionVersion, SESSION_VERSIONS, VERSION_WITHOUT_HEADER } from "../../mcp-servers/message.ts"
+import {
+  isRequest,
+  isSessionVersion,
+  SESSION_VERSIONS,
+  VERSION_WITHOUT_HEADER,
+} from "../../mcp-servers/protocol/message.ts"
 import { McpServerPath } from "../../mcp-servers/schemas.ts"
 import { incomingCall } from "../context.ts"
 import { connect } from "./connection.ts"

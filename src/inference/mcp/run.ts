@@ -1,10 +1,10 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
-import { isTooDeep } from "../../support/depth.ts"
+import { isTooDeep } from "../../support/text/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
-import { screenReceived, screenSent } from "../../mcp-servers/content.ts"
-import { sendTranslated } from "../../mcp-servers/translate-revision.ts"
-import { type ServerResponse, ServerFailure, single } from "../../mcp-servers/transport.ts"
+import { screenReceived, screenSent } from "../../mcp-servers/protocol/content.ts"
+import { sendTranslated } from "../../mcp-servers/protocol/translate-revision.ts"
+import { type ServerResponse, ServerFailure, single } from "../../mcp-servers/protocol/transport.ts"
 import {
   ERROR_CODES,
   errorResponse,
@@ -14,12 +14,12 @@ import {
   type McpMessage,
   type McpRequest,
   paramsOf,
-} from "../../mcp-servers/message.ts"
+} from "../../mcp-servers/protocol/message.ts"
 import { priceOf } from "../../mcp-servers/server.ts"
-import { paramHeadersOf, paramNamesOf } from "../../mcp-servers/stateless.ts"
-import { isObject } from "../../support/json.ts"
+import { paramHeadersOf, paramNamesOf } from "../../mcp-servers/protocol/stateless.ts"
+import { isObject } from "../../support/text/json.ts"
 import { logError } from "../../support/log.ts"
-import { recordRejection } from "../rejections.ts"
+import { recordRejection } from "../errors/rejections.ts"
 import type { Connection } from "./connection.ts"
 import { outgoingOf, passedOf, requireMethod, toolOf } from "./methods.ts"
 import { holdToolCall, mcpModel, type ToolCall } from "./tool-call.ts"

@@ -9,9 +9,9 @@ import { logError } from "../../support/log.ts"
 import { logFieldsOf } from "../call.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { newDraft } from "../draft.ts"
-import { recordGeneration } from "../record.ts"
+import { recordGeneration } from "../accounting/record.ts"
 import { hold } from "../hold.ts"
-import { toFindings } from "../stages.ts"
+import { toFindings } from "../screening/stages.ts"
 
 /** One call of a tool of an MCP server: held before it is sent, settled exactly once, recorded as a generation. */
 

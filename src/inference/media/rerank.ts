@@ -1,9 +1,9 @@
 import { plainReader } from "../../formats/readers/plain.ts"
-import { isArray, isInteger, isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isArray, isInteger, isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { maxTokensIn } from "../../support/tokens.ts"
-import { TOKENS_PER_MEDIA_PART } from "../cost-bound.ts"
+import { TOKENS_PER_MEDIA_PART } from "../accounting/cost-bound.ts"
 import type { InferenceRequest } from "../inference-request.ts"
-import { promptMessages } from "../prompt-messages.ts"
+import { promptMessages } from "../input/prompt-messages.ts"
 import { forwardedFields, plainRequest, SPECIAL_TOKENS, tokensIn } from "./media-request.ts"
 import type { RerankRequest } from "./schemas.ts"
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 
 /** Formats of a transcript. A provider sends the first two; the gateway writes the others from them. */
 export const TRANSCRIPT_FORMATS = ["json", "verbose_json", "text", "srt", "vtt"] as const

@@ -4,8 +4,8 @@ import type { Provider } from "../../providers/provider.ts"
 import { type MessageFilter, redacted, BLOCKED_BY_GUARDRAIL } from "../../providers/rejection.ts"
 import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
-import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/encoding.ts"
-import { isObject, parseStored } from "../../support/json.ts"
+import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/text/encoding.ts"
+import { isObject, parseStored } from "../../support/text/json.ts"
 
 /**
  * A video job at a provider, polled later. Nothing is stored: the id contains the provider and the workspace and is

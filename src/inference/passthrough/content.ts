@@ -1,10 +1,10 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { unescaped } from "../../guardrails/content/encoded-text.ts"
-import { mapFree, namesIn, textsOf, withTexts } from "../../guardrails/content/json-texts.ts"
-import { isTooDeep } from "../../support/depth.ts"
+import { unescaped } from "../../guardrails/content/texts/encoded-text.ts"
+import { mapFree, namesIn, textsOf, withTexts } from "../../guardrails/content/texts/json-texts.ts"
+import { isTooDeep } from "../../support/text/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
 import { elementAt } from "../../support/arrays.ts"
-import { isObject, objectsOf, parseJson } from "../../support/json.ts"
+import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
 
 /** Content filters of guardrails for service requests and responses. */
 

@@ -1,4 +1,4 @@
-import { type Json, objectsOf } from "../../support/json.ts"
+import { type Json, objectsOf } from "../../support/text/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import {
   type Candidate,
@@ -10,7 +10,7 @@ import {
 import { pricedEndpoints } from "../../models/model.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
 import { estimatePromptTokens } from "../../support/tokens.ts"
-import type { Filter } from "../../models/endpoint-filter.ts"
+import type { Filter } from "../../models/lists/endpoint-filter.ts"
 import { producesOutput } from "../../routing/plan.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
 import type { Deps } from "../deps.ts"

@@ -1,4 +1,4 @@
-import { isClientTool } from "../../formats/client-tools.ts"
+import { isClientTool } from "../../formats/tools/client-tools.ts"
 import type { Catalogue } from "../../models/catalogue.ts"
 import { AUTO_MODEL } from "../../models/known-names.ts"
 import type { Provider } from "../../providers/provider.ts"

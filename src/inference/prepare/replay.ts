@@ -1,7 +1,7 @@
-import { isInteger, isObject, type Json } from "../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../support/text/json.ts"
 import { addFields } from "../../formats/responses/call-fields.ts"
 import type { ChatRequest } from "../../formats/schemas.ts"
-import { isRun } from "../../formats/server-tool-detail.ts"
+import { isRun } from "../../formats/tools/server-tool-detail.ts"
 
 type Assistant = Extract<ChatRequest["messages"][number], { role: "assistant" }>
 

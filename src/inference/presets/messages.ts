@@ -1,5 +1,5 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json, withoutNulls } from "../../support/json.ts"
+import { isObject, type Json, withoutNulls } from "../../support/text/json.ts"
 import type { MessagesRequest } from "../../formats/messages/schemas.ts"
 
 /** Fields with the same name in the Messages format. `max_tokens` is required there, so the request always sets it. */

@@ -1,5 +1,5 @@
 import type { PresetConfig } from "../../presets/config.ts"
-import { isObject, type Json, objectsOf, withoutNulls } from "../../support/json.ts"
+import { isObject, type Json, objectsOf, withoutNulls } from "../../support/text/json.ts"
 import type { ResponsesRequest } from "../../formats/responses/schemas.ts"
 
 /** Fields of a preset that the Responses format does not have. */

@@ -1,6 +1,6 @@
 import { derivedBytes, type MasterKeys } from "../../secrets/master-key.ts"
 import { type AssociatedData, openText, sealText } from "../../secrets/seal.ts"
-import { type Json, parseStored } from "../../support/json.ts"
+import { type Json, parseStored } from "../../support/text/json.ts"
 
 /**
  * A short-lived credential for web pages: it can only open realtime sessions of one model with the key that created

@@ -6,8 +6,8 @@ import type { Target } from "../../routing/target.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { newDraft } from "../draft.ts"
 import { grantFor, hold } from "../hold.ts"
-import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "../provider-budgets.ts"
-import type { Slice } from "./slice.ts"
+import { limitsAt, providerHoldsOf, type WithinBudgets, withinBudgets } from "../accounting/provider-budgets.ts"
+import type { Slice } from "./events/slice.ts"
 
 /** The hold of one response, placed before it begins. */
 export type HeldResponse = {

@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { CLOSE, type Closing } from "./events.ts"
+import { CLOSE, type Closing } from "./events/events.ts"
 import { planSession, requireReadable } from "./open.ts"
 
 /** The current policy of a key. */

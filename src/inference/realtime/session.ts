@@ -1,16 +1,16 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Ending } from "../../ledger/generation.ts"
 import type { Caller } from "../../policy/call-policy.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import { logError } from "../../support/log.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { CLOSE, type Closing, closingOf, errorEvent } from "./events.ts"
+import { CLOSE, type Closing, closingOf, errorEvent } from "./events/events.ts"
 import type { OpenedSession } from "./open.ts"
 import { type CurrentPolicy, endOfPolicy } from "./policy-check.ts"
 import { EventRelay } from "./relay.ts"
-import { Responses } from "./responses.ts"
+import { Responses } from "./events/responses.ts"
 import { closeSocket, sendText } from "./sockets.ts"
-import { Transcriptions } from "./transcriptions.ts"
+import { Transcriptions } from "./events/transcriptions.ts"
 
 /** One running session: relays events between a client and a provider, and charges each response. */
 

@@ -3,8 +3,8 @@ import type { Generation } from "../../ledger/generation.ts"
 import { logError } from "../../support/log.ts"
 import { logFieldsOf } from "../call.ts"
 import type { Deps } from "../deps.ts"
-import { recordGeneration } from "../record.ts"
-import type { Message } from "./transcript.ts"
+import { recordGeneration } from "../accounting/record.ts"
+import type { Message } from "./events/transcript.ts"
 
 export type SettleDeps = Pick<
   Deps,

@@ -1,14 +1,14 @@
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
-import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
+import type { ChunkDefaults } from "../../formats/chat/normalize/normalize.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
 import { dataOf, type FrameHandler, isDone, parseData, toFrame } from "../../formats/sse/frames.ts"
 import { readItem } from "../../formats/sse/read-item.ts"
 import type { StreamItem } from "../../formats/sse/stream-head.ts"
 import { appendText } from "../../formats/transcript.ts"
-import { type ChunkTexts, chunkTextsOf, withoutPadding } from "../../guardrails/content/chunk-texts.ts"
+import { type ChunkTexts, chunkTextsOf, withoutPadding } from "../../guardrails/content/texts/chunk-texts.ts"
 import { ByteBuffer } from "../../support/byte-buffer.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 import type { StreamRelay } from "./stream-relay.ts"
 
 /** Shapes kept at once: text and reasoning alternate in some streams. */

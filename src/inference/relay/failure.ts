@@ -4,7 +4,7 @@ import type { DispatchResult } from "../dispatch.ts"
 import type { Rejection } from "../../providers/rejection.ts"
 import type { HeldCall, RelayResult } from "../call.ts"
 import { responseHeadersOf } from "../reply.ts"
-import { rejectionError } from "../rejection-error.ts"
+import { rejectionError } from "../errors/rejection-error.ts"
 
 /** Error of a call that every target rejected. */
 export function dispatchError(

@@ -1,5 +1,5 @@
 import type { ResponseEncoder, ServingInfo } from "../../formats/encoder.ts"
-import type { Json } from "../../support/json.ts"
+import type { Json } from "../../support/text/json.ts"
 
 /** An isolate has 128 MB for all its calls. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024

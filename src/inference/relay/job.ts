@@ -1,6 +1,6 @@
 import type { HeldCall, RelayResult } from "../call.ts"
 import type { DispatchResult } from "../dispatch.ts"
-import type { OutputFilter } from "../output-guardrails.ts"
+import type { OutputFilter } from "../screening/output-guardrails.ts"
 import type { Settlement } from "../settle.ts"
 
 export type RelayJob = {

@@ -1,6 +1,6 @@
 import type { Timers } from "../../config/timers.ts"
 import type { GatewayError } from "../../errors/errors.ts"
-import type { ChunkDefaults } from "../../formats/chat/normalize.ts"
+import type { ChunkDefaults } from "../../formats/chat/normalize/normalize.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { ResponseEncoder, ServingInfo } from "../../formats/encoder.ts"
 import type { StreamHead } from "../../formats/sse/stream-head.ts"

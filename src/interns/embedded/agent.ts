@@ -1,6 +1,6 @@
 import { logError } from "../../support/log.ts"
-import type { AcpMessage, RpcId } from "../run/acp.ts"
-import { record } from "../run/acp-values.ts"
+import type { AcpMessage, RpcId } from "../run/acp/acp.ts"
+import { record } from "../run/acp/acp-values.ts"
 import type { ModelResponse, ModelMessage } from "./call-model.ts"
 import { type Consent, isPermissionFor, PERMISSION_OPTIONS, type ResolvedCall } from "./consent.ts"
 import type { Memory, Turn } from "./memory.ts"

@@ -1,7 +1,7 @@
 import { BASE_PATH } from "../../http/paths.ts"
 import { FrameSplitter, dataOf, DONE } from "../../formats/sse/frames.ts"
 import { type PartialChoice, mergeChoice } from "../../formats/chat/to-result.ts"
-import { record } from "../run/acp-values.ts"
+import { record } from "../run/acp/acp-values.ts"
 import type { ToolCall } from "./tools.ts"
 
 export type ModelMessage = { role: string; content: string | null; tool_calls?: ToolCall[]; tool_call_id?: string }

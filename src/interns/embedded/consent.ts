@@ -1,4 +1,4 @@
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import { HOME } from "./home.ts"
 import { argumentsOf, type McpTool } from "./mcp-tools.ts"
 import type { Turn } from "./memory.ts"

@@ -1,6 +1,6 @@
 import { BASE_PATH } from "../../http/paths.ts"
-import { NEWEST_SESSION_VERSION } from "../../mcp-servers/message.ts"
-import { isObject, type Json, objectsOf } from "../../support/json.ts"
+import { NEWEST_SESSION_VERSION } from "../../mcp-servers/protocol/message.ts"
+import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import type { CallGateway } from "./call-model.ts"
 
 const CLIENT = { name: "gateway-intern", version: "1" }

@@ -1,11 +1,11 @@
 import { newFunctionName, textOfResult } from "../../mcp-servers/functions.ts"
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import { logWarning } from "../../support/log.ts"
 import { serverOf } from "../../support/mcp-tools.ts"
 import type { CallOptions, McpClient } from "./mcp-client.ts"
-import { cut } from "./shell.ts"
+import { cut } from "./shell/shell.ts"
 import type { ToolCall } from "./tools.ts"
-import { withTimeout } from "../../support/time.ts"
+import { withTimeout } from "../../support/time/time.ts"
 
 const MAX_TOOLS = 128
 const LISTED_MS = 60_000

@@ -1,6 +1,6 @@
-import type { ModelUsage, RpcId } from "../run/acp.ts"
+import type { ModelUsage, RpcId } from "../run/acp/acp.ts"
 import type { ModelMessage } from "./call-model.ts"
-import { parseStored } from "../../support/json.ts"
+import { parseStored } from "../../support/text/json.ts"
 
 /** A prompt in progress. Stored in rows, so that it resumes when the object wakes. */
 export type Turn = {

@@ -1,5 +1,5 @@
 import type { InternConfig } from "../hosts/host.ts"
-import { type Disk } from "./disk.ts"
+import { type Disk } from "./shell/disk.ts"
 import { HOME } from "./home.ts"
 
 /** Further instructions in the folder of an agent. */

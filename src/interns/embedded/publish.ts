@@ -1,8 +1,8 @@
 import type { Env } from "../../config/env.ts"
 import { toFilename } from "../../files/file.ts"
-import { storeFile, newRow } from "../../files/store-file.ts"
+import { storeFile, newRow } from "../../files/upload/store-file.ts"
 import type { FileRow } from "../../files/table.ts"
-import { inspect } from "../../files/upload.ts"
+import { inspect } from "../../files/upload/upload.ts"
 import type { InternRow } from "../table.ts"
 import { actorOfIntern } from "./actor.ts"
 

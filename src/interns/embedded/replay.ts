@@ -1,4 +1,4 @@
-import { isObject, type Json, parseJson } from "../../support/json.ts"
+import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import type { ModelMessage } from "./call-model.ts"
 import type { ToolCall } from "./tools.ts"
 

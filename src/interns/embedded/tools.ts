@@ -1,7 +1,7 @@
-import { type Disk } from "./disk.ts"
+import { type Disk } from "./shell/disk.ts"
 import { HOME, resolvePath } from "./home.ts"
-import { cut, runShell } from "./shell.ts"
-import type { ShellFetch } from "./shell-fetch.ts"
+import { cut, runShell } from "./shell/shell.ts"
+import type { ShellFetch } from "./shell/shell-fetch.ts"
 
 /** A call by the model. `arguments` should be JSON, but may be invalid. */
 export type ToolCall = { id: string; function: { name: string; arguments: string } }

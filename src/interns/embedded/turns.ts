@@ -1,5 +1,5 @@
-import { record } from "../run/acp-values.ts"
-import type { ModelUsage } from "../run/acp.ts"
+import { record } from "../run/acp/acp-values.ts"
+import type { ModelUsage } from "../run/acp/acp.ts"
 import { addModels } from "../run/transcript.ts"
 import type { CountedCall, ModelMessage } from "./call-model.ts"
 import type { Turn } from "./memory.ts"

@@ -1,5 +1,5 @@
-import type { AcpMessage, RpcId } from "../run/acp.ts"
-import { record } from "../run/acp-values.ts"
+import type { AcpMessage, RpcId } from "../run/acp/acp.ts"
+import { record } from "../run/acp/acp-values.ts"
 
 /**
  * Frames between an intern and an ACP client, such as an editor: text frames with one JSON-RPC message each. The

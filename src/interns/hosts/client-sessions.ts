@@ -1,7 +1,7 @@
-import { parseStored, type Json } from "../../support/json.ts"
-import { toTimestamp } from "../../support/time.ts"
+import { parseStored, type Json } from "../../support/text/json.ts"
+import { toTimestamp } from "../../support/time/time.ts"
 import { HOME } from "../embedded/home.ts"
-import { record, text } from "../run/acp-values.ts"
+import { record, text } from "../run/acp/acp-values.ts"
 import type { SessionRecord, StoredEntry, TranscriptEntry } from "../run/transcript.ts"
 
 /** Sessions of an intern as ACP clients see them. https://agentclientprotocol.com/protocol/session-list */

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { AcpMessage } from "../run/acp.ts"
+import type { AcpMessage } from "../run/acp/acp.ts"
 import { type Hello, MAX_FRAME_BYTES, PROTOCOL_VERSION } from "./daemon-protocol.ts"
 
 const counter = z.int().min(0)

@@ -1,4 +1,4 @@
-import type { AcpMessage } from "../run/acp.ts"
+import type { AcpMessage } from "../run/acp/acp.ts"
 
 /** Configuration of an intern between two provisions. */
 export type InternConfig = {

@@ -1,9 +1,9 @@
-import { type AcpEvent, usageOf } from "./acp.ts"
+import { type AcpEvent, usageOf } from "./acp/acp.ts"
 import { newQuestion, cancelOutcome, pause, openQuestion, selected } from "./questions.ts"
 import { finishOf, CONNECTION_LOST, turnFailure } from "./endings.ts"
 import { latePrompt, onSteerResponse, steered, textBlock } from "./steering.ts"
 import { addUsage } from "./transcript.ts"
-import { type Json, parseStored } from "../../support/json.ts"
+import { type Json, parseStored } from "../../support/text/json.ts"
 import { newRun, type Opening, turnDeadlineOf } from "./opening.ts"
 import { type Delta, type Effect, type Ending, isDetached, LIMITS, type Finish, type Run, type Step } from "./run.ts"
 

@@ -1,8 +1,8 @@
-import { toTimestamp } from "../../support/time.ts"
-import { internError } from "../reasons.ts"
+import { toTimestamp } from "../../support/time/time.ts"
+import { internError } from "../lifecycle/reasons.ts"
 import type { Reply } from "./advance.ts"
 import { optionOf } from "./questions.ts"
-import { record } from "./acp-values.ts"
+import { record } from "./acp/acp-values.ts"
 import { fieldError } from "./form.ts"
 import type { Question } from "./run.ts"
 

@@ -1,6 +1,6 @@
 import { errors } from "../../errors/errors.ts"
-import { codeOf, metadataOf } from "../reasons.ts"
-import type { TurnUsage } from "./acp.ts"
+import { codeOf, metadataOf } from "../lifecycle/reasons.ts"
+import type { TurnUsage } from "./acp/acp.ts"
 import { toQuestionText } from "./answer.ts"
 import type { Delta, Finish, Question } from "./run.ts"
 

@@ -1,4 +1,4 @@
-import type { RpcId } from "./acp.ts"
+import type { RpcId } from "./acp/acp.ts"
 import { cancel, onAnswer } from "./advance.ts"
 import { newRun } from "./opening.ts"
 import type { Run, Step } from "./run.ts"

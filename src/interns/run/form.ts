@@ -1,5 +1,5 @@
-import type { Json } from "../../support/json.ts"
-import { list, record, text } from "./acp-values.ts"
+import type { Json } from "../../support/text/json.ts"
+import { list, record, text } from "./acp/acp-values.ts"
 
 /** One field of a form. The limits are those of JSON Schema, if the agent sets them. */
 export type FieldDescriptor = {

@@ -1,5 +1,5 @@
-import type { Json } from "../../support/json.ts"
-import { list, record, text } from "./acp-values.ts"
+import type { Json } from "../../support/text/json.ts"
+import { list, record, text } from "./acp/acp-values.ts"
 
 type Diff = { path: string; before: string | null; after: string }
 

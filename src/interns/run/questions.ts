@@ -1,4 +1,4 @@
-import type { RpcId } from "./acp.ts"
+import type { RpcId } from "./acp/acp.ts"
 import { type Effect, isDetached, LIMITS, type Question, type Run, type Step } from "./run.ts"
 
 export const newQuestion = (run: Run, rpc: RpcId) => ({

@@ -1,6 +1,6 @@
-import type { Reason } from "../reasons.ts"
+import type { Reason } from "../lifecycle/reasons.ts"
 import type { Schedule } from "../schedule.ts"
-import type { PermissionOption, RpcId, TurnUsage } from "./acp.ts"
+import type { PermissionOption, RpcId, TurnUsage } from "./acp/acp.ts"
 import type { FieldDescriptor } from "./form.ts"
 import type { PermissionDetails } from "./permission-details.ts"
 

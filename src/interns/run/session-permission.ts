@@ -1,4 +1,4 @@
-import type { AcpEvent, PermissionOption } from "./acp.ts"
+import type { AcpEvent, PermissionOption } from "./acp/acp.ts"
 import { MAX_DETAIL_LENGTH, type PermissionDetails } from "./permission-details.ts"
 import { optionOf, selected } from "./questions.ts"
 import type { Question, Run, Step } from "./run.ts"

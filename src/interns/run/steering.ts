@@ -1,4 +1,4 @@
-import type { AcpEvent } from "./acp.ts"
+import type { AcpEvent } from "./acp/acp.ts"
 import type { Effect, Run, Step } from "./run.ts"
 
 /**

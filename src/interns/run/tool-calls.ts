@@ -1,6 +1,6 @@
-import type { Json } from "../../support/json.ts"
-import type { AcpMessage, ToolEvent } from "./acp.ts"
-import { record, text } from "./acp-values.ts"
+import type { Json } from "../../support/text/json.ts"
+import type { AcpMessage, ToolEvent } from "./acp/acp.ts"
+import { record, text } from "./acp/acp-values.ts"
 import type { TranscriptEntry } from "./transcript.ts"
 
 const MAX_CALLS = 64

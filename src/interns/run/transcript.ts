@@ -1,5 +1,5 @@
 import { windowStart } from "../../money/windows.ts"
-import type { ModelUsage, TurnUsage } from "./acp.ts"
+import type { ModelUsage, TurnUsage } from "./acp/acp.ts"
 import type { PermissionDetails } from "./permission-details.ts"
 
 /** Origin of a session. `acp`: an editor. `schedule:<id>`: a schedule of the intern. */

@@ -1,6 +1,6 @@
 import type { Env } from "../../config/env.ts"
 import { logWarning } from "../../support/log.ts"
-import { parseStored } from "../../support/json.ts"
+import { parseStored } from "../../support/text/json.ts"
 import { derivedIdAt, timeOf } from "../../support/ids.ts"
 import { matches, toHead } from "../coverage.ts"
 import { toLists } from "../destination.ts"
@@ -13,7 +13,7 @@ import { deliver, type Outcome } from "./deliver.ts"
 import type { BroadcastMessage } from "../../config/messages.ts"
 import { afterFailure, isRejection, MAX_RETRY_AFTER_MS, waitMs } from "./retry.ts"
 import { wakeDelivery } from "./wake.ts"
-import { confirmBroadcasts, unconfirmedBroadcasts } from "../../ledger/broadcasts.ts"
+import { confirmBroadcasts, unconfirmedBroadcasts } from "../../ledger/reporting/broadcasts.ts"
 import {
   type ChargedCall,
   insertBatch,

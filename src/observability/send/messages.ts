@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, parseStored } from "../../support/json.ts"
+import { isArray, isObject, type Json, parseStored } from "../../support/text/json.ts"
 import { type CallContent, toDefinition } from "../call-content.ts"
 
 /** Messages and tools in the shapes of the OpenTelemetry conventions for generative AI, and of chat. Pure. */

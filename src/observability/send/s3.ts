@@ -1,6 +1,6 @@
 import { AwsV4Signer } from "aws4fetch"
 import type { Outbound } from "../../outbound/send.ts"
-import { toTimestamp } from "../../support/time.ts"
+import { toTimestamp } from "../../support/time/time.ts"
 import type { ConfigOf } from "../kinds.ts"
 import { toRow } from "../event.ts"
 import { USER_AGENT, type Delivery } from "./delivery.ts"

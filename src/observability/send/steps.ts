@@ -1,5 +1,5 @@
 import type { GuardrailFinding, ToolRun } from "../../ledger/generation.ts"
-import { sha256Hex } from "../../support/encoding.ts"
+import { sha256Hex } from "../../support/text/encoding.ts"
 import { type CallEvent, timesOf, traceOf } from "../event.ts"
 import type { Attributes } from "./attributes.ts"
 import { toProviderName } from "./conventions.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { isObject, parseJson } from "../../support/json.ts"
+import { isObject, parseJson } from "../../support/text/json.ts"
 import { CredentialError } from "./cloud.ts"
 
 /** Parses credentials of clouds, from a variable or from a BYOK credential. */

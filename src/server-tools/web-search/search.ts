@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../support/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
 import { cutEnd, startOf } from "../text.ts"

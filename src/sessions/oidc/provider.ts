@@ -1,9 +1,9 @@
 import type { JSONWebKeySet } from "jose"
 import * as z from "zod"
 import { readAtMost } from "../../support/bytes.ts"
-import { ExpiringMap } from "../../support/expiring-map.ts"
-import { parseJson } from "../../support/json.ts"
-import { withTimeout } from "../../support/time.ts"
+import { ExpiringMap } from "../../support/time/expiring-map.ts"
+import { parseJson } from "../../support/text/json.ts"
+import { withTimeout } from "../../support/time/time.ts"
 import type { OidcSettings } from "./settings.ts"
 
 const MAX_BYTES = 262_144

@@ -1,7 +1,7 @@
 import { EncryptJWT, jwtDecrypt } from "jose"
 import * as z from "zod"
 import { derivedBytes, type MasterKeys } from "../../secrets/master-key.ts"
-import { toBase64Url } from "../../support/encoding.ts"
+import { toBase64Url } from "../../support/text/encoding.ts"
 
 /** A sign-in that began in this browser. It is stored only in its cookie. */
 const Transaction = z.object({

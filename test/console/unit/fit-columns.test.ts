@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { fitColumns } from "../../../src/console/ui/fit-columns.ts"
+import { fitColumns } from "../../../src/console/ui/hooks/fit-columns.ts"
 
 const columns = [
   { id: "name", width: "minmax(160px, 2fr)" },

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest"
-import { Conversation } from "../../../src/console/pages/interns/conversation.ts"
-import { answerBody, type Chat, EMPTY_CHAT, runTurn } from "../../../src/console/pages/interns/chat-state.ts"
+import { Conversation } from "../../../src/console/pages/interns/chat/conversation.ts"
+import { answerBody, type Chat, EMPTY_CHAT, runTurn } from "../../../src/console/pages/interns/chat/chat-state.ts"
 
 afterEach(() => void vi.unstubAllGlobals())
 

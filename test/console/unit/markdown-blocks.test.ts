@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { marked } from "marked"
 import { expect, test } from "vitest"
-import { lex, lexMore } from "../../../src/console/ui/markdown-blocks.ts"
+import { lex, lexMore } from "../../../src/console/ui/text/markdown-blocks.ts"
 import { runs } from "../../support/runs.ts"
 
 const line = fc.constantFrom(

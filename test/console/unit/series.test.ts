@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { spread } from "../../../src/console/ui/series.ts"
+import { spread } from "../../../src/console/ui/charts/series.ts"
 import { toSeries } from "../../../src/console/pages/overview/series.ts"
 
 const times = [0, 60_000]

@@ -3,7 +3,7 @@ import { advance, finish, newEventState } from "../../../src/formats/messages/ev
 import { toMessagesResult } from "../../../src/formats/messages/from-chat.ts"
 import { MessagesRequest } from "../../../src/formats/messages/schemas.ts"
 import { toChatRequest } from "../../../src/formats/messages/to-chat.ts"
-import { objectsOf } from "../../../src/support/json.ts"
+import { objectsOf } from "../../../src/support/text/json.ts"
 
 const FACTS = { id: "m", model: "a/b", newId: () => "n" }
 const SIGNED = { extra_content: { google: { thought_signature: "SIG" } } }

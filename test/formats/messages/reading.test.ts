@@ -7,7 +7,7 @@ import {
   usageOf,
 } from "../../../src/formats/messages/upstream/meter.ts"
 import { toChatResult } from "../../../src/formats/messages/upstream/to-result.ts"
-import { normalizeChunk } from "../../../src/formats/chat/normalize.ts"
+import { normalizeChunk } from "../../../src/formats/chat/normalize/normalize.ts"
 import { newMeter, readResponse, toTokens } from "../../../src/formats/chat/meter.ts"
 import { begin, delta, end, FACTS, json, type Json, RECORDED, start, stop, text } from "./recorded.ts"
 import { runs } from "../../support/runs.ts"

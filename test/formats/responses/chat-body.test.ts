@@ -6,7 +6,7 @@ import { needsResponses, toResponsesBodyOfChat } from "../../../src/formats/resp
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import { DONE_FRAME } from "../../../src/formats/sse/frames.ts"
 import type { StreamItem } from "../../../src/formats/sse/stream-head.ts"
-import { isObject, type Json, objectsOf } from "../../../src/support/json.ts"
+import { isObject, type Json, objectsOf } from "../../../src/support/text/json.ts"
 
 const OUTGOING = { upstreamId: "gpt-5.6-sol", maxCompletionTokens: 500, pseudonym: "p" }
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }

@@ -21,7 +21,7 @@ import { Status } from "../../ui/status.tsx"
 import { Count, Money, Time } from "../../ui/values.tsx"
 import { describeFile, endOf, type InputFile, isUnfinished, mayCancel, ms, stateOf, titleOf } from "./batch.ts"
 import { Progress } from "./progress.tsx"
-import { usePolling } from "../../ui/use-polling.ts"
+import { usePolling } from "../../ui/hooks/use-polling.ts"
 import { POLL_MS, SETTLED_AFTER_MS } from "./timing.ts"
 
 const IN_FLIGHT = 4

@@ -1,6 +1,6 @@
 import type { Batch } from "../../api/types.ts"
 import { count } from "../../format/number.ts"
-import { Meter } from "../../ui/meter.tsx"
+import { Meter } from "../../ui/charts/meter.tsx"
 
 /** Finished requests as a bar and as text. */
 export function Progress({ batch: { request_counts: counts, status }, isLarge }: { batch: Batch; isLarge?: boolean }) {

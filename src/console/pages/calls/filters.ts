@@ -1,6 +1,6 @@
 import { withParams } from "../../api/client.ts"
 import { query, setQuery, withQuery } from "../../state/router.ts"
-import { currentRange } from "../../ui/range.tsx"
+import { currentRange } from "../../ui/charts/range.tsx"
 
 /** Filters of the API, by their name in the URL. Each may repeat; a leading `!` excludes. */
 export const FILTERS = [

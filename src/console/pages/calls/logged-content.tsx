@@ -5,9 +5,9 @@ import { useQuery } from "../../api/query.ts"
 import type { CallStory } from "../../api/types.ts"
 import { may } from "../../state/session.ts"
 import { Segmented } from "../../ui/button.tsx"
-import { Json } from "../../ui/code.tsx"
-import { LateMarkdown } from "../../ui/late-markdown.tsx"
-import { type Mark, Marked } from "../../ui/marked.tsx"
+import { Json } from "../../ui/text/code.tsx"
+import { LateMarkdown } from "../../ui/text/late-markdown.tsx"
+import { type Mark, Marked } from "../../ui/text/marked.tsx"
 import { messagesIn, textOf } from "./content.ts"
 
 /** The logged request and response, as a conversation or as JSON. */

@@ -4,7 +4,7 @@ import type { ContentTest } from "../../api/account-types.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
 import { TextArea } from "../../ui/field.tsx"
-import { Marked } from "../../ui/marked.tsx"
+import { Marked } from "../../ui/text/marked.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import { type Draft, rulesOf } from "./draft.ts"
 

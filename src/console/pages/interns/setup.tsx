@@ -3,7 +3,7 @@ import { api, ApiError } from "../../api/client.ts"
 import type { Intern } from "../../api/account-types.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { Code } from "../../ui/code.tsx"
+import { Code } from "../../ui/text/code.tsx"
 import { Select } from "../../ui/field.tsx"
 
 const AGENTS = ["opencode", "qwen", "gemini", "codex", "claude"]

@@ -9,7 +9,7 @@ import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 import { Time } from "../../ui/values.tsx"
 
 type Secret = { name: string; hosts: string[] | null; fingerprint: string | null; created_at: string }

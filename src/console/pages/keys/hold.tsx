@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { ModelPicker } from "../../ui/model-picker.tsx"
 import { Status } from "../../ui/status.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 import { Money } from "../../ui/values.tsx"
 
 type Estimate = { hold: number; expected: number; least: number; prompt_tokens: number }

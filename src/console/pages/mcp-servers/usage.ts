@@ -1,5 +1,5 @@
 import type { Query } from "../../api/query.ts"
-import { currentRange } from "../../ui/range.tsx"
+import { currentRange } from "../../ui/charts/range.tsx"
 import { rangeOf, useAnalytics } from "../overview/analytics.ts"
 import { numberIn, textIn } from "../overview/series.ts"
 

@@ -1,7 +1,7 @@
 import { api } from "../../api/client.ts"
 import { type Query, useQuery } from "../../api/query.ts"
 import { session, workspaceId } from "../../state/session.ts"
-import type { Range } from "../../ui/range.tsx"
+import type { Range } from "../../ui/charts/range.tsx"
 import type { Metric, Row } from "./series.ts"
 
 export type Dimension =

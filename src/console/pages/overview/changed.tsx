@@ -1,7 +1,7 @@
 import { usd } from "../../format/number.ts"
 import { useNames } from "../../state/names.ts"
 import { Chip, type ChipKind } from "../../ui/chip.tsx"
-import type { Range } from "../../ui/range.tsx"
+import type { Range } from "../../ui/charts/range.tsx"
 import { type AnalyticsQuery, type Dimension, rangeOf, useAnalytics } from "./analytics.ts"
 import { describeCause, spendChanges } from "./causes.ts"
 import type { ComparisonRange } from "./periods.ts"

@@ -4,7 +4,7 @@ import { absolute, dayMonthYear } from "../../format/time.ts"
 import { Button } from "../../ui/button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Popover } from "../../ui/menu.tsx"
-import { CustomRange, type Range } from "../../ui/range.tsx"
+import { CustomRange, type Range } from "../../ui/charts/range.tsx"
 import { comparedRange, earlierOf } from "./periods.ts"
 
 /** The comparison period: the previous one, the same one some weeks earlier, or a custom one. */

@@ -4,7 +4,7 @@ import type { ApiKey, CallPage, List } from "../../api/types.ts"
 import { may, workspaceId } from "../../state/session.ts"
 import { signal } from "@preact/signals"
 import { Button } from "../../ui/button.tsx"
-import { Code } from "../../ui/code.tsx"
+import { Code } from "../../ui/text/code.tsx"
 import { BASE_URL, BaseUrl, FirstCall } from "../../ui/first-call.tsx"
 import { Icon } from "../../ui/icon.tsx"
 

@@ -1,5 +1,5 @@
 import { query } from "../../state/router.ts"
-import { describeRange, type Range } from "../../ui/range.tsx"
+import { describeRange, type Range } from "../../ui/charts/range.tsx"
 
 const DAY = 86_400_000
 

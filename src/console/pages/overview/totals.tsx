@@ -1,7 +1,7 @@
 import { withParams } from "../../api/client.ts"
 import { change, compact, count, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
-import type { Range } from "../../ui/range.tsx"
+import type { Range } from "../../ui/charts/range.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { Status } from "../../ui/status.tsx"
 import { rangeOf, useAnalytics } from "./analytics.ts"

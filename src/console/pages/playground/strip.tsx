@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { count, exactUsd, percent, usd } from "../../format/number.ts"
 import { duration } from "../../format/time.ts"
 import { Chip } from "../../ui/chip.tsx"
-import { Meter, nameOfLimit } from "../../ui/meter.tsx"
+import { Meter, nameOfLimit } from "../../ui/charts/meter.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
 import type { Run } from "./types.ts"
 

@@ -14,7 +14,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog } from "../../ui/dialog.tsx"
 import { Empty, Loaded } from "../../ui/states.tsx"
 import { Status, type Tone } from "../../ui/status.tsx"
-import { usePolling } from "../../ui/use-polling.ts"
+import { usePolling } from "../../ui/hooks/use-polling.ts"
 import { Time } from "../../ui/values.tsx"
 import { type Destination, DestinationForm } from "./destination-form.tsx"
 

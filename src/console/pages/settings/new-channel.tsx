@@ -4,10 +4,10 @@ import { invalidate } from "../../api/query.ts"
 import { workspaceId } from "../../state/session.ts"
 import { toast } from "../../state/toasts.ts"
 import { Button } from "../../ui/button.tsx"
-import { Code } from "../../ui/code.tsx"
+import { Code } from "../../ui/text/code.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { Check, Select, TextField } from "../../ui/field.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 
 const TYPES = [
   { value: "slack", label: "Slack" },

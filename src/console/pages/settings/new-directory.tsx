@@ -5,7 +5,7 @@ import type { CreatedDirectory } from "../../api/account-types.ts"
 import { Segmented } from "../../ui/button.tsx"
 import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 import { PullFields } from "./pull-fields.tsx"
 
 type Way = "push" | "pull"

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx"
 import { ConfirmDialog, Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextArea, TextField } from "../../ui/field.tsx"
 import { ErrorPanel } from "../../ui/states.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 
 type Arm = { model: string; weight: number } & Record<string, unknown>
 type Alias = { name: string; description: string | null; arms: Arm[] }

@@ -14,7 +14,7 @@ import { Search, Select, TextField } from "../../ui/field.tsx"
 import { Menu } from "../../ui/menu.tsx"
 import { Loaded, NoMatch } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 
 type Member = z.infer<typeof OrganizationMember>
 

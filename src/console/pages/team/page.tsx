@@ -12,7 +12,7 @@ import { Dialog, FormEnd } from "../../ui/dialog.tsx"
 import { TextField } from "../../ui/field.tsx"
 import { Loaded } from "../../ui/states.tsx"
 import { currentTab, Tabs } from "../../ui/tabs.tsx"
-import { useSubmit } from "../../ui/use-submit.ts"
+import { useSubmit } from "../../ui/hooks/use-submit.ts"
 import { Members } from "./members.tsx"
 import { WorkspaceCard } from "./workspace-card.tsx"
 

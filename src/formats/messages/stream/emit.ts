@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import { isCompleteObject } from "../../chat/call-deltas.ts"
 import { carry, isNative, resultTypeOf } from "../thinking.ts"
 import type { Draft, ThinkingDraft } from "./drafts.ts"

@@ -1,4 +1,4 @@
-import { isInteger } from "../../../support/json.ts"
+import { isInteger } from "../../../support/text/json.ts"
 import { fieldsOf, toFieldsDetail } from "../../responses/call-fields.ts"
 import { type CallDelta, appendCallDelta, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
 import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"

@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import type { MessagesEvent } from "../schemas.ts"
 import type { Draft } from "./drafts.ts"
 

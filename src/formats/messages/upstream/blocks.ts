@@ -1,5 +1,5 @@
-import { isObject, type Json, objectsOf, textIn } from "../../../support/json.ts"
-import { parseArguments } from "../../tool-arguments.ts"
+import { isObject, type Json, objectsOf, textIn } from "../../../support/text/json.ts"
+import { parseArguments } from "../../tools/tool-arguments.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { pushDelta, type Turn } from "./turn.ts"
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json } from "../../../support/text/json.ts"
 import type { Block } from "./content.ts"
 import type { Turn } from "./turns.ts"
 

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../../errors/errors.ts"
-import { decodeBase64 } from "../../../support/encoding.ts"
-import { isObject, type Json, objectsOf } from "../../../support/json.ts"
+import { decodeBase64 } from "../../../support/text/encoding.ts"
+import { isObject, type Json, objectsOf } from "../../../support/text/json.ts"
 
 /** Converts chat content parts to Messages content blocks. */
 

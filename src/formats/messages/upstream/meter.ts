@@ -1,4 +1,4 @@
-import { isInteger, isObject, type Json, objectsOf } from "../../../support/json.ts"
+import { isInteger, isObject, type Json, objectsOf } from "../../../support/text/json.ts"
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json } from "../../../support/json.ts"
+import { isArray, isObject, type Json } from "../../../support/text/json.ts"
 
 const NAMED_SCHEMAS = ["properties", "$defs", "definitions"]
 const SCHEMAS = ["items", "anyOf", "allOf", "oneOf", "not"]

@@ -1,4 +1,4 @@
-import { isInteger, isObject, type Json } from "../../../support/json.ts"
+import { isInteger, isObject, type Json } from "../../../support/text/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import type { Traits } from "./models.ts"
 

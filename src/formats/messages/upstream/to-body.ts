@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import type { UpstreamFields } from "../../upstream.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { markLastBlock } from "./breakpoint.ts"
@@ -8,7 +8,7 @@ import { type Traits, traitsOf } from "./models.ts"
 import { toEffort, toMaxTokens, toThinking, reasoningRequestOf } from "./thinking.ts"
 import { isForced, toTools } from "./tools.ts"
 import { canThink, toTurns } from "./turns.ts"
-import { withoutNulls } from "../../../support/json.ts"
+import { withoutNulls } from "../../../support/text/json.ts"
 
 /** API version sent upstream. */
 export const ANTHROPIC_HEADERS: Readonly<Record<string, string>> = { "anthropic-version": "2023-06-01" }

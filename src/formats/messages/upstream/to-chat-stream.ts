@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import { dataOf, DONE_FRAME, parseData } from "../../sse/frames.ts"
 import type { FrameTranslator, StreamItem } from "../../sse/stream-head.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"

@@ -1,4 +1,4 @@
-import { isInteger, isObject, type Json, listOf, objectsOf } from "../../../support/json.ts"
+import { isInteger, isObject, type Json, listOf, objectsOf } from "../../../support/text/json.ts"
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./meter.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, withoutNulls } from "../../../support/json.ts"
+import { isArray, isObject, type Json, withoutNulls } from "../../../support/text/json.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { invalidField, toCacheControl } from "./content.ts"
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import type { Counts } from "../usage.ts"
 import type { ServerCall } from "../thinking.ts"
 import type { OpenBlock } from "./blocks.ts"

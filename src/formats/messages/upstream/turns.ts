@@ -1,5 +1,5 @@
-import { isTooDeep } from "../../../support/depth.ts"
-import { isObject, type Json, parseJson } from "../../../support/json.ts"
+import { isTooDeep } from "../../../support/text/depth.ts"
+import { isObject, type Json, parseJson } from "../../../support/text/json.ts"
 import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"

@@ -1,7 +1,7 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import { toEncryptedContent } from "../reasoning-details.ts"
 import { inputIn, type NamedTool } from "../tool-names.ts"
-import { withoutNulls } from "../../../support/json.ts"
+import { withoutNulls } from "../../../support/text/json.ts"
 
 /** Unfinished output items. The position of an item in `items` is its `output_index`. */
 

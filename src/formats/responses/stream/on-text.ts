@@ -1,4 +1,4 @@
-import { isObject, type Json, listOf, withoutNulls } from "../../../support/json.ts"
+import { isObject, type Json, listOf, withoutNulls } from "../../../support/text/json.ts"
 import { itemAt, type Logprobs, type MessageDraft, type PartDraft, toPart } from "./drafts.ts"
 import {
   addItem,

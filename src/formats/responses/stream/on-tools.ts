@@ -1,4 +1,4 @@
-import { isObject } from "../../../support/json.ts"
+import { isObject } from "../../../support/text/json.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
 import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"

@@ -1,4 +1,4 @@
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import type { Progress, ResponseFacts } from "../response.ts"
 import type { ReasoningDetail } from "../reasoning-details.ts"
 import type { NamedTool } from "../tool-names.ts"

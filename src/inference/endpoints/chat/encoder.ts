@@ -1,12 +1,12 @@
-import { withoutToolCredentials } from "../../../formats/tool-credentials.ts"
+import { withoutToolCredentials } from "../../../formats/tools/tool-credentials.ts"
 import type { CallContext } from "../../inference-request.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import { type Charge, chargedUsage } from "../../../formats/usage.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { failureFrames } from "../../../formats/chat/failure.ts"
-import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { type ChunkDefaults, normalizeResult } from "../../../formats/chat/normalize/normalize.ts"
+import { isObject, type Json } from "../../../support/text/json.ts"
 
 /** A chunk with usage. Sent when the charge is known. */
 type UsageChunk = { chunk: Json; usage: Json }

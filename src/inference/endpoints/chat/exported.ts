@@ -1,4 +1,4 @@
-import { withoutCredentials } from "../../../formats/tool-credentials.ts"
+import { withoutCredentials } from "../../../formats/tools/tool-credentials.ts"
 import type { ChatRequest } from "../../../formats/schemas.ts"
 import type { RequestParameters } from "../../../ledger/generation.ts"
 import type { ExportedRequest } from "../../../observability/context.ts"

@@ -1,11 +1,11 @@
 import type { CompletionsRequest } from "../../../formats/completions/schemas.ts"
 import { toTextChoices } from "../../../formats/completions/from-chat.ts"
 import { toErrorFields } from "../../../formats/chat/failure.ts"
-import { normalizeResult } from "../../../formats/chat/normalize.ts"
+import { normalizeResult } from "../../../formats/chat/normalize/normalize.ts"
 import type { ResponseEncoder, ServingInfo } from "../../../formats/encoder.ts"
 import { DONE_FRAME, KEEPALIVE_FRAME, toFrame } from "../../../formats/sse/frames.ts"
 import { type Charge, chargedUsage } from "../../../formats/usage.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { isObject, type Json } from "../../../support/text/json.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { defaultsOf } from "../chat/encoder.ts"
 

@@ -1,5 +1,5 @@
 import { costFields } from "../../../formats/usage.ts"
-import { objectsOf } from "../../../support/json.ts"
+import { objectsOf } from "../../../support/text/json.ts"
 import { embeddingsRequest } from "../../embeddings/request.ts"
 import type { EmbeddingsRequest } from "../../embeddings/schemas.ts"
 import type { InferenceRequest } from "../../inference-request.ts"

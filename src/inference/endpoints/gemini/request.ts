@@ -12,9 +12,9 @@ import { toChatFields } from "../../../formats/gemini/to-chat.ts"
 import { replacedFunctionNames } from "../../../formats/gemini/tools.ts"
 import { ChatRequest } from "../../../formats/schemas.ts"
 import { explain } from "../../../http/schema.ts"
-import type { Json } from "../../../support/json.ts"
+import type { Json } from "../../../support/text/json.ts"
 import { estimatePromptTokens, estimateTokens } from "../../../support/tokens.ts"
-import { requireBodyDepth } from "../../body-depth.ts"
+import { requireBodyDepth } from "../../input/body-depth.ts"
 import { EmbeddingsRequest } from "../../embeddings/schemas.ts"
 
 /** Checks a body of the Gemini API, whose fields may be in camel case or in snake case. */

@@ -1,7 +1,7 @@
 import { defaultsOf } from "../chat/encoder.ts"
 import { usageOf, costFields, type Costs, type Charge, withoutCosts } from "../../../formats/usage.ts"
-import { normalizeResult, withoutGatewayFields } from "../../../formats/chat/normalize.ts"
-import { isObject, type Json } from "../../../support/json.ts"
+import { normalizeResult, withoutGatewayFields } from "../../../formats/chat/normalize/normalize.ts"
+import { isObject, type Json } from "../../../support/text/json.ts"
 import type { ServingInfo, ResponseEncoder } from "../../../formats/encoder.ts"
 import type { CallContext } from "../../inference-request.ts"
 import { hasEventName, KEEPALIVE_FRAME, toEventFrame } from "../../../formats/sse/frames.ts"
@@ -18,7 +18,7 @@ import {
 import { toMessagesResult } from "../../../formats/messages/from-chat.ts"
 import type { MessagesEvent, MessagesRequest } from "../../../formats/messages/schemas.ts"
 import { isCustomTool } from "../../../formats/messages/to-chat.ts"
-import { replacedNames } from "../../../formats/tool-aliases.ts"
+import { replacedNames } from "../../../formats/tools/tool-aliases.ts"
 
 /** Encodes the Messages format: a provider's own events, or events translated from the chat format. */
 export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): ResponseEncoder {

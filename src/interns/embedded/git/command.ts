@@ -1,5 +1,5 @@
 import type { Command } from "just-bash/browser"
-import type { ShellFetch } from "../shell-fetch.ts"
+import type { ShellFetch } from "../shell/shell-fetch.ts"
 import { GitError } from "./arguments.ts"
 import { gitFiles } from "./files.ts"
 import { gitHttp } from "./http.ts"

@@ -1,6 +1,6 @@
 import type { GitHttpRequest, GitHttpResponse } from "isomorphic-git"
 import { concat } from "../../../support/bytes.ts"
-import type { ShellFetch } from "../shell-fetch.ts"
+import type { ShellFetch } from "../shell/shell-fetch.ts"
 
 /** Sends git's requests like those of `curl`: placeholders of secrets are replaced by values for their hosts. */
 export function gitHttp(fetch: ShellFetch, signal: AbortSignal | undefined, extraHeaders: Record<string, string>) {

@@ -1,5 +1,5 @@
 import * as git from "isomorphic-git"
-import type { ShellFetch } from "../shell-fetch.ts"
+import type { ShellFetch } from "../shell/shell-fetch.ts"
 import { GitError } from "./arguments.ts"
 import type { GitFiles } from "./files.ts"
 import type { gitHttp } from "./http.ts"

@@ -1,5 +1,5 @@
 import type { CommandContext } from "just-bash/browser"
-// Made by src/dev/python-build.ts. A Worker may not compile WebAssembly, so it is a module.
+// Made by src/dev/build/python-build.ts. A Worker may not compile WebAssembly, so it is a module.
 import interpreter from "../../../../dist/micropython.wasm"
 import { type Budget, runProgram } from "./machine.ts"
 import { Tree } from "./tree.ts"

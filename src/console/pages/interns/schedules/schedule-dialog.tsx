@@ -5,7 +5,7 @@ import { invalidate } from "../../../api/query.ts"
 import { toast } from "../../../state/toasts.ts"
 import { Dialog, FormEnd } from "../../../ui/dialog.tsx"
 import { Select, TextArea, TextField } from "../../../ui/field.tsx"
-import { useSubmit } from "../../../ui/use-submit.ts"
+import { useSubmit } from "../../../ui/hooks/use-submit.ts"
 
 type Props = { path: string; schedule: InternSchedule | undefined; onClose: () => void }
 

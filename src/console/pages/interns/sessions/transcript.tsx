@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from "../../../api/account-types.ts"
-import { LateMarkdown } from "../../../ui/late-markdown.tsx"
+import { LateMarkdown } from "../../../ui/text/late-markdown.tsx"
 import { Status } from "../../../ui/status.tsx"
 import { Money, Time } from "../../../ui/values.tsx"
 import { withOneStepPerTool } from "./tool-entries.ts"

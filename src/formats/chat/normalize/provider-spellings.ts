@@ -1,0 +1,97 @@
+import { isArray, isCount, isObject, type Json, listOf } from "../../../support/text/json.ts"
+
+/** Provider variants of fields and values of the chat format. */
+
+/** Providers have at most 128 choices. Clients use an index as a position in an array. */
+const MAX_CHOICES = 128
+
+/** The index of a choice; its position in the response if the provider sends no valid one. */
+export function choiceIndex({ index }: Json, position: number): number {
+  return isCount(index) && index < MAX_CHOICES ? index : position
+}
+
+/**
+ * Flattens the content parts of a provider's message for chat clients: text becomes one string, reasoning and images
+ * move to separate fields, other parts are dropped. Returns the same object if the content is not an array.
+ */
+export function flattenContent(message: Json): Json {
+  if (!isArray(message["content"])) return message
+  const parts = message["content"]
+  const thoughts = parts.filter(isThought)
+  const drawn = parts.filter((part) => isObject(part) && isObject(part["image_url"]))
+  const details = listOf(message["reasoning_details"])
+  const thought = thoughts.map(({ thinking }) => textOf(thinking)).join("")
+  return {
+    ...message,
+    content: textOf(parts.filter((part) => !isThought(part))),
+    ...(thought !== "" && { reasoning: textOf(message["reasoning"]) + thought }),
+    ...(thoughts.length > 0 && { reasoning_details: [...details, ...thoughts.map(toDetail)] }),
+    ...(drawn.length > 0 && { images: [...listOf(message["images"]), ...drawn] }),
+  }
+}
+
+function isThought(part: unknown): part is Json {
+  return isObject(part) && part["type"] === "thinking"
+}
+
+function toDetail({ thinking, signature }: Json, index: number): Json {
+  const signed = typeof signature === "string" && signature !== "" ? { signature } : {}
+  return { type: "reasoning.text", text: textOf(thinking), ...signed, index }
+}
+
+/** The text of a string, of a content part, or of an array of either. */
+function textOf(message: unknown): string {
+  if (typeof message === "string") return message
+  if (isArray(message)) return message.map(textOf).join("")
+  return isObject(message) && typeof message["text"] === "string" ? message["text"] : ""
+}
+
+/** Other fields than `reasoning` in which providers send reasoning text. */
+const REASONING_SPELLINGS = ["reasoning_content", "reasoning_text", "thinking"] as const
+/** All fields of a message with reasoning text. The first with text is used. */
+export const REASONING_KEYS = ["reasoning", ...REASONING_SPELLINGS] as const
+
+/**
+ * Moves reasoning of a message or delta to `reasoning` and `reasoning_details`; returns the same object if no other
+ * field is used. Some providers send the same text in two fields: only one is kept.
+ */
+export function withReasoning(message: Json): Json {
+  const spelling = REASONING_SPELLINGS.find((key) => key in message)
+  if (spelling === undefined) return message
+  const { reasoning_content, reasoning_text, thinking, ...rest } = message
+  const other = [reasoning_content, reasoning_text, thinking].find((text) => typeof text === "string" && text !== "")
+  const text = typeof rest["reasoning"] === "string" && rest["reasoning"] !== "" ? rest["reasoning"] : other
+  if (typeof text !== "string") return rest
+  const details = rest["reasoning_details"]
+  const hasDetails = Array.isArray(details) && details.some(isObject)
+  return {
+    ...rest,
+    reasoning: text,
+    reasoning_details: hasDetails ? details : [{ type: "reasoning.text", text, index: 0 }],
+  }
+}
+
+/** `function_call` is the deprecated form of `tool_calls`. */
+const FINISH_REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "error", "function_call"])
+
+/** Nonstandard finish reasons, in lower case with underscores. */
+const ALIASES = new Map([
+  ...names("stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "stop_token", "complete", "completed"),
+  ...names("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "abort"),
+  ...names("length", "insufficient_system_resource", "time_limit"),
+  ...names("tool_calls", "tool_call", "tool_use", "function_calls"),
+  ...names("content_filter", "content_filtered", "safety", "refusal", "recitation", "blocklist", "sensitive"),
+  ...names("content_filter", "prohibited_content", "spii", "guardrail_intervened"),
+  ...names("error", "malformed_function_call", "network_error", "failed"),
+])
+
+function names(reason: string, ...all: string[]): [alias: string, reason: string][] {
+  return all.map((alias) => [alias, reason])
+}
+
+/** The finish reason of the chat format for what a provider sent; an unknown one is `stop`. */
+export function toFinishReason(native: string): string {
+  if (FINISH_REASONS.has(native)) return native
+  const name = native.toLowerCase().replaceAll("-", "_")
+  return FINISH_REASONS.has(name) ? name : (ALIASES.get(name) ?? "stop")
+}

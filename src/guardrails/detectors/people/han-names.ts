@@ -1,0 +1,61 @@
+import type { MatchRange } from "../detector.ts"
+import { HAN_SURNAMES_JA, HAN_SURNAMES_ZH } from "./name-introductions.ts"
+
+const JA_SUFFIX = "(?:さん|さま|様|氏|先生|くん|ちゃん)"
+const JA_LABEL = "(?:名前は|氏名(?:は|: ?)|患者(?:は|: ?))"
+const ZH_TITLE = "(?:先生|女士|小姐|太太|医生|醫生|老师|老師|教授|经理|經理|律师|律師)"
+const ZH_LABEL = "(?:我叫|我是|名叫|姓名(?:是|: ?)|联系人(?:是|: ?)|收件人(?:是|: ?)|患者|客户|同事)"
+const JA_NAME = `(?:${HAN_SURNAMES_JA.join("|")})`
+const ZH_NAME = `[${HAN_SURNAMES_ZH}]\\p{Han}{1,2}`
+
+/** Japanese and Chinese names: a family name with a title or after a label. */
+export const HAN_SOURCES = [
+  `\\p{Han}{1,6} ?\\p{Han}{0,3}${JA_SUFFIX}`,
+  `${JA_LABEL}\\p{Han}{2,5}(?: \\p{Han}{1,4})?`,
+  `\\p{Han}{2,3} \\p{Han}{1,3}`,
+  `[${HAN_SURNAMES_ZH}]\\p{Han}{0,2}${ZH_TITLE}`,
+  `${ZH_LABEL}${ZH_NAME}`,
+]
+
+export const HAN_LITERALS = [
+  ..."さん さま 様 氏 くん ちゃん 先生 女士 小姐 太太 医生 醫生 老师 老師 教授 经理 經理 律师 律師 名前は 患者 我叫 我是 名叫 姓名 联系人 收件人 客户 同事".split(
+    " ",
+  ),
+  ...HAN_SURNAMES_JA,
+]
+
+/** Other words that begin with a family name, such as "programmer" and "immediately". */
+const ZH_NOT_NAMES = new RegExp(
+  "^(?:程[序度式]|高[中级級职職校管铁鐵层層端]|江[苏蘇西南]|钟[表头頭]|石油|史[学學料]|何[时時地况況]|于[昨今是上此]|马[上路虎]|" +
+    "任[何务務职職意]|方[面向案便式法]|金[融牌额額属屬]|白[领領天]|安[全装裝排]|严[重格]|黄[金山色]|余[额下]|周[一二三四五六日末期边]|" +
+    "夏[天季]|雷达|龙头|林业|谢谢|许[多可]|苏州|陈[述列]|张贴|王牌|杜绝|郑[州重]|范[围文例]|段落|毛[病利]|黎明|贺[卡词]|顾[客问]|" +
+    "陶瓷|付[款费]|熊猫|沈阳|董事|肖像|韩[国语]|罗[列马]|胡说|孙子|叶子|田[径野]|白天|常[用见规务]|万[一元]|温[州度]|文[科件档])",
+  "u",
+)
+/** After a name of two characters, the beginning of the next word. */
+const ZH_TAIL = /[的了说說和投在是要问問来來去已将將也都今昨刚剛于把被给給对對向与與跟想请請反表提打回收发發]$/u
+
+const AT_JA_LABEL = new RegExp(`^${JA_LABEL}`, "u")
+const AT_ZH_LABEL = new RegExp(`^${ZH_LABEL}(?=${ZH_NAME.replace("Han", "Script=Han")}$)`, "u")
+const JA_TITLED = new RegExp(`${JA_NAME} ?\\p{Script=Han}{0,3}${JA_SUFFIX}$`, "u")
+const ZH_TITLED = new RegExp(`[${HAN_SURNAMES_ZH}]\\p{Script=Han}{0,2}${ZH_TITLE}$`, "u")
+const JA_FULL = new RegExp(`^${JA_NAME} \\p{Script=Han}{1,3}$`, "u")
+
+export function hanName(match: string): MatchRange[] {
+  const japanese = AT_JA_LABEL.exec(match)?.[0]
+  if (japanese !== undefined) return [[japanese.length, match.length]]
+  const label = AT_ZH_LABEL.exec(match)?.[0]
+  if (label !== undefined) return chineseName(match, label.length)
+  if (JA_FULL.test(match)) return [[0, match.length]]
+  const titled = JA_TITLED.exec(match)
+  if (titled) return [[titled.index, match.length]]
+  const addressed = ZH_TITLED.exec(match)
+  if (!addressed || ZH_NOT_NAMES.test(addressed[0]) || addressed[0].includes("的")) return []
+  return [[addressed.index, match.length]]
+}
+
+function chineseName(match: string, from: number): MatchRange[] {
+  const name = match.slice(from)
+  if (ZH_NOT_NAMES.test(name)) return []
+  return [[from, match.length - (name.length > 2 && ZH_TAIL.test(name) ? 1 : 0)]]
+}

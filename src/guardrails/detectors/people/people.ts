@@ -1,0 +1,122 @@
+import type { Literal } from "../../prefilter/aho-corasick.ts"
+import type { MatchRange, PatternDetector } from "../detector.ts"
+import { lazyProgram } from "../../content/patterns/program.ts"
+import { CAPITAL, LETTERS } from "../letters.ts"
+import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
+import { FAMILY_ENDS, FAMILY_PARTICLES, NAME_FORMS, nameAmong, toToken, type Token } from "./name-rules.ts"
+import {
+  ARABIC_ROLES,
+  CLOSINGS,
+  GIVEN_ARABIC,
+  GIVEN_CYRILLIC,
+  LABELS,
+  PHRASES,
+  ROLES,
+  SMALL_TITLES,
+  TITLES,
+} from "./name-introductions.ts"
+import { stemCyrillic } from "./name-folding.ts"
+
+/** RE2's word boundary is between ASCII characters: it cannot precede other letters. */
+const atWordStart = (texts: readonly string[]) =>
+  `(?:\\b${anyOf(texts.filter((text) => /^[a-z]/i.test(text)))}|${anyOf(texts.filter((text) => !/^[a-z]/i.test(text)))})`
+const anyOf = (texts: readonly string[]) =>
+  `(?:${[...new Set(texts)]
+    .toSorted((one, other) => other.length - one.length)
+    .map((text) => text.replaceAll(/[.+*?()|[\]{}]/g, "\\$&"))
+    .join("|")})`
+
+/** Digits and some symbols are included, so that a part of an identifier is not taken for a word. */
+const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
+/** Few alternatives, since the NFA follows all of them after every word of a name. */
+const PARTICLE =
+  "(?:&|y|bin|ibn|ben|te[nr]|a[fv]|[dv][aiou]n?|v[ao]n de[rn]|von dem|d[eo]s?|das|de[lnr]|della|de l[ao]s?|l[ae]|[ae]l)"
+const RUN = `${WORD}(?: (?:${PARTICLE} )?${WORD}){0,3}`
+const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
+const INTRODUCTION = [
+  `${atWordStart(PHRASES)}[: ] ?`,
+  `${atWordStart(LABELS)} ?: ?`,
+  `${atWordStart(CLOSINGS)},?\\n{1,2}`,
+  `${atWordStart(ROLES)},? `,
+].join("|")
+const ARABIC_TITLE =
+  "(?:السيدة?|الدكتورة?|الأستاذة?|المهندسة?|الآنسة|اسمي|عزيزي|عزيزتي|المريضة?|الزميلة?|العميلة?|الموظفة?)"
+
+const AT_START = { wordStart: true } as const
+const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
+
+const literals: Literal[] = [
+  ...NAME_FORMS.map((text) => ({ text, ...NAME })),
+  ...GIVEN_CYRILLIC.map((name) => ({ text: stemCyrillic(name) })),
+  { text: "mc", wordStart: true, isCapitalized: true },
+  ...FAMILY_PARTICLES.map((text) => ({ text: ` ${text} ` })),
+  ...FAMILY_ENDS.map((text) => ({ text, wordEnd: true }) as const),
+  ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map((text) => ({
+    text,
+    ...AT_START,
+    isCapitalized: true as const,
+  })),
+  ...SMALL_TITLES.flatMap((title) => [`${title} `, `${title}.`]).map((text) => ({ text, ...AT_START })),
+  ...PHRASES.map((text) => ({ text })),
+  ...LABELS.flatMap((label) => [`${label}:`, `${label} :`]).map((text) => ({ text, ...AT_START })),
+  ...CLOSINGS.flatMap((closing) => [`${closing}\n`, `${closing},\n`]).map((text) => ({ text })),
+  ...ROLES.flatMap((role) => [`${role} `, `${role}, `]).map((text) => ({ text, ...AT_START })),
+  ...["السيد", "الدكتور", "الأستاذ", "المهندس", "الآنسة", "اسمي", "عزيز", "المريض", "الزميل", "العميل", "الموظف"].map(
+    (text) => ({ text }),
+  ),
+  ...HAN_LITERALS.map((text) => ({ text })),
+]
+
+const AT_INTRODUCTION = new RegExp(`^(?:${INTRODUCTION})`, "iu")
+const AT_PHRASE = new RegExp(`^(?:${anyOf(PHRASES)})[: ]`, "iu")
+const AT_TITLE = new RegExp(`^(?:(?:${TITLE})\\.? )+(?=\\p{Lu})`, "u")
+
+export const personName: PatternDetector = {
+  name: "person-name",
+  engine: "pii",
+  label: "[PERSON_NAME]",
+  program: lazyProgram(
+    [
+      `(?:(?i:${INTRODUCTION}))?(?:${TITLE}\\.? ){0,3}${RUN}`,
+      `${ARABIC_TITLE} \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?`,
+      ...HAN_SOURCES,
+    ].join("|"),
+  ),
+  limit: 128,
+  maxLead: 128,
+  triggers: { literals },
+  refine(match, before) {
+    const first = match.codePointAt(0) ?? 0
+    if (first >= 0x2e80) return hanName(match)
+    if (first >= 0x600 && first < 0x700) return arabicName(match)
+    return nameIn(match, before)
+  },
+}
+
+function nameIn(match: string, before: string): MatchRange[] {
+  const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.]$|\\[nrt]$/.test(before)
+  const introduction = AT_INTRODUCTION.exec(match)?.[0] ?? ""
+  if (isPart && introduction === "") return []
+  const isIntroduced = introduction !== "" && !isPart
+  const title = AT_TITLE.exec(match.slice(introduction.length))?.[0] ?? ""
+  const from = introduction.length + title.length
+  const tokens: Token[] = [...match.slice(from).matchAll(/\S+/g)].map((word) => toToken(word[0], from + word.index))
+  const kind = isIntroduced ? (AT_PHRASE.test(match) ? "phrase" : "role") : undefined
+  const found = nameAmong(tokens, {
+    title: title.trim(),
+    introduced: kind,
+    before: isIntroduced || title !== "" ? "" : introduction === "" ? before : introduction,
+  })
+  if (!found) return []
+  const start = title !== "" && found[0] === from ? introduction.length : found[0]
+  return [[start, found[1]]]
+}
+
+function arabicName(match: string): MatchRange[] {
+  const [title = "", first = "", second = ""] = match.split(" ")
+  const isRole = /^(?:المريض|الزميل|العميل|الموظف)/u.test(title)
+  if (ARABIC_ROLES.test(first) || (isRole && !GIVEN_ARABIC.includes(first))) return []
+  const isFamily = second !== "" && !/^[يتن]/u.test(second) && !ARABIC_ROLES.test(second)
+  const from = title.length + 1
+  return [[from, isFamily ? match.length : from + first.length]]
+}

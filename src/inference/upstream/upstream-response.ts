@@ -1,0 +1,236 @@
+import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
+import { framesOf } from "../../formats/sse/frames.ts"
+import { PacedReader } from "../../formats/sse/paced-reader.ts"
+import { readStreamHead, type StreamHead } from "../../formats/sse/stream-head.ts"
+import {
+  type MessageFilter,
+  redactedCode,
+  type Rejection,
+  toErrorResponse,
+  toRejection,
+} from "../../providers/rejection.ts"
+import { type KeyFilter, keyFilterOf } from "../../providers/key-filter.ts"
+import type { Provider } from "../../providers/provider.ts"
+import type { ProviderError } from "../../formats/chat/provider-error.ts"
+import type { UpstreamRequest } from "../../formats/upstream.ts"
+import { isObject, listOf, objectsOf } from "../../support/text/json.ts"
+import { concat, readAtMost } from "../../support/bytes.ts"
+import { isTooDeep } from "../../support/text/depth.ts"
+import { readText } from "../../support/text/read-text.ts"
+import type { ErrorName } from "../../errors/errors.ts"
+
+export type Content =
+  | { kind: "stream"; head: StreamHead }
+  | { kind: "document"; result: Record<string, unknown> }
+  | Bytes
+
+/** A binary response, such as audio. */
+type Bytes = { kind: "bytes"; contentType: string; body: ReadableStream<Uint8Array> }
+
+type Expected = {
+  request: UpstreamRequest
+  isStreamed: boolean
+  provider: Provider
+  signal: AbortSignal
+  /** Filters the provider's messages. */
+  filter: MessageFilter | undefined
+}
+
+/** Reads the content of a 200. Returns a rejection if it has none, so that dispatch can fail over. */
+export async function readResponse(response: Response, expected: Expected): Promise<Content | Rejection> {
+  const { request, isStreamed, provider, signal, filter } = expected
+  const type = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? ""
+  const { reader, translate } = request
+  const keyFilter = keyFilterOf(provider)
+  if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
+  if (request.bytes?.test(type)) {
+    const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
+    return { kind: "bytes", contentType, body: response.body }
+  }
+  // Servers label their streams in many ways: the first byte distinguishes a stream from a document.
+  if (isStreamed && type !== "text/html") {
+    const { decode } = request
+    const events = decode?.type === type ? decode.body(response.body) : response.body
+    const body = new PacedReader(events, keyFilter?.chunks())
+    if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
+    const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
+    return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
+  }
+  if (type === "text/event-stream") {
+    const frames = framesOf(await readResponseBody(response.body, keyFilter))
+    const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
+    if (isTooDeep(result)) return tooDeepError(provider)
+    if (result && reader.isResponse(result)) return { kind: "document", result }
+    return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
+  }
+  if (type !== "" && !JSON_TYPE.test(type)) {
+    await response.body.cancel()
+    return failure(
+      provider,
+      "provider_failed",
+      `${provider.name} returned ${type || "no content type"} instead of a completion.`,
+    )
+  }
+  const text = await readDocumentText(response)
+  return readDocument(keyFilter?.text(text) ?? text, expected)
+}
+
+/** Some servers label JSON as text. */
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$/
+
+/** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
+function readDocument(body: string, { request, isStreamed, provider, filter }: Expected): Content | Rejection {
+  const { reader, translate } = request
+  const document = parseObject(body)
+  if (!document) {
+    const found = body === "" ? "an empty body" : "a body that is not JSON"
+    return failure(provider, "provider_failed", `${provider.name} returned ${found}.`)
+  }
+  // Embeddings are not checked: they have many numbers, and no client's fields.
+  if (reader.name !== "plain" && isTooDeep(document)) return tooDeepError(provider)
+  const result = translate ? translate.document(document) : document
+  if (hasTooManyCalls(result)) return failure(provider, "provider_failed", `${provider.name} sent too many tool calls.`)
+  const error = reader.errorIn(result)
+  if (error) return fromInBandError(provider, { error, reason: "an error" }, filter)
+  if (!reader.isResponse(result))
+    return failure(provider, "provider_failed", `${provider.name} returned a response without content.`)
+  if (!isStreamed) return { kind: "document", result }
+  const head = reader.toStreamHead(result)
+  return head
+    ? { kind: "stream", head }
+    : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
+}
+
+function hasTooManyCalls({ choices }: Record<string, unknown>): boolean {
+  return objectsOf(choices).some(({ message }) => isObject(message) && listOf(message["tool_calls"]).length > MAX_CALLS)
+}
+
+function tooDeepError(provider: Provider): Rejection {
+  return failure(provider, "provider_failed", `${provider.name} returned a response that is nested too deep.`)
+}
+
+const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])
+const BRACE = 0x7b
+
+/** Some providers send white space until their document is ready; a body of nothing else is not read to its end. */
+const MAX_WHITESPACE_BYTES = 1024 * 1024
+
+/** Whether a body starts with `{`, which no event stream does. */
+async function startsAsDocument(body: PacedReader): Promise<boolean> {
+  for (let size = 0; size < MAX_WHITESPACE_BYTES;) {
+    const { done, value } = await body.read()
+    if (done) return false
+    size += value.byteLength
+    const first = value.find((byte) => !WHITESPACE.has(byte))
+    if (first === undefined) continue
+    body.unread(value)
+    return first === BRACE
+  }
+  body.cancel()
+  throw new Error("The provider sends only white space.")
+}
+
+async function readRest(body: PacedReader): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await body.read()
+    if (done) return new TextDecoder().decode(concat(chunks))
+    size += value.byteLength
+    if (size > MAX_RESPONSE_BYTES) {
+      body.cancel()
+      throw new Error("The provider response is too large.")
+    }
+    chunks.push(value)
+  }
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Several responses larger than this would fill the memory of an isolate. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+
+async function readDocumentText(response: Response): Promise<string> {
+  const text = await readText(response, MAX_RESPONSE_BYTES)
+  if (text === undefined) throw new Error("The provider response is too large.")
+  return text
+}
+
+async function readResponseBody(
+  body: ReadableStream<Uint8Array>,
+  keyFilter: KeyFilter | undefined,
+): Promise<Uint8Array> {
+  const bytes = await readAtMost(body, MAX_RESPONSE_BYTES)
+  if (!bytes) throw new Error("The provider response is too large.")
+  const chunks = keyFilter?.chunks()
+  return chunks ? concat([chunks.push(bytes), chunks.end()]) : bytes
+}
+
+export async function readRejection(
+  provider: Provider,
+  response: Response,
+  filter?: MessageFilter,
+): Promise<Rejection> {
+  const now = Date.now()
+  const body = await readStart(response.body)
+  return toRejection(provider, { status: response.status, headers: response.headers, body }, { now, filter })
+}
+
+const MAX_ERROR_BYTES = 65536
+/** The status decides what happens next, so a body that does not end must not delay it. */
+const MAX_ERROR_BODY_MS = 5_000
+
+/** The start of an error body: what arrives in time. Cancels the rest, which frees the connection. */
+async function readStart(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (!body) return ""
+  const bytes = body.getReader()
+  const decoder = new TextDecoder()
+  const timer = setTimeout(() => void bytes.cancel().catch(() => undefined), MAX_ERROR_BODY_MS)
+  let text = ""
+  try {
+    while (text.length < MAX_ERROR_BYTES) {
+      const { done, value } = await bytes.read()
+      if (done) return text + decoder.decode()
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch {
+    return text
+  } finally {
+    clearTimeout(timer)
+    bytes.cancel().catch(() => undefined)
+  }
+  return text
+}
+
+export function failure(provider: Provider, code: ErrorName, message: string, status: number | null = 200): Rejection {
+  return {
+    provider: provider.name,
+    status,
+    code,
+    message,
+    providerCode: null,
+    retryAfterMs: null,
+    retryable: true,
+  }
+}
+
+type InBandError = { error: ProviderError | null; reason: string }
+
+/** An error inside a 200 response. Uses the status in the error if there is one. */
+function fromInBandError(
+  provider: Provider,
+  { error, reason }: InBandError,
+  filter: MessageFilter | undefined,
+): Rejection {
+  if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
+  const rejection = toRejection(provider, toErrorResponse(error), { now: Date.now(), filter })
+  const code = error.code === null ? undefined : redactedCode(error.code, provider.apiKey, filter)
+  return { ...rejection, status: 200, providerCode: code ?? null }
+}
