@@ -2,7 +2,7 @@ import { DEFAULT_THRESHOLDS, type LimitAlert, reachedThreshold } from "../../src
 import type { Generation } from "../../src/ledger/generation.ts"
 import { ACCOUNT, type Counters, type Limit, type Verdict } from "../../src/ledger/limits.ts"
 import type { HoldRequest, HoldVerdict } from "../../src/ledger/protocol.ts"
-import { isEndUserScope } from "../../src/ledger/scopes.ts"
+import { isNamedByRequests } from "../../src/ledger/scopes.ts"
 import { logError } from "../../src/support/log.ts"
 import { parseStored } from "../../src/support/text/json.ts"
 import { derivedIdAt } from "../../src/support/ids.ts"
@@ -77,7 +77,7 @@ export class Alerts {
 
   /** Called after a charge is counted, within its transaction. */
   charged(generation: Generation, stores: LedgerStores, now: number): void {
-    const limits = generation.limits?.filter(({ scope }) => !isEndUserScope(scope)) ?? []
+    const limits = generation.limits?.filter(({ scope }) => !isNamedByRequests(scope)) ?? []
     const uses = limits.map((limit) => useOf(limit, stores.get(limit.scope)))
     if (generation.costNano > 0) uses.push(this.#balance(stores))
     for (const use of uses) {
@@ -99,7 +99,7 @@ export class Alerts {
     { scope, interval, leastNano }: RejectedVerdict,
     stores: LedgerStores,
   ): boolean {
-    if (isEndUserScope(scope)) return false
+    if (isNamedByRequests(scope)) return false
     const limits = [...request.limits, ...(request.providers?.limited.flatMap((one) => one.limits) ?? [])]
     const limit = limits.find((one) => one.scope === scope && one.interval === interval)
     const use = limit ? useOf(limit, stores.get(scope)) : this.#balance(stores)

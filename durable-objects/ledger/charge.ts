@@ -2,7 +2,7 @@ import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
 import type { Counters } from "../../src/ledger/limits.ts"
 import type { Settlement } from "../../src/ledger/protocol.ts"
 import { tokensUsed } from "../../src/ledger/rates.ts"
-import { isEndUserScope, parseScope } from "../../src/ledger/scopes.ts"
+import { isNamedByRequests, parseScope } from "../../src/ledger/scopes.ts"
 import { logError } from "../../src/support/log.ts"
 import type { Alerts } from "./alerts.ts"
 import type { CounterStore } from "./counters.ts"
@@ -72,7 +72,7 @@ export function chargeAll(
  * reconciled: there may be one for each end user and day.
  */
 const isRecorded = (scope: string) =>
-  ["guardrail", "provider", "schedule"].includes(parseScope(scope).kind) && !isEndUserScope(scope)
+  ["guardrail", "provider", "schedule"].includes(parseScope(scope).kind) && !isNamedByRequests(scope)
 
 /** Ends the hold of a call; undefined if neither a hold nor a lease covers it. */
 function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox }: LedgerStores): Charge | undefined {

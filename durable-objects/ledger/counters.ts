@@ -14,8 +14,8 @@ import { addSpent, type Counters, newCounters, rollForward, type Spent } from ".
 
 /** Scopes that are kept in memory; more are dropped together, and read again. */
 const MAX_KNOWN = 20_000
-/** The scopes of `isEndUserScope`; the id of a guardrail is a UUID. */
-const IS_END_USER = "scope GLOB 'guardrail:*' AND substr(scope, 47, 10) = ':end_user:'"
+/** The scopes of `isNamedByRequests`; the id of a guardrail is a UUID. */
+const IS_NAMED_BY_REQUESTS = "scope GLOB 'guardrail:*' AND substr(scope, 47, 10) IN (':end_user:', ':metadata:')"
 /** Key of the counter of free requests. */
 const FREE = "free"
 
@@ -91,7 +91,7 @@ export class CounterStore {
   pruneEndUsers(now: number): void {
     const [weekly, monthly] = [windowStart("weekly", now - DAY_MS), windowStart("monthly", now - DAY_MS)]
     this.#sql.exec(
-      `DELETE FROM counters WHERE ${IS_END_USER}
+      `DELETE FROM counters WHERE ${IS_NAMED_BY_REQUESTS}
        AND value ->> '$.weekly.start' < ? AND value ->> '$.monthly.start' < ?`,
       weekly,
       monthly,
@@ -102,7 +102,7 @@ export class CounterStore {
   /** Every scope that was ever charged except those of end users, with ended windows reset. */
   all(now: number): Map<string, Counters> {
     const rows = this.#sql
-      .exec<{ scope: string }>(`SELECT scope FROM counters WHERE scope <> ? AND NOT (${IS_END_USER})`, FREE)
+      .exec<{ scope: string }>(`SELECT scope FROM counters WHERE scope <> ? AND NOT (${IS_NAMED_BY_REQUESTS})`, FREE)
       .toArray()
     return new Map(rows.map(({ scope }) => [scope, this.at(scope, now)]))
   }

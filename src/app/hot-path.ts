@@ -1,5 +1,5 @@
 import { refreshChanges } from "../access/policy-changes.ts"
-import { callerOf } from "../policy/call-policy.ts"
+import { callerOf, callerWithMetadata } from "../policy/call-policy.ts"
 import { configOf } from "../config/config.ts"
 import type { Env } from "../config/env.ts"
 import { isPlainChat } from "../formats/chat/plain-request.ts"
@@ -60,7 +60,7 @@ export async function handleRequest(request: Request, env: Env, executionCtx: Ex
 }
 
 async function handlePlainCall(incoming: IncomingCall, body: ChatRequest): Promise<Response> {
-  const { caller } = incoming
+  const caller = callerWithMetadata(incoming.caller, body.metadata)
   const bodyBytes = Number(incoming.request.headers.get("content-length"))
   const meta = requestMetaOf(incoming)
   const deps = await createDeps(incoming)

@@ -7,7 +7,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
-import { callerFor, callerOf } from "../policy/call-policy.ts"
+import { callerFor, callerOf, callerWithMetadataValue } from "../policy/call-policy.ts"
 import { loadAccess } from "../policy/store.ts"
 import { limitsInForce } from "./limits-in-force.ts"
 import { LimitsInForce } from "./limit-schemas.ts"
@@ -16,12 +16,15 @@ const tags = ["API keys"]
 const description =
   "The balance, the limits of the key and of the keys that created it, budgets of its workspace and guardrails with a budget. Exact at the moment of the request: `left` is `limit` - `spent` - `held`."
 
-const EndUserQuery = z.object({
+const SubjectQuery = z.object({
   user: z
     .string()
     .max(256, "must be at most 256 characters")
     .optional()
     .meta({ description: "End user for guardrails with `per_end_user`. Absent: requests that name none." }),
+  metadata_value: z.string().max(512, "must be at most 512 characters").optional().meta({
+    description: "Value of the metadata field for guardrails with `per_metadata`. Absent: requests without the field.",
+  }),
 })
 
 const ofCurrentKey = createRoute({
@@ -31,7 +34,7 @@ const ofCurrentKey = createRoute({
   tags,
   summary: "List the limits of this key",
   description,
-  request: { query: EndUserQuery },
+  request: { query: SubjectQuery },
   responses: { 200: ok(LimitsInForce), ...failures("invalid_request", "unauthenticated", "internal") },
 })
 
@@ -44,7 +47,7 @@ const ofKey = createRoute({
   description,
   middleware: [requireProvisioning] as const,
   request: {
-    query: EndUserQuery,
+    query: SubjectQuery,
     params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them") }),
   },
   responses: {
@@ -55,17 +58,18 @@ const ofKey = createRoute({
 
 export const keyLimits = newRouter()
   .openapi(ofCurrentKey, async (c) =>
-    c.json({ data: await limitsFor(c.env, c.var.principal, c.req.valid("query").user) }, 200),
+    c.json({ data: await limitsFor(c.env, c.var.principal, c.req.valid("query")) }, 200),
   )
   .openapi(ofKey, async (c) => {
     const { organizationId } = c.var.principal
     const key = await loadAccess(c.env.DB, c.req.valid("param").hash, { includesRevoked: true })
     if (key?.organizationId !== organizationId) throw new GatewayError("not_found", "There is no key with this hash.")
-    return c.json({ data: await limitsFor(c.env, key, c.req.valid("query").user) }, 200)
+    return c.json({ data: await limitsFor(c.env, key, c.req.valid("query")) }, 200)
   })
 
-async function limitsFor(env: Env, principal: Principal, endUser: string | undefined) {
+async function limitsFor(env: Env, principal: Principal, subject: z.infer<typeof SubjectQuery>) {
   const { organizationId } = principal
   if (organizationId === "") return []
-  return limitsInForce(env.DB, openLedger(env, organizationId), callerFor(callerOf(principal), endUser ?? null))
+  const counted = callerWithMetadataValue(callerOf(principal), subject.metadata_value ?? "")
+  return limitsInForce(env.DB, openLedger(env, organizationId), callerFor(counted, subject.user ?? null))
 }

@@ -10,9 +10,9 @@ export const LimitInForce = z
         "Id of the organization, key, workspace, guardrail or schedule with this limit; the slug of a provider.",
     }),
     name: z.string().nullable(),
-    subject: z.enum(["key", "member", "end_user"]).nullable().meta({
+    subject: z.enum(["key", "member", "end_user", "metadata"]).nullable().meta({
       description:
-        "What the budget of a guardrail counts: this key, its member, or an end user. Null for other limits.",
+        "What the budget of a guardrail counts: this key, its member, an end user, or a value of a metadata field. Null for other limits.",
     }),
     limit: usd("USD. For the balance, the sum of credits."),
     spent: usd("USD in the current window."),

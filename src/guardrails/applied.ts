@@ -1,9 +1,10 @@
 import type { Limit } from "../ledger/limits.ts"
 import { toRateLimits } from "../ledger/rate-schemas.ts"
 import type { RateLimit } from "../ledger/rates.ts"
-import { endUserScope } from "../ledger/scopes.ts"
+import { endUserScope, metadataScope } from "../ledger/scopes.ts"
 import type { Filter } from "../models/lists/endpoint-filter.ts"
 import { type AppliedCheck, combineChecks } from "./checks/combine.ts"
+import { type CountedSubject, countedSubjectOf, unnamedScope } from "./counted-subject.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
 import { DATA_REGIONS } from "./schemas.ts"
@@ -21,8 +22,8 @@ export type AppliedGuardrail = {
   rules: GuardrailRules
   limits: readonly Limit[]
   rates: readonly RateLimit[]
-  /** Whether the limits count each end user, instead of each key and member. */
-  isPerEndUser: boolean
+  /** The subject that the limits count; null for each key and member. */
+  counts: CountedSubject | null
 }
 
 /** All guardrails of a principal. Loaded with the key, so the expensive parts are computed on first use and cached. */
@@ -52,14 +53,36 @@ export function toAppliedGuardrails(rows: readonly AppliedRow[]): AppliedGuardra
 }
 
 /** The same guardrails with the counters of an end user; undefined if no limit counts end users. */
-export function countedFor(guardrails: AppliedGuardrails, user: string): AppliedGuardrails | undefined {
-  if (!guardrails.list.some(({ isPerEndUser }) => isPerEndUser)) return undefined
-  const list = guardrails.list.map((guardrail) => (guardrail.isPerEndUser ? withUser(guardrail, user) : guardrail))
-  return { ...guardrails, list, limits: list.flatMap(({ limits }) => limits) }
+export function countedForUser(guardrails: AppliedGuardrails, user: string): AppliedGuardrails | undefined {
+  return counted(guardrails, ({ id, counts }) => (counts?.kind === "end_user" ? endUserScope(id, user) : undefined))
 }
 
-function withUser(guardrail: AppliedGuardrail, user: string): AppliedGuardrail {
-  const scope = endUserScope(guardrail.id, user)
+/** The same guardrails with the counters of metadata values; undefined if no limit counts them. */
+export function countedForMetadata(
+  guardrails: AppliedGuardrails,
+  valueOf: (field: string) => string,
+): AppliedGuardrails | undefined {
+  return counted(guardrails, ({ id, counts }) =>
+    counts?.kind === "metadata" ? metadataScope(id, valueOf(counts.field)) : undefined,
+  )
+}
+
+/** `scopeOf`: the scope of all limits of a guardrail; undefined if they stay. */
+function counted(
+  guardrails: AppliedGuardrails,
+  scopeOf: (guardrail: AppliedGuardrail) => string | undefined,
+): AppliedGuardrails | undefined {
+  let isChanged = false
+  const list = guardrails.list.map((guardrail) => {
+    const scope = scopeOf(guardrail)
+    if (scope === undefined) return guardrail
+    isChanged = true
+    return inScope(guardrail, scope)
+  })
+  return isChanged ? { ...guardrails, list, limits: list.flatMap(({ limits }) => limits) } : undefined
+}
+
+function inScope(guardrail: AppliedGuardrail, scope: string): AppliedGuardrail {
   const { limits, rates } = guardrail
   return {
     ...guardrail,
@@ -91,8 +114,8 @@ function toApplied(rows: readonly AppliedRow[]): AppliedGuardrail {
   const { id, name } = row
   const scope = row.byKey ? "key" : row.byMember ? "member" : "workspace"
   const rules = rulesOf(row)
-  const isPerEndUser = rules.per_end_user === true
-  const scopesIn = isPerEndUser ? () => [endUserScope(id, "")] : scopesOf
+  const counts = countedSubjectOf(rules)
+  const scopesIn = counts ? () => [unnamedScope(id, counts)] : scopesOf
   const limits = new Map(rows.flatMap((one) => limitsOf(one, scopesIn(one))).map((limit) => [limit.scope, limit]))
   const rates = toRateLimits(rules)
   const scopes = rates ? new Set(rows.flatMap(scopesIn)) : []
@@ -103,7 +126,7 @@ function toApplied(rows: readonly AppliedRow[]): AppliedGuardrail {
     rules,
     limits: [...limits.values()],
     rates: rates ? [...scopes].map((one) => ({ ...rates, scope: one })) : [],
-    isPerEndUser,
+    counts,
   }
 }
 

@@ -15,6 +15,7 @@ export type GuardrailRules = Partial<Pick<Guardrail, ListName>> &
   Partial<RateFields> &
   Partial<Record<FlagName, boolean | null>> & {
     allowed_data_regions?: Guardrail["allowed_data_regions"]
+    per_metadata?: string | null
     content_filters?: readonly ContentFilter[] | null
     content_filter_builtins?: readonly BuiltinFilter[] | null
     content_checks?: readonly ContentCheckRule[] | null
@@ -44,6 +45,7 @@ const RULE_NAMES = [
   ...LISTS,
   ...FLAGS,
   ...RATE_NAMES,
+  "per_metadata",
   "allowed_data_regions",
   "content_filters",
   "content_filter_builtins",
@@ -151,6 +153,7 @@ export function toGuardrail(row: GuardrailRow): Guardrail {
     ...toRateFields(toRateLimits(rules) ?? NO_RATES),
     ...(shared as Pick<Guardrail, ListName | FlagName>),
     enforce_zdr: rules.enforce_zdr ?? false,
+    per_metadata: rules.per_metadata ?? null,
     allowed_data_regions: rules.allowed_data_regions ?? null,
     content_filters: rules.content_filters?.map((one) => ({ ...one, label: one.label ?? null })) ?? null,
     content_filter_builtins: rules.content_filter_builtins?.map(toBuiltin) ?? null,

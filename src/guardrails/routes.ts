@@ -26,6 +26,7 @@ import {
   toGuardrail,
   toRowChange,
 } from "./guardrail.ts"
+import { rejectTwoSubjects } from "./counted-subject.ts"
 import type { GuardrailRow, NewGuardrailRow } from "./table.ts"
 import {
   ContentTest,
@@ -140,6 +141,7 @@ export const guardrails = newRouter()
     const { organizationId } = c.var.principal
     const { workspace_id: requested, ...body } = c.req.valid("json")
     rejectIncompleteLimit(body.limit_usd, body.reset_interval)
+    rejectTwoSubjects(body)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
     const input = await checkNames(c, workspaceId, body)
     const guardrail = newRow({ id: newId(), organizationId, workspaceId }, input)
@@ -235,6 +237,7 @@ async function change(c: Context<App>, id: string, body: GuardrailChange): Promi
     body.limit_usd === undefined ? limit : body.limit_usd,
     body.reset_interval === undefined ? interval : body.reset_interval,
   )
+  rejectTwoSubjects({ ...rulesOf(before), ...body })
   const input = await checkNames(c, workspaceId, body)
   const changed = changesOf(input, AUDITED_FIELDS)
   const entry = entryOf(c, { action: "guardrail.update", resourceId: id, workspaceId, changed })
@@ -256,6 +259,7 @@ async function makeDefault(c: Context<App>, id: string, body: GuardrailChange): 
   const workspaceId = ids.find((one) => defaultGuardrailId(one) === id)
   if (workspaceId === undefined) throw noSuchGuardrail()
   rejectIncompleteLimit(body.limit_usd, body.reset_interval)
+  rejectTwoSubjects(body)
   const input = await checkNames(c, workspaceId, body)
   const guardrail = newRow({ id, organizationId, workspaceId, isDefault: true }, input)
   const changed = changesOf(input, AUDITED_FIELDS)

@@ -4,6 +4,7 @@ import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { nameText, PageQuery, textIn, uuidParam } from "../http/schema.ts"
 import { CHECK_NAME, CHECK_NAME_RULE } from "./checks/name.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
+import { subjectInput } from "./counted-subject.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
 const text = (rule: string) => z.string({ error: rule })
@@ -99,10 +100,7 @@ const settings = {
   reset_interval: z.enum(RESET_INTERVALS, { error: `accepts ${RESET_INTERVALS.join(", ")} or null` }).nullish(),
   include_byok_in_budgets: flag.optional(),
   ...rateInput,
-  per_end_user: flag.nullish().meta({
-    description:
-      "true: limit_usd and the rate limits count each end user of the assigned keys and members, as `user` of the request names it; requests without `user` count together.",
-  }),
+  ...subjectInput,
   allowed_providers: names("provider slugs"),
   ignored_providers: names("provider slugs"),
   allowed_models: names("models").meta({ description: "Models, or patterns such as author/*." }),
@@ -170,6 +168,7 @@ export const Guardrail = z
     include_byok_in_budgets: z.boolean(),
     ...rateOutput,
     per_end_user: maybe,
+    per_metadata: z.string().nullable(),
     allowed_providers: list,
     ignored_providers: list,
     allowed_models: list,

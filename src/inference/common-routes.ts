@@ -1,5 +1,6 @@
 import type { Context } from "hono"
 import type { App } from "../access/app.ts"
+import { callerWithMetadata } from "../policy/call-policy.ts"
 import type { InferenceCall } from "./call.ts"
 import { bodyBytes, createDeps, incomingCall, requestMetaOf } from "./context.ts"
 import type { Deps } from "./deps.ts"
@@ -19,5 +20,6 @@ export function newCall<Body extends object>(
   body: Body,
 ): InferenceCall<Body> {
   const incoming = incomingCall(c)
-  return { format, body, bodyBytes: bodyBytes(c.req.raw, body), meta: requestMetaOf(incoming), caller: incoming.caller }
+  const caller = callerWithMetadata(incoming.caller, Reflect.get(body, "metadata"))
+  return { format, body, bodyBytes: bodyBytes(c.req.raw, body), meta: requestMetaOf(incoming), caller }
 }

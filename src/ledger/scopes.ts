@@ -12,18 +12,31 @@ export function endUserScope(guardrailId: string, user: string): string {
   return `guardrail:${guardrailId}:end_user:${user}`
 }
 
-/** The ledger keeps counters of these scopes until their windows end, and reconciles and alerts only the others. */
-export function isEndUserScope(scope: string): boolean {
-  return END_USER_SCOPE.test(scope)
+/** Scope of a metadata value under a guardrail that counts each of them; empty for requests without the field. */
+export function metadataScope(guardrailId: string, value: string): string {
+  return `guardrail:${guardrailId}:metadata:${value}`
 }
 
-const END_USER_SCOPE = /^guardrail:[^:]+:end_user:/
+/**
+ * Whether requests name the subject of a scope: an end user or a metadata value. The ledger keeps counters of these
+ * scopes until their windows end, and reconciles and alerts only the others.
+ */
+export function isNamedByRequests(scope: string): boolean {
+  return REQUEST_SCOPE.test(scope)
+}
+
+const REQUEST_SCOPE = /^guardrail:[^:]+:(?:end_user|metadata):/
 
 export type ScopeKind = "balance" | "key" | "budget" | "guardrail" | "provider" | "schedule"
 
-export type GuardrailSubject = "key" | "member" | "end_user"
+export type GuardrailSubject = "key" | "member" | "end_user" | "metadata"
 
-const SUBJECTS: Record<string, GuardrailSubject> = { key: "key", user: "member", end_user: "end_user" }
+const SUBJECTS: Record<string, GuardrailSubject> = {
+  key: "key",
+  user: "member",
+  end_user: "end_user",
+  metadata: "metadata",
+}
 
 /** The kind of subject that the budget of a guardrail counts; null for other scopes. */
 export function guardrailSubject(scope: string): GuardrailSubject | null {

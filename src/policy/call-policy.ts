@@ -2,12 +2,13 @@ import type { Principal } from "../access/principal.ts"
 import { budgetLimits, NO_BUDGETS, type WorkspaceBudgets } from "../budgets/budget.ts"
 import type { ProviderBudgets } from "../budgets/provider-budget.ts"
 import type { ByokCredential } from "../byok/usable-credentials.ts"
-import { type AppliedGuardrails, countedFor } from "../guardrails/applied.ts"
+import { type AppliedGuardrails, countedForMetadata, countedForUser } from "../guardrails/applied.ts"
 import { counterScope, limitsOfKey } from "../keys/key.ts"
 import { otherCountedKeys } from "../keys/lineage.ts"
 import type { Limit } from "../ledger/limits.ts"
 import type { RateLimit } from "../ledger/rates.ts"
 import { workspaceScope } from "../ledger/scopes.ts"
+import { isObject } from "../support/text/json.ts"
 import type { DestinationFilter } from "../observability/coverage.ts"
 import { type CallDefaults, toCallDefaults } from "../workspaces/settings.ts"
 
@@ -41,7 +42,7 @@ const callers = new WeakMap<Principal, Caller>()
 /** Stores the policy of a principal's calls for `callerOf`. */
 export function setPolicy(principal: Principal, policy: CallPolicy): Principal {
   const guardrails =
-    policy.guardrails && (countedFor(policy.guardrails, principal.externalUser ?? "") ?? policy.guardrails)
+    policy.guardrails && (countedForUser(policy.guardrails, principal.externalUser ?? "") ?? policy.guardrails)
   callers.set(principal, { ...principal, ...policy, guardrails })
   return principal
 }
@@ -51,8 +52,10 @@ export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
 
-/** Maximum number of end users per caller with cached limits; the cache is cleared beyond it. */
+/** Maximum number of end users, and of metadata values, per caller with cached limits; beyond it, a cache is cleared. */
 const MAX_END_USERS = 1_000
+/** As in chat and Responses requests. */
+const MAX_METADATA_VALUE = 512
 const byEndUser = new WeakMap<Caller, Map<string, Caller>>()
 
 /**
@@ -64,13 +67,48 @@ export function callerFor(caller: Caller, endUser: string | null): Caller {
   const cached = byEndUser.get(caller) ?? new Map<string, Caller>()
   const known = cached.get(endUser)
   if (known) return known
-  const guardrails = countedFor(caller.guardrails, endUser)
+  const guardrails = countedForUser(caller.guardrails, endUser)
   if (!guardrails) return caller
   if (cached.size >= MAX_END_USERS) cached.clear()
   const counted = { ...caller, guardrails }
   cached.set(endUser, counted)
   byEndUser.set(caller, cached)
   return counted
+}
+
+const byMetadata = new WeakMap<Caller, Map<string, Caller>>()
+
+/** The caller with the limits of a request's metadata values, where guardrails count each of them. */
+export function callerWithMetadata(caller: Caller, metadata: unknown): Caller {
+  if (caller.guardrails === null) return caller
+  const values: string[] = []
+  const guardrails = countedForMetadata(caller.guardrails, (field) => {
+    const value = metadataValue(metadata, field)
+    values.push(value)
+    return value
+  })
+  if (!guardrails || values.every((value) => value === "")) return caller
+  const cached = byMetadata.get(caller) ?? new Map<string, Caller>()
+  const id = JSON.stringify(values)
+  const known = cached.get(id)
+  if (known) return known
+  if (cached.size >= MAX_END_USERS) cached.clear()
+  const counted = { ...caller, guardrails }
+  cached.set(id, counted)
+  byMetadata.set(caller, cached)
+  return counted
+}
+
+/** The caller with the limits of one value of every metadata field that guardrails count. */
+export function callerWithMetadataValue(caller: Caller, value: string): Caller {
+  const guardrails = caller.guardrails && countedForMetadata(caller.guardrails, () => value)
+  return guardrails ? { ...caller, guardrails } : caller
+}
+
+/** Empty if the request does not have the field. Messages requests may have values that are not strings. */
+function metadataValue(metadata: unknown, field: string): string {
+  const value = isObject(metadata) && Object.hasOwn(metadata, field) ? metadata[field] : undefined
+  return typeof value === "string" && value.length <= MAX_METADATA_VALUE ? value : ""
 }
 
 /** For a call outside the runs of an intern. */

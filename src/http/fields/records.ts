@@ -189,6 +189,7 @@ export const RECORD_FIELDS: Descriptions = {
   pattern: "The regular expression.",
   patterns: "Rules that rejected the call.",
   per_end_user: "Whether the budget and the rate limits count each end user.",
+  per_metadata: "Field of `metadata` whose values the budget and the rate limits count; null: not counted.",
   preset_id: "Id of the preset.",
   price_per_call_usd: "USD per tool call.",
   privacy_mode: "Does not send prompts and completions.",

@@ -7,7 +7,7 @@ import { acceptJson, newRouter } from "../../http/router.ts"
 import { jsonBody, ok } from "../../http/schema.ts"
 import { openLedger } from "../../ledger/client.ts"
 import { nanoToUsd } from "../../money/money.ts"
-import { callerFor } from "../../policy/call-policy.ts"
+import { callerFor, callerWithMetadata } from "../../policy/call-policy.ts"
 import { bodyBytes, createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../context.ts"
 import { chatFormat } from "../endpoints/chat/format.ts"
 import { endUserOf } from "../draft.ts"
@@ -70,7 +70,7 @@ export const estimates = newRouter().openapi(estimate, async (c) => {
     call,
     await createDeps(incoming),
   )
-  const counted = callerFor(caller, endUserOf(body))
+  const counted = callerFor(callerWithMetadata(caller, body.metadata), endUserOf(body))
   const limits = await limitsInForce(env.DB, openLedger(env, caller.organizationId), counted)
   const paysAccount = targets.some(({ isByok }) => !isByok)
   const applying = paysAccount ? limits : limits.filter((limit) => limit.includes_byok)

@@ -1,9 +1,10 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { AppliedGuardrail } from "../../guardrails/applied.ts"
+import { type CountedSubject, unnamedScope } from "../../guardrails/counted-subject.ts"
 import { counterHashOf, counterScope } from "../../keys/key.ts"
 import type { Verdict } from "../../ledger/limits.ts"
 import { providerOf } from "../../ledger/provider-limits.ts"
-import { endUserScope, parseScope, workspaceScope } from "../../ledger/scopes.ts"
+import { parseScope, workspaceScope } from "../../ledger/scopes.ts"
 import { formatUsd } from "../../money/money.ts"
 import { windowEnd } from "../../money/windows.ts"
 import type { Caller } from "../../policy/call-policy.ts"
@@ -67,15 +68,17 @@ export function limitError(verdict: RejectedVerdict, caller: Caller, takesMaxTok
   )
 }
 
-function holderUnder({ id, isPerEndUser }: AppliedGuardrail, scope: string, caller: Caller): string {
-  if (isPerEndUser) return endUserName(id, scope)
+function holderUnder({ id, counts }: AppliedGuardrail, scope: string, caller: Caller): string {
+  if (counts) return subjectName(id, counts, scope)
   if (scope.endsWith(`:key:${counterHashOf(caller)}`)) return "this key"
   return scope.includes(":key:") ? "the key that created this key" : "the member whose key this is"
 }
 
-/** For messages. The id is not repeated, because messages are logged. */
-export function endUserName(guardrailId: string, scope: string): string {
-  return scope === endUserScope(guardrailId, "") ? "requests without `user`" : "this end user"
+/** For messages. The id of a user and the value are not repeated, because messages are logged. */
+export function subjectName(guardrailId: string, counts: CountedSubject, scope: string): string {
+  const isNamed = scope !== unnamedScope(guardrailId, counts)
+  if (counts.kind === "end_user") return isNamed ? "this end user" : "requests without `user`"
+  return `${isNamed ? "this value of" : "requests without"} \`metadata.${counts.field}\``
 }
 
 /** Names the schedule with its limit and its reset. */

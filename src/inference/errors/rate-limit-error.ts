@@ -3,7 +3,7 @@ import { counterScope } from "../../keys/key.ts"
 import type { RateRejection } from "../../ledger/rates.ts"
 import { workspaceScope } from "../../ledger/scopes.ts"
 import type { Caller } from "../../policy/call-policy.ts"
-import { endUserName } from "./limit-error.ts"
+import { subjectName } from "./limit-error.ts"
 
 /** When a client that is over its concurrency limit retries: nobody knows when a request ends. */
 const CONCURRENT_RETRY_MS = 1_000
@@ -55,8 +55,8 @@ function holderOf(scope: string, caller: Caller): { holder: string; reason: stri
     return { holder: "The workspace", reason: "workspace_rate_limit" }
   }
   const guardrail = caller.guardrails?.list.find(({ rates }) => rates.some((rate) => rate.scope === scope))
-  const member = guardrail?.isPerEndUser
-    ? endUserName(guardrail.id, scope)
+  const member = guardrail?.counts
+    ? subjectName(guardrail.id, guardrail.counts, scope)
     : scope.includes(":key:")
       ? "this key"
       : "this member"

@@ -16,7 +16,8 @@ const draft: Draft = {
   limit: "",
   interval: "monthly",
   includesByok: false,
-  perEndUser: false,
+  counted: "key",
+  metadataField: "",
   requests: "",
   tokens: "",
   concurrent: "",
@@ -38,10 +39,11 @@ test.each([[null], [[]], [["a/b", "c/d"]]])(
 )
 
 test.each([
-  [true, true],
-  [false, null],
-])("a guardrail that counts end users: %j is sent as %j", (perEndUser, sent) => {
-  expect(toChange({ ...draft, perEndUser })).toMatchObject({ per_end_user: sent })
+  ["key", { per_end_user: null, per_metadata: null }],
+  ["end_user", { per_end_user: true, per_metadata: null }],
+  ["metadata", { per_end_user: null, per_metadata: "team" }],
+] as const)("a guardrail that counts each %s is sent as %j", (counted, sent) => {
+  expect(toChange({ ...draft, counted, metadataField: " team " })).toMatchObject(sent)
 })
 
 test.each([[[{ check: "guard", action: "block" as const, direction: "both" as const }]], [[]]])(

@@ -6,6 +6,11 @@ export type Filter = { action: Action; label: string | null; pattern: string }
 
 export type CheckRule = { check: string; action: Action; direction: "input" | "output" | "both" }
 
+const COUNTED = ["key", "end_user", "metadata"] as const
+/** Counted by a budget and rate limits: keys and members, end users, or values of a metadata field. */
+export type Counted = (typeof COUNTED)[number]
+export const toCounted = (value: string): Counted => COUNTED.find((one) => one === value) ?? "key"
+
 /** A guardrail as edited in its form. */
 export type Draft = {
   name: string
@@ -22,7 +27,8 @@ export type Draft = {
   limit: string
   interval: string
   includesByok: boolean
-  perEndUser: boolean
+  counted: Counted
+  metadataField: string
   requests: string
   tokens: string
   concurrent: string
@@ -58,7 +64,8 @@ export function toDraft(guardrail: Guardrail): Draft {
     limit: guardrail.limit_usd === null ? "" : String(guardrail.limit_usd),
     interval: guardrail.reset_interval ?? "monthly",
     includesByok: guardrail.include_byok_in_budgets,
-    perEndUser: guardrail.per_end_user ?? false,
+    counted: guardrail.per_end_user ? "end_user" : guardrail.per_metadata == null ? "key" : "metadata",
+    metadataField: guardrail.per_metadata ?? "",
     requests: String(guardrail.requests_per_minute ?? ""),
     tokens: String(guardrail.tokens_per_minute ?? ""),
     concurrent: String(guardrail.concurrent_requests ?? ""),
@@ -90,7 +97,8 @@ export function toChange(draft: Draft): Record<string, unknown> {
     limit_usd: limit,
     reset_interval: limit === null ? null : draft.interval,
     include_byok_in_budgets: draft.includesByok,
-    per_end_user: draft.perEndUser ? true : null,
+    per_end_user: draft.counted === "end_user" ? true : null,
+    per_metadata: draft.counted === "metadata" ? draft.metadataField.trim() : null,
     requests_per_minute: numberOf(draft.requests),
     tokens_per_minute: numberOf(draft.tokens),
     concurrent_requests: numberOf(draft.concurrent),

@@ -2,7 +2,7 @@ import { Button } from "../../ui/button.tsx"
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx"
 import { EMPTY_LIST } from "../../format/list.ts"
 import { Checks } from "./checks.tsx"
-import { DETECTORS, type Draft, type Filter } from "./draft.ts"
+import { DETECTORS, type Draft, type Filter, toCounted } from "./draft.ts"
 
 type Props = { draft: Draft; onChange: (draft: Draft) => void }
 
@@ -73,7 +73,7 @@ export function Rules({ draft, onChange }: Props) {
 /** Budget and rate limits. */
 function Limits({ draft, onChange }: Props) {
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change })
-  const counted = draft.perEndUser ? "end user" : "key and member"
+  const counted = { key: "key and member", end_user: "end user", metadata: "metadata value" }[draft.counted]
   return (
     <>
       <section class="stack" aria-label="Budget">
@@ -100,11 +100,24 @@ function Limits({ draft, onChange }: Props) {
           checked={draft.includesByok}
           onChange={(includesByok) => set({ includesByok })}
         />
-        <Check
-          label="Count each end user (user of the request), for the budget and the rate limits"
-          checked={draft.perEndUser}
-          onChange={(perEndUser) => set({ perEndUser })}
-        />
+        <div class="pairs">
+          <Select
+            label="Budget and rate limits count"
+            options={COUNTED}
+            value={draft.counted}
+            onChange={(value) => set({ counted: toCounted(value) })}
+          />
+          {draft.counted === "metadata" && (
+            <TextField
+              label="Metadata field"
+              code
+              required
+              hint="Requests without it count together."
+              value={draft.metadataField}
+              onChange={(metadataField) => set({ metadataField })}
+            />
+          )}
+        </div>
       </section>
       <section class="stack" aria-label="Rate limits">
         <h2>{`Rate limits per ${counted}`}</h2>
@@ -126,6 +139,12 @@ function Limits({ draft, onChange }: Props) {
     </>
   )
 }
+
+const COUNTED = [
+  { value: "key", label: "each key and member" },
+  { value: "end_user", label: "each end user (user of the request)" },
+  { value: "metadata", label: "each value of a metadata field" },
+] as const
 
 const RATES = [
   { field: "requests", label: "Requests per minute" },
