@@ -60,7 +60,7 @@ export function TextField({ label, hint, fault, value, onChange, type = "text", 
           autocomplete: "off",
           ...rest,
           ...control,
-          class: `input ${code ? "code" : ""}`,
+          class: `input ${code ? "monospace" : ""}`,
           value,
           onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onChange(currentTarget.value),
         }
@@ -86,7 +86,7 @@ export function TextArea({ label, hint, fault, value, onChange, rows = 4, placeh
       {(control) => (
         <textarea
           {...control}
-          class={`input ${code ? "code" : ""}`}
+          class={`input ${code ? "monospace" : ""}`}
           rows={rows}
           placeholder={placeholder}
           spellcheck={!code}
