@@ -242,7 +242,9 @@ export function EditKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: ()
   const [increase, setIncrease] = useState(increaseOf(shown))
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
-  const isValid = Object.keys(faultsOf(input)).length === 0 && increaseFault(increase) === undefined
+  // Without a limit, there is no field for the increase.
+  const isIncreaseValid = input.limit === "" || increaseFault(increase) === undefined
+  const isValid = Object.keys(faultsOf(input)).length === 0 && isIncreaseValid
   const save = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
