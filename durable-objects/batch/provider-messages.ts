@@ -1,6 +1,6 @@
 import type { BatchRow } from "../../src/batches/table.ts"
 import type { Env } from "../../src/config/env.ts"
-import { messageFilterOf as guardrailFilterOf } from "../../src/guardrails/screening.ts"
+import { messageFilterOf as guardrailFilterOf } from "../../src/guardrails/create-screening.ts"
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import { callerOf } from "../../src/policy/call-policy.ts"
 import { withRunContext } from "../../src/policy/run-context.ts"

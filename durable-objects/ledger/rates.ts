@@ -8,7 +8,6 @@ import {
   type RateUse,
 } from "../../src/ledger/rates.ts"
 import { HOUR_MS } from "../../src/support/time/time.ts"
-import type { Holds } from "./holds.ts"
 
 /**
  * Share of rate limits of a call or a lease, stored as JSON in the table of holds. Slots are held as long as the row
@@ -42,7 +41,7 @@ export class RateCounts {
     this.#known.clear()
   }
 
-  useOf(holds: Holds, now: number): RateUse {
+  useOf(holds: { slots: (scope: string) => number }, now: number): RateUse {
     return { countOf: (scope) => this.#at(scope, now), slotsOf: (scope) => holds.slots(scope) }
   }
 

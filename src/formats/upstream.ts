@@ -1,5 +1,5 @@
 import type { ResponseReader } from "./readers/reader.ts"
-import type { FrameTranslator } from "./sse/stream-head.ts"
+import type { FrameTranslator } from "./sse/stream-item.ts"
 
 /** Fields that only the gateway reads. They are not sent to providers. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([

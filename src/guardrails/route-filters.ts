@@ -1,11 +1,10 @@
 import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/lists/endpoint-filter.ts"
 import type { Endpoint } from "../models/catalogue.ts"
 import { matcher } from "../support/text/wildcard.ts"
-import type { AppliedGuardrail } from "./applied.ts"
-import { ZDR_FAMILIES } from "./guardrail.ts"
+import { type GuardrailRules, ZDR_FAMILIES } from "./guardrail.ts"
 
 /** Endpoint filters of a guardrail. Each guardrail filters separately, so an endpoint must pass all of them. */
-export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | "name" | "rules">): Filter[] {
+export function routeFilters({ id, name, rules }: { id: string; name: string; rules: GuardrailRules }): Filter[] {
   const filters: Filter[] = []
   const add = (field: string, reason: string, keeps: Filter["keeps"]) =>
     filters.push({
@@ -59,7 +58,7 @@ export function routeFilters({ id, name, rules }: Pick<AppliedGuardrail, "id" | 
 type Add = (field: string, reason: string, keeps: Filter["keeps"]) => void
 
 /** Filters by data policy. Publication is not known separately: an endpoint that may retain data may publish it. */
-function addDataFilters(add: Add, rules: AppliedGuardrail["rules"]): void {
+function addDataFilters(add: Add, rules: GuardrailRules): void {
   for (const family of ZDR_FAMILIES) {
     if (rules[`enforce_zdr_${family}`] !== true) continue
     add(

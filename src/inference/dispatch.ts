@@ -1,5 +1,4 @@
 import type { Attempt } from "../formats/attempt.ts"
-import type { ResponseReader } from "../formats/readers/reader.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import type { Rejection } from "../providers/rejection.ts"
 import type { Provider } from "../providers/provider.ts"
@@ -11,29 +10,13 @@ import { healthKey, isSibling, type Target } from "../routing/target.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
 import { requiresByok, sendWithKey, toAttempt } from "./upstream/attempts.ts"
+import type { AcceptedResponse } from "./upstream/accepted-response.ts"
 import { AttemptTimer } from "./upstream/call-timers.ts"
 import { type HeldCall, logFieldsOf } from "./call.ts"
-import { cacheKeyOf, findCached, type Pending } from "./upstream/cached-response.ts"
+import { cacheKeyOf, findCached } from "./upstream/cached-response.ts"
 import type { Deps } from "./deps.ts"
 import { freeTargetCheck } from "./accounting/free-models.ts"
-import { type Content, failure, readRejection, readResponse } from "./upstream/upstream-response.ts"
-
-/** The response of the target that accepted the call: a stream that has shown content, or a complete document. */
-export type AcceptedResponse = {
-  target: Target
-  /** Includes the key that was sent, which is redacted from the provider's messages. */
-  provider: Provider
-  reader: ResponseReader
-  upstreamBody: Record<string, unknown>
-  /** Epoch milliseconds. */
-  respondedAt: number
-  /** Usage counted by the provider so far, for a response that ends early. */
-  counted: (() => unknown) | undefined
-  /** Absent if the response cache is not used. */
-  cache?: "hit" | "miss"
-  /** To be stored once complete. */
-  pending?: Pending
-} & Content
+import { failure, readRejection, readResponse } from "./upstream/upstream-response.ts"
 
 /** `reached`: the last target that returned 200. It may have started to generate even if the attempt failed later. */
 export type DispatchResult = { attempts: Attempt[]; reached: Target | undefined } & (

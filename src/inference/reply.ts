@@ -3,7 +3,7 @@ import type { ResponseEncoder, ServingInfo } from "../formats/encoder.ts"
 import { timing } from "../http/timing.ts"
 import { CACHE_HEADER } from "../response-cache/request.ts"
 import type { RequestMeta } from "./deps.ts"
-import type { AcceptedResponse } from "./dispatch.ts"
+import type { AcceptedResponse } from "./upstream/accepted-response.ts"
 
 /**
  * Headers of an inference response. Headers of the provider are dropped: they can contain keys and limits of our

@@ -1,14 +1,11 @@
 import type * as z from "zod"
 import { derivedId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time/time.ts"
-import type { OrganizationMember, WorkspaceMember } from "./schemas.ts"
+import type { ApiRole, OrganizationMember, WorkspaceMember } from "./schemas.ts"
 import type { MemberRow, WorkspaceRole, workspaceMembers } from "./table.ts"
 
 /** A person in a workspace: a row of workspace_members, or a member of the organization in its default workspace. */
 export type WorkspaceMemberRow = Pick<typeof workspaceMembers.$inferSelect, "userId" | "role" | "createdAt">
-
-export const API_ROLES = ["org:admin", "org:member"] as const
-export type ApiRole = (typeof API_ROLES)[number]
 
 export function toStoredRole(role: ApiRole): WorkspaceRole {
   return role === "org:admin" ? "admin" : "member"

@@ -1,6 +1,8 @@
 import * as z from "zod"
 import { nameText } from "../http/schema.ts"
-import { API_ROLES } from "./member.ts"
+
+export const API_ROLES = ["org:admin", "org:member"] as const
+export type ApiRole = (typeof API_ROLES)[number]
 
 const MAX_USERS = 100
 const userId = z

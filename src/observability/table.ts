@@ -1,4 +1,5 @@
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { StoredOf } from "../support/db.ts"
 import type { KindName } from "./kinds.ts"
 import type { StoredTurn } from "./turn.ts"
 
@@ -81,3 +82,5 @@ export const internTurns = sqliteTable("intern_turns", {
   record: text("record", { mode: "json" }).$type<StoredTurn>().notNull(),
   sortedAt: integer("sorted_at"),
 })
+
+export type BatchRow = StoredOf<typeof broadcastBatches>

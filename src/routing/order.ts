@@ -3,8 +3,17 @@ import type { ProviderPreferences } from "../formats/provider-preferences.ts"
 import { isNamed } from "../models/lists/endpoint-filter.ts"
 import { PERCENTILES, type Percentiles, type Statistics } from "./health.ts"
 import type { Sort } from "./names.ts"
-import type { PlanInput } from "./plan.ts"
 import { healthKey, type Target, targetKey } from "./target.ts"
+
+/** State of endpoints, and chance. */
+export type OrderInput = {
+  isCooling: (target: string) => boolean
+  statisticsOf?: (target: string) => Statistics
+  /** The target that signed reasoning in the conversation. */
+  pinnedTo?: string | undefined
+  /** Random number above 0 and up to 1, which decides between otherwise equal endpoints. */
+  chance: (target: string) => number
+}
 
 /**
  * Orders targets, best first. The endpoint that signed the conversation comes first; endpoints that failed recently
@@ -17,7 +26,7 @@ export function inOrder(
   targets: readonly Target[],
   preferences: ProviderPreferences,
   variantSort: Sort | undefined,
-  deps: PlanInput,
+  deps: OrderInput,
 ): Target[] {
   if (targets.length < 2) return [...targets]
   const order = preferences.order ?? []

@@ -7,10 +7,9 @@ import type { Provider } from "../providers/provider.ts"
 import type { ProviderPreferences } from "../formats/provider-preferences.ts"
 import { filtersOf } from "./filters.ts"
 import { FREE, isNamed, type Filter, type RequestedAliases } from "../models/lists/endpoint-filter.ts"
-import type { Statistics } from "./health.ts"
 import { anyOf, suggestNames } from "../support/text/suggest.ts"
 import { findModel, type ResolvedModel, type Sort } from "./names.ts"
-import { inOrder } from "./order.ts"
+import { inOrder, type OrderInput } from "./order.ts"
 import { isSibling, type Target } from "./target.ts"
 import { FNV_SEED, fnv1a } from "../support/hash.ts"
 
@@ -35,7 +34,7 @@ export const OUTPUTS = [
 ] as const
 export type Output = (typeof OUTPUTS)[number]
 
-export type PlanInput = {
+export type PlanInput = OrderInput & {
   output: Output
   catalogue: Catalogue
   providers: ReadonlyMap<string, Provider>
@@ -49,12 +48,6 @@ export type PlanInput = {
   defaultSort?: Sort | undefined
   /** Applied last, so that an exclusion by the request itself is reported as the request's. */
   guardrails?: readonly Filter[]
-  isCooling: (target: string) => boolean
-  statisticsOf?: (target: string) => Statistics
-  /** The target that signed reasoning in the conversation. */
-  pinnedTo?: string | undefined
-  /** Random number above 0 and up to 1, which decides between otherwise equal endpoints. */
-  chance: (target: string) => number
 }
 
 /** The targets of a call, best first. Throws an error that names the filter which removed the last endpoint. */

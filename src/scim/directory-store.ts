@@ -1,9 +1,9 @@
 import { columnNames } from "../support/db.ts"
-import { scimDirectories } from "./table.ts"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged, auditStatement } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
-import type { DirectoryId, DirectoryRow, PullColumns } from "./directory.ts"
+import type { DirectoryId, PullColumns } from "./directory.ts"
+import { type DirectoryRow, scimDirectories } from "./table.ts"
 import { type Counted, toPage } from "../support/rows.ts"
 
 const columns = columnNames(scimDirectories)

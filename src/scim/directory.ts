@@ -3,15 +3,8 @@ import type { AssociatedData } from "../secrets/seal.ts"
 import { sha256Hex, toBase64Url } from "../support/text/encoding.ts"
 import { newId } from "../support/ids.ts"
 import { toTimestamp } from "../support/time/time.ts"
-import type { StoredOf } from "../support/db.ts"
 import type { Directory } from "./schemas.ts"
-import type { scimDirectories } from "./table.ts"
-
-/**
- * `pull_*`: URL of a pulled directory, null for one that pushes; and its token, sealed with its own version under a
- * workspace's key. `previous_token_*`: a former token for pushes, valid until the time in milliseconds.
- */
-export type DirectoryRow = StoredOf<typeof scimDirectories>
+import type { DirectoryRow } from "./table.ts"
 
 /** URL and token of a pulled directory. */
 export type PullColumns = {

@@ -15,7 +15,8 @@ import { masterKeysOf } from "../secrets/master-key.ts"
 import { sealForWorkspace } from "../secrets/workspace-key.ts"
 import { newId } from "../support/ids.ts"
 import { findOldestWorkspace } from "../workspaces/store.ts"
-import { tokenAad, type DirectoryRow, newDirectory, newToken, type PullColumns, toDirectory } from "./directory.ts"
+import { tokenAad, newDirectory, newToken, type PullColumns, toDirectory } from "./directory.ts"
+import type { DirectoryRow } from "./table.ts"
 import {
   deleteDirectory,
   findDirectory,

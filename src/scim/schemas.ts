@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { Env } from "../config/env.ts"
-import type { DirectoryRow } from "./directory.ts"
+import type { DirectoryRow } from "./table.ts"
 import type { Clause } from "./protocol/filter.ts"
 import { nameText, uuidParam } from "../http/schema.ts"
 

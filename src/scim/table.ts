@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { StoredOf } from "../support/db.ts"
 
 export const scimDirectories = sqliteTable("scim_directories", {
   id: text("id").primaryKey(),
@@ -14,6 +15,12 @@ export const scimDirectories = sqliteTable("scim_directories", {
   previousTokenHash: text("previous_token_hash"),
   previousTokenExpiresAt: integer("previous_token_expires_at"),
 })
+
+/**
+ * `pull_*`: URL of a pulled directory, null for one that pushes; and its token, sealed with its own version under a
+ * workspace's key. `previous_token_*`: a former token for pushes, valid until the time in milliseconds.
+ */
+export type DirectoryRow = StoredOf<typeof scimDirectories>
 
 export const scimUsers = sqliteTable(
   "scim_users",

@@ -1,6 +1,5 @@
 import { DAY_MS } from "../support/time/time.ts"
 import { windowStart } from "../money/windows.ts"
-import type { ActivityQuery } from "./activity.ts"
 import { dayOf, startOf } from "../support/time/day.ts"
 import type { StoredOf } from "../support/db.ts"
 import { sumScopesStatement } from "./scope-store.ts"
@@ -113,13 +112,19 @@ type UsageDay = StoredOf<typeof usageDays>
 export type ActivityRow = Pick<UsageDay, "day" | "model" | "provider" | "workspace_id" | "requests"> &
   Record<"usage" | "byok" | "prompt" | "completion" | "reasoning", number>
 
+/** Absent fields restrict nothing. `from` and `to`: epoch milliseconds. */
+type ActivityFilter = Partial<Record<"api_key_hash" | "user_id" | "workspace_id" | "group_by", string | undefined>> & {
+  from: number
+  to: number
+}
+
 /**
  * Completed calls by day, model and provider, and by workspace if requested. Nano-USD; instants are epoch milliseconds.
  */
 export async function readActivity(
   db: D1Database,
   organizationId: string,
-  query: ActivityQuery & { from: number; to: number },
+  query: ActivityFilter,
 ): Promise<ActivityRow[]> {
   const { results } = await db
     .prepare(

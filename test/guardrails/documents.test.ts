@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
-import { screeningOf } from "../../src/guardrails/screening.ts"
+import { screeningOf } from "../../src/guardrails/create-screening.ts"
 import type { Json } from "../../src/support/text/json.ts"
 import { PLAIN_CALL } from "../support/screening.ts"
 

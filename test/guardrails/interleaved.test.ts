@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
-import { screeningOf } from "../../src/guardrails/screening.ts"
+import { screeningOf } from "../../src/guardrails/create-screening.ts"
 import { isObject, type Json, objectsOf } from "../../src/support/text/json.ts"
 import { runs } from "../support/runs.ts"
 import { PLAIN_CALL } from "../support/screening.ts"

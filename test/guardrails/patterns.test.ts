@@ -9,7 +9,7 @@ import { findFirst, findRanges, Searcher, searcherOf } from "../../src/guardrail
 import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { toAppliedGuardrails } from "../../src/guardrails/applied.ts"
-import { screeningOf } from "../../src/guardrails/screening.ts"
+import { screeningOf } from "../../src/guardrails/create-screening.ts"
 import { adversarialTexts, randomPattern, seeded } from "../support/random-patterns.ts"
 import { runs } from "../support/runs.ts"
 import { PLAIN_CALL } from "../support/screening.ts"

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import type { Outcome } from "../../src/observability/delivery/deliver.ts"
 import { type BacklogPorts, drain } from "../../src/observability/delivery/drain.ts"
 import { RETRY_WINDOW_MS } from "../../src/observability/delivery/retry.ts"
-import type { BatchRow } from "../../src/observability/delivery/store.ts"
+import type { BatchRow } from "../../src/observability/table.ts"
 
 /** A destination and its backlog in memory: the receiver follows a script, and the process may crash at any step. */
 

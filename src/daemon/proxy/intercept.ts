@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls"
 import { isMisdirected, MISDIRECTED } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
 import { withoutHopByHop, pairsOf } from "./headers.ts"
-import type { ProxyDeps } from "./proxy.ts"
+import type { ProxyDeps } from "./deps.ts"
 import { respond } from "./replies.ts"
 
 /** Accepts intercepted connections of the agent in place of the host. */

@@ -8,26 +8,11 @@ import { TLSSocket } from "node:tls"
 import { isSame } from "../../support/text/encoding.ts"
 import { boundTo, isPublicTarget } from "../../vault/egress.ts"
 import { toBoundHost } from "../../vault/hosts.ts"
-import type { VisibleSecret } from "../../vault/secret.ts"
-import type { Authority } from "./authority.ts"
-import { type Connect, open, AddressError } from "./connect.ts"
-import type { Egress } from "./egress.ts"
+import { open, AddressError } from "./connect.ts"
+import type { ProxyDeps } from "./deps.ts"
 import { withBodyHeaders, withoutHopByHop, pairsOf } from "./headers.ts"
 import { type Interception, newInterceptor } from "./intercept.ts"
 import { respond, rejectConnect } from "./replies.ts"
-
-export type ProxyDeps = {
-  authority: Authority
-  /** The current secrets, whose hosts are intercepted. */
-  secrets: () => readonly Pick<VisibleSecret, "hosts">[]
-  egress: Egress
-  /** Called if the gateway has no secret for an intercepted host. */
-  onUnbound: () => void
-  gateway: URL
-  /** Allowed hosts, in addition to the gateway and the hosts of secrets; undefined for all public hosts. */
-  allowedHosts: readonly string[] | undefined
-  connect: Connect
-}
 
 export type Proxy = { url: URL; close: () => Promise<void> }
 

@@ -1,10 +1,7 @@
 import { type ClientName, type Connection, setupOf } from "../../connect/clients.ts"
 import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
-import { readText } from "./files.ts"
-
-/** `settings`: the gateway's settings in `text`. */
-export type FileEdit = { path: string; before: string | undefined; text: string; settings: string }
+import { type FileEdit, readText } from "./files.ts"
 
 /** The edited files of a client, not written yet. Throws if one of them cannot be edited safely. */
 export function editFiles(client: ClientName, connection: Connection): FileEdit[] {

@@ -5,7 +5,9 @@ import { type ClientName, setupOf } from "../../connect/clients.ts"
 import { NotEditable } from "../../connect/config-files.ts"
 import { Failure } from "../failure.ts"
 import { parseStored } from "../../support/text/json.ts"
-import type { FileEdit } from "./edits.ts"
+
+/** `settings`: the gateway's settings in `text`. */
+export type FileEdit = { path: string; before: string | undefined; text: string; settings: string }
 
 /**
  * A file that `connect` wrote: its backup, or null if it did not exist; the hash of the written text, and that of the

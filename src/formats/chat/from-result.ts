@@ -2,7 +2,7 @@ import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize/normalize.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
-import type { StreamHead } from "../sse/stream-head.ts"
+import type { StreamHead } from "../sse/stream-item.ts"
 
 /** Converts a chat completion to a stream, for a provider that ignores `stream: true`. */
 export function toChunks(result: Json): StreamHead {

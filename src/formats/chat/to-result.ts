@@ -5,7 +5,7 @@ import { type ProviderError } from "./provider-error.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { readItem } from "../sse/read-item.ts"
-import type { StreamItem } from "../sse/stream-head.ts"
+import type { StreamItem } from "../sse/stream-item.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
 /** A choice merged so far, with the state that assigns deltas to its calls. */

@@ -1,6 +1,6 @@
 import { isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
-import type { FrameTranslator } from "../sse/stream-head.ts"
+import type { FrameTranslator } from "../sse/stream-item.ts"
 import type { Translation } from "../upstream.ts"
 
 /**

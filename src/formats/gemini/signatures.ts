@@ -2,7 +2,7 @@ import { type Json, isObject } from "../../support/text/json.ts"
 import { decodeBase64, toBase64 } from "../../support/text/encoding.ts"
 import { CALL_FIELDS, fieldsOf, toFieldsDetail } from "../responses/call-fields.ts"
 import { decodeBlob, encodeBlob } from "../responses/opaque-blob.ts"
-import type { ReasoningDetail } from "../responses/reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 
 /**
  * `thoughtSignature` of a part: bytes in base64 that clients send back. It contains what a provider verifies and a part

@@ -2,7 +2,7 @@ import type { Json } from "../../support/text/json.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { toChatName } from "../tools/tool-aliases.ts"
 import { addFields, CALL_FIELDS } from "../responses/call-fields.ts"
-import type { ReasoningDetail } from "../responses/reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 import {
   type ContentBlock,
   isKnown,
@@ -13,7 +13,8 @@ import {
 } from "./block-schemas.ts"
 import { isPlainText, simplest, toContent, toParts, toTextPart } from "./content.ts"
 import type { MessagesRequest } from "./schemas.ts"
-import { isCarried, resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
+import { isGatewayBlob } from "../responses/opaque-blob.ts"
+import { resultTypeOf, toReasoning, toSealed, toServerDetail, toThoughts } from "./thinking.ts"
 
 /** Converts `system` and `messages` to chat messages. */
 export function toMessages({ system, messages }: Pick<MessagesRequest, "system" | "messages">): Json[] {
@@ -55,7 +56,7 @@ export function toUpstreamTurns(messages: readonly Turn[]): Turn[] {
 }
 
 function isForeign(block: Json): boolean {
-  return isCarried(block["signature"]) || isCarried(block["data"])
+  return isGatewayBlob(block["signature"]) || isGatewayBlob(block["data"])
 }
 
 function toBlockList(content: string | readonly ContentBlock[]): readonly ContentBlock[] {

@@ -1,7 +1,8 @@
 import { isTooDeep } from "../../support/text/depth.ts"
 import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import { decodeBlob } from "../responses/opaque-blob.ts"
-import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
+import { textOf } from "../responses/reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 
 /**
  * Converts reasoning between the chat format (`reasoning_details`) and Messages (`thinking`, `redacted_thinking`).
@@ -12,8 +13,6 @@ import { type ReasoningDetail, textOf } from "../responses/reasoning-details.ts"
 
 /** Format of reasoning by Claude, and of details without a format. */
 export const CLAUDE_FORMAT = "anthropic-claude-v1"
-
-export { isGatewayBlob as isCarried, encodeBlob as carry } from "../responses/opaque-blob.ts"
 
 /** Whether a Messages block can represent the detail completely. */
 export function isNative({ type, format, id }: ReasoningDetail): boolean {

@@ -1,5 +1,5 @@
 import { parseData, dataOf, toFrame } from "../sse/frames.ts"
-import type { FrameTranslator } from "../sse/stream-head.ts"
+import type { FrameTranslator } from "../sse/stream-item.ts"
 import { toConverseBody } from "../converse/to-body.ts"
 import { toMessagesDocument, toMessagesEvents } from "../converse/to-messages-events.ts"
 import { converseAsSse, EVENT_STREAM_TYPE } from "../converse/to-sse.ts"

@@ -2,7 +2,7 @@ import { newMeter } from "../chat/meter.ts"
 import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject, type Json, listOf, withoutNulls } from "../../support/text/json.ts"
 import { readItem } from "../sse/read-item.ts"
-import type { StreamItem } from "../sse/stream-head.ts"
+import type { StreamItem } from "../sse/stream-item.ts"
 import { toToolInput } from "../tools/tool-arguments.ts"
 import type { ResponseReader } from "./reader.ts"
 

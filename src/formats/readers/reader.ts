@@ -3,7 +3,7 @@ import type { ChunkDefaults } from "../chat/normalize/normalize.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ProviderError } from "../chat/provider-error.ts"
 import type { VariableString } from "../sse/frame-shape.ts"
-import type { StreamHead, StreamItem } from "../sse/stream-head.ts"
+import type { StreamHead, StreamItem } from "../sse/stream-item.ts"
 
 /**
  * Reads responses of one upstream API format. The relay handles events and documents without knowing the format; the

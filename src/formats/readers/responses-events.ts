@@ -1,6 +1,6 @@
 import { type Json, objectsOf, textIn } from "../../support/text/json.ts"
 import { toEventFrame } from "../sse/frames.ts"
-import type { StreamHead } from "../sse/stream-head.ts"
+import type { StreamHead } from "../sse/stream-item.ts"
 
 type Event = Json & { type: string }
 

@@ -2,7 +2,7 @@ import { keep, readNames, readSignature, readTokens, type ResponseMeter, toToken
 import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
-import type { StreamItem } from "../sse/stream-head.ts"
+import type { StreamItem } from "../sse/stream-item.ts"
 import { ENDED, toEvents } from "./responses-events.ts"
 import type { ResponseReader } from "./reader.ts"
 import { appendToolCall } from "../transcript.ts"

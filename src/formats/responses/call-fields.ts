@@ -1,5 +1,5 @@
 import { isObject, type Json, withoutNulls } from "../../support/text/json.ts"
-import type { ReasoningDetail } from "./reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 
 /**
  * Fields of a chat call that other formats do not have, such as the signature of the reasoning before it. Some

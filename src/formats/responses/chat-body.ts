@@ -4,7 +4,8 @@ import { rejectedSampling } from "../chat/sampling.ts"
 import { completeParameters } from "../chat/normalize/tool-parameters.ts"
 import type { ChatRequest } from "../schemas.ts"
 import type { UpstreamFields } from "../upstream.ts"
-import { isResponsesFormat, readDetails, type ReasoningDetail, textOf } from "./reasoning-details.ts"
+import { isResponsesFormat, readDetails, textOf } from "./reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 
 /** Builds a Responses request from a chat request, for models that support it only, or tools only with it. */
 

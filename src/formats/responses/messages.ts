@@ -11,7 +11,8 @@ import {
   isKnown,
   type ReasoningItem,
 } from "./input-schemas.ts"
-import { type ReasoningDetail, textOf, toDetails } from "./reasoning-details.ts"
+import { textOf, toDetails } from "./reasoning-details.ts"
+import type { ReasoningDetail } from "../reasoning-detail.ts"
 import type { ResponsesRequest } from "./schemas.ts"
 import { chatNameOf, toArguments } from "./tool-names.ts"
 

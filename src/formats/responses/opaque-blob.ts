@@ -1,5 +1,5 @@
-import { isArray, isObject, withoutNulls } from "../../support/text/json.ts"
-import type { ReasoningDetail } from "./reasoning-details.ts"
+import { isArray, withoutNulls } from "../../support/text/json.ts"
+import { isDetail, type ReasoningDetail } from "../reasoning-detail.ts"
 
 /**
  * Encodes details that a format cannot express in the one opaque string that its clients send back. A prefix identifies
@@ -27,8 +27,4 @@ export function decodeBlob(opaque: unknown): ReasoningDetail[] | null {
   } catch {
     return []
   }
-}
-
-export function isDetail(detail: unknown): detail is ReasoningDetail {
-  return isObject(detail) && typeof detail["type"] === "string"
 }

@@ -1,12 +1,9 @@
 import { listOf, withoutNulls } from "../../support/text/json.ts"
-import { isGatewayBlob, isDetail, encodeBlob, decodeBlob } from "./opaque-blob.ts"
+import { isDetail, type ReasoningDetail } from "../reasoning-detail.ts"
+import { isGatewayBlob, encodeBlob, decodeBlob } from "./opaque-blob.ts"
 import type { ReasoningItem } from "./input-schemas.ts"
 
-/**
- * Converts reasoning between the chat format (`reasoning_details`) and Responses items. Providers verify reasoning that
- * is sent back, so signatures, encrypted content and the ids bound to it stay unchanged in both directions.
- */
-export type ReasoningDetail = { type: string } & Record<string, unknown>
+/** Converts reasoning between the chat format (`reasoning_details`) and Responses items. */
 
 /** Prefix of ids that the gateway gives to reasoning items without one. Such ids are not sent upstream. */
 export const GATEWAY_ID_PREFIX = "rs_gw_"

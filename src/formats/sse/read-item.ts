@@ -2,7 +2,7 @@ import type { Json } from "../../support/text/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, isDone, parseData } from "./frames.ts"
-import type { StreamItem } from "./stream-head.ts"
+import type { StreamItem } from "./stream-item.ts"
 
 /** Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. */
 export function readItem(

@@ -1,25 +1,9 @@
 import { type ProviderError } from "../chat/provider-error.ts"
-import { isObject, type Json } from "../../support/text/json.ts"
+import { isObject } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { dataOf, FrameSplitter, isDone, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
-
-/** An event of a stream: the bytes of its frame, or the event itself if it was translated. */
-export type StreamItem = Uint8Array | Json
-/** Translates a frame of the provider's format. Keeps the state of one stream. */
-export type FrameTranslator = (frame: Uint8Array) => StreamItem[]
-
-/** The start of a stream up to its first content, and the reader for the rest. */
-export type StreamHead = {
-  ok: true
-  /** Complete events, including comments. */
-  items: StreamItem[]
-  /** Bytes after the last complete frame. */
-  rest: Uint8Array
-  /** The unread rest, or null if the stream was read completely. */
-  body: PacedReader | null
-  translate?: FrameTranslator | undefined
-}
+import type { FrameTranslator, StreamHead, StreamItem } from "./stream-item.ts"
 
 export type StreamHeadError = { ok: false; error: ProviderError | null; reason: string }
 

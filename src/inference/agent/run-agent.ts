@@ -1,5 +1,5 @@
 import { type Json, objectsOf } from "../../support/text/json.ts"
-import { DispatchAbort } from "../upstream/call-timers.ts"
+import { DispatchAbort } from "../upstream/dispatch-abort.ts"
 import { MAX_NANO } from "../../money/money.ts"
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
 import { jsonResponse } from "../../http/json-response.ts"

@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { PipelineStage } from "../../formats/pipeline-stage.ts"
-import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import type { Screening } from "../../guardrails/screening.ts"
+import { screeningOf } from "../../guardrails/create-screening.ts"
 import type { Upstream } from "../../mcp-servers/protocol/transport.ts"
 import { STATELESS_VERSION, VERSION_WITHOUT_HEADER } from "../../mcp-servers/protocol/message.ts"
 import { openHeaders } from "../../mcp-servers/open-headers.ts"

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import type { Screening } from "../../guardrails/screening.ts"
+import { screeningOf } from "../../guardrails/create-screening.ts"
 import { secretsInUrl } from "../../outbound/masked-url.ts"
 import { openOutbound } from "../../outbound/send.ts"
 import { hostsIn, networkOf } from "../../outbound/settings.ts"

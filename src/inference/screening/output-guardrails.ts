@@ -4,7 +4,7 @@ import type { ResponseFilter } from "../../guardrails/content/response-filter.ts
 import type { Screening } from "../../guardrails/screening.ts"
 import type { Json } from "../../support/text/json.ts"
 import type { HeldCall } from "../call.ts"
-import type { AcceptedResponse } from "../dispatch.ts"
+import type { AcceptedResponse } from "../upstream/accepted-response.ts"
 
 /** Step 7: the output guardrails of a call. Generated tokens are charged whether or not they pass. */
 export type OutputFilter = {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { type Screening, screeningOf } from "../../guardrails/screening.ts"
+import type { Screening } from "../../guardrails/screening.ts"
+import { screeningOf } from "../../guardrails/create-screening.ts"
 import { unroutableFields } from "../../routing/metadata.ts"
 import type { InferenceCall, PreparedCall } from "../call.ts"
 import type { InferenceRequest } from "../inference-request.ts"

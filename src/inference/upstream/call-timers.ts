@@ -3,23 +3,6 @@ import { costOf, NO_TOKENS } from "../../money/money.ts"
 import { pricesOf } from "../../money/price-list.ts"
 import type { CallContext } from "../inference-request.ts"
 
-/** Cancels dispatch when the client disconnects: the attempt under way and those to come. */
-export class DispatchAbort {
-  #attempt: AbortController | undefined
-  aborted = false
-
-  abort(): void {
-    this.aborted = true
-    this.#attempt?.abort()
-  }
-
-  /** Sets the attempt to abort. */
-  follow(attempt: AbortController): void {
-    this.#attempt = attempt
-    if (this.aborted) attempt.abort()
-  }
-}
-
 /**
  * Aborts an attempt that shows no content in time. Also starts the heartbeat of the hold, so that a short call needs
  * only one timer.

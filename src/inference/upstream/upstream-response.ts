@@ -1,7 +1,8 @@
 import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
 import { framesOf } from "../../formats/sse/frames.ts"
 import { PacedReader } from "../../formats/sse/paced-reader.ts"
-import { readStreamHead, type StreamHead } from "../../formats/sse/stream-head.ts"
+import { readStreamHead } from "../../formats/sse/stream-head.ts"
+import type { StreamHead } from "../../formats/sse/stream-item.ts"
 import {
   type MessageFilter,
   redactedCode,

@@ -2,7 +2,7 @@ import { cloudAccess } from "../../providers/cloud/access.ts"
 import { CredentialError } from "../../providers/cloud/cloud.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
-import type { ListedModel } from "./discovery.ts"
+import type { ListedModel } from "./listed-model.ts"
 import { isCallable } from "../model-kind.ts"
 
 /** Models of cloud platforms, whose lists do not have the form of `GET /models`. */

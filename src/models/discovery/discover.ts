@@ -4,7 +4,8 @@ import type { Provider } from "../../providers/provider.ts"
 import { findBuiltInProvider } from "../../providers/table.ts"
 import { logWarning } from "../../support/log.ts"
 import { publishCatalogue } from "../compile.ts"
-import { type ListedModel, listProviderModels, toDiscoveredModels } from "./discovery.ts"
+import { listProviderModels, toDiscoveredModels } from "./discovery.ts"
+import type { ListedModel } from "./listed-model.ts"
 import { mergeDiscovered } from "./discovery-store.ts"
 
 /** Result of the discovery at one provider. */

@@ -1,3 +1,4 @@
+import type { ListedModel } from "./listed-model.ts"
 import type { Provider } from "../../providers/provider.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
@@ -15,18 +16,6 @@ const MAX_BYTES = 4 * 1024 * 1024
 const MAX_MODELS = 1_000
 /** Anthropic returns 20 models per page by default; others ignore this. */
 const PAGE = "?limit=1000"
-
-/** A model in a provider's list. */
-export type ListedModel = {
-  id: string
-  /** Unix seconds. */
-  created: number
-  contextLength: number
-  /** USD per token, if the list has prices in that unit. */
-  pricing: { prompt: string; completion: string } | null
-  /** Its name in the catalogue, if that is not derived from its id. */
-  model?: string
-}
 
 /** The models that the provider lists. Throws an Error whose message is for the operator and contains no key. */
 export async function listProviderModels(provider: Provider): Promise<ListedModel[]> {

@@ -12,7 +12,6 @@ import { type BacklogPorts, drain, expireOnly } from "./drain.ts"
 import { DEAD_LETTER_DAYS } from "./retry.ts"
 import { eventsFor, idOf, splitIntoParts, mayStillArrive, receive, turnEventsFor } from "./distribute.ts"
 import {
-  type BatchRow,
   expireBatches,
   findNextDueAt,
   findReceiver,
@@ -24,6 +23,7 @@ import {
   savePage,
   takeBatches,
 } from "./store.ts"
+import type { BatchRow } from "../table.ts"
 import { type DeliveryIdentity, wakeDelivery } from "./wake.ts"
 
 const TAKEN: Outcome = { isTaken: true, status: null, message: "", excerpt: "", retryAfterMs: 0 }

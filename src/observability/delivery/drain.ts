@@ -9,7 +9,7 @@ import {
   RETRY_WINDOW_MS,
   waitMs,
 } from "./retry.ts"
-import type { BatchRow } from "./store.ts"
+import type { BatchRow } from "../table.ts"
 
 /** Delivers the backlog of one destination. Decisions only: reading, sending and writing are passed in. */
 

@@ -1,14 +1,12 @@
 import type { Settled } from "../../ledger/generation.ts"
-import { columnNames, type StoredOf } from "../../support/db.ts"
+import { columnNames } from "../../support/db.ts"
 import type { DestinationRow } from "../destination.ts"
 import type { KeyedRow } from "../store.ts"
-import { broadcastBatches } from "../table.ts"
+import { type BatchRow, broadcastBatches } from "../table.ts"
 import { parseStored } from "../../support/text/json.ts"
 import type { PageResult } from "./drain.ts"
 import type { Breaker } from "./retry.ts"
 import type { DeliveryIdentity } from "./wake.ts"
-
-export type BatchRow = StoredOf<typeof broadcastBatches>
 
 const columns = columnNames(broadcastBatches)
 const BATCH_COLUMNS = columns.join(", ")

@@ -1,6 +1,7 @@
 import type { originOf } from "../../audit/actor.ts"
 import { type AuditEntry, type FieldChanges, newEntry } from "../../audit/entry.ts"
-import type { DirectoryId, DirectoryRow } from "../directory.ts"
+import type { DirectoryId } from "../directory.ts"
+import type { DirectoryRow } from "../table.ts"
 import { type Fields, toCondition, toOrder } from "./filter.ts"
 import type { Operation } from "./patch.ts"
 import type { ResourcePage } from "../schemas.ts"

@@ -5,7 +5,7 @@ import { toEvents } from "../../../src/formats/readers/responses-events.ts"
 import { needsResponses, toResponsesBodyOfChat } from "../../../src/formats/responses/chat-body.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import { DONE_FRAME } from "../../../src/formats/sse/frames.ts"
-import type { StreamItem } from "../../../src/formats/sse/stream-head.ts"
+import type { StreamItem } from "../../../src/formats/sse/stream-item.ts"
 import { isObject, type Json, objectsOf } from "../../../src/support/text/json.ts"
 
 const OUTGOING = { upstreamId: "gpt-5.6-sol", maxCompletionTokens: 500, pseudonym: "p" }

@@ -4,14 +4,15 @@ import type { ApiKey, CallPage } from "../../api/types.ts"
 import { count, plural, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { Status } from "../../ui/status.tsx"
-import type { KeyInput } from "./key-form.tsx"
 import { rejectedBy, windowOf } from "./limit-effect.ts"
 import { spentOf } from "./state.ts"
 
 const MAX_CALLS = 200
 
+type LimitInput = { limit: string; reset: string; byok: boolean }
+
 /** Simulates an unsaved limit on the calls of its window. */
-export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: KeyInput }) {
+export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: LimitInput }) {
   const limit = Number(input.limit)
   const isSame = input.limit === String(apiKey.limit ?? "") && input.reset === (apiKey.limit_reset ?? "")
   const isShown = input.limit !== "" && Number.isFinite(limit) && !isSame

@@ -1,6 +1,7 @@
 import type { Json } from "../../../support/text/json.ts"
 import { isCompleteObject } from "../../chat/call-deltas.ts"
-import { carry, isNative, resultTypeOf } from "../thinking.ts"
+import { encodeBlob } from "../../responses/opaque-blob.ts"
+import { isNative, resultTypeOf } from "../thinking.ts"
 import type { Draft, ThinkingDraft } from "./drafts.ts"
 import { toCallId } from "./on-delta.ts"
 import { emit, replaceDraft, type Turn } from "./turn.ts"
@@ -106,5 +107,5 @@ function inputOf(input: Json): string {
 
 function toSignature({ type, signature, format, id }: ThinkingDraft): string {
   const detail = { type, format, id, signature }
-  return isNative(detail) ? (signature ?? "") : carry(detail)
+  return isNative(detail) ? (signature ?? "") : encodeBlob(detail)
 }

@@ -1,8 +1,10 @@
 import { isInteger } from "../../../support/text/json.ts"
 import { fieldsOf, toFieldsDetail } from "../../responses/call-fields.ts"
 import { type CallDelta, appendCallDelta, readCallDelta, routeCall } from "../../chat/call-deltas.ts"
-import { type ReasoningDetail, textOf } from "../../responses/reasoning-details.ts"
-import { carry, isNative, toServerCall } from "../thinking.ts"
+import { textOf } from "../../responses/reasoning-details.ts"
+import type { ReasoningDetail } from "../../reasoning-detail.ts"
+import { encodeBlob } from "../../responses/opaque-blob.ts"
+import { isNative, toServerCall } from "../thinking.ts"
 import type { CallDraft, ThinkingDraft } from "./drafts.ts"
 import { addDraft, replaceDraft, type Turn } from "./turn.ts"
 
@@ -24,7 +26,7 @@ export function onDetail(turn: Turn, detail: ReasoningDetail): void {
   if (call) return addDraft(turn, { kind: "server tool", call })
   const data = type === "reasoning.encrypted" ? stringOf(detail, "data") : null
   if (type === "reasoning.encrypted" && data === null) return
-  addDraft(turn, { kind: "sealed", data: data !== null && isNative(detail) ? data : carry(detail) })
+  addDraft(turn, { kind: "sealed", data: data !== null && isNative(detail) ? data : encodeBlob(detail) })
 }
 
 function onThinking(turn: Turn, type: ThinkingDraft["type"], detail: ReasoningDetail): void {
@@ -69,7 +71,7 @@ export function takeCall(turn: Turn, result: unknown): void {
   if (!fields) return addDraft(turn, draft)
   // Fields of the call that its provider verifies go into a block before it: clients remove such blocks from the end of a message.
   const callId = toCallId(turn, draft)
-  addDraft(turn, { kind: "sealed", data: carry(toFieldsDetail(callId, fields)) })
+  addDraft(turn, { kind: "sealed", data: encodeBlob(toFieldsDetail(callId, fields)) })
   addDraft(turn, { ...draft, callId })
 }
 

@@ -1,16 +1,9 @@
 import { isObject, type Json, objectsOf, textIn } from "../../../support/text/json.ts"
 import { parseArguments } from "../../tools/tool-arguments.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
-import { pushDelta, type Turn } from "./turn.ts"
+import { type OpenBlock, pushDelta, type Turn } from "./turn.ts"
 
 /** Converts the content block events of a response to chat deltas. */
-
-export type OpenBlock =
-  | { kind: "text"; startsAt: number; citations: readonly Json[] }
-  | { kind: "thinking"; detailIndex: number }
-  | { kind: "tool"; callIndex: number; input: unknown; hasArguments: boolean }
-  | { kind: "server tool"; id: string; name: string; input: unknown; encoded: string }
-  | { kind: "other" }
 
 export function startBlock(turn: Turn, index: number, block: Json): void {
   stopBlock(turn, index)

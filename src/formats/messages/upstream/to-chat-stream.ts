@@ -1,6 +1,6 @@
 import type { Json } from "../../../support/text/json.ts"
 import { dataOf, DONE_FRAME, parseData } from "../../sse/frames.ts"
-import type { FrameTranslator, StreamItem } from "../../sse/stream-head.ts"
+import type { FrameTranslator, StreamItem } from "../../sse/stream-item.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"
 
 const PING_FRAME = new TextEncoder().encode(": ping\n\n")

@@ -1,10 +1,17 @@
 import type { Json } from "../../../support/text/json.ts"
 import type { Counts } from "../usage.ts"
 import type { ServerCall } from "../thinking.ts"
-import type { OpenBlock } from "./blocks.ts"
 
 /** Chunk fields that the upstream stream does not have. `created` is in Unix seconds; without it, chunks have none. */
 export type ReadingFacts = { created?: number }
+
+/** A content block that has not ended. */
+export type OpenBlock =
+  | { kind: "text"; startsAt: number; citations: readonly Json[] }
+  | { kind: "thinking"; detailIndex: number }
+  | { kind: "tool"; callIndex: number; input: unknown; hasArguments: boolean }
+  | { kind: "server tool"; id: string; name: string; input: unknown; encoded: string }
+  | { kind: "other" }
 
 export type MessagesReading = {
   readonly facts: ReadingFacts

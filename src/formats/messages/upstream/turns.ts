@@ -1,6 +1,7 @@
 import { isTooDeep } from "../../../support/text/depth.ts"
 import { isObject, type Json, parseJson } from "../../../support/text/json.ts"
-import { type ReasoningDetail, readDetails, textOf } from "../../responses/reasoning-details.ts"
+import { readDetails, textOf } from "../../responses/reasoning-details.ts"
+import type { ReasoningDetail } from "../../reasoning-detail.ts"
 import type { ChatRequest } from "../../schemas.ts"
 import { isNative, resultTypeOf, toServerCall } from "../thinking.ts"
 import { type Block, type ContentContext, invalidField, toBlocks, toTextBlock, toTextBlocks } from "./content.ts"

@@ -1,5 +1,6 @@
 import { encodeBlob } from "../opaque-blob.ts"
-import { GATEWAY_ID_PREFIX, type ReasoningDetail, textOf } from "../reasoning-details.ts"
+import { GATEWAY_ID_PREFIX, textOf } from "../reasoning-details.ts"
+import type { ReasoningDetail } from "../../reasoning-detail.ts"
 import type { ReasoningDraft } from "./drafts.ts"
 import { addItem, closeBlock, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../../support/text/json.ts"
-import type { ReasoningDetail } from "../reasoning-details.ts"
+import type { ReasoningDetail } from "../../reasoning-detail.ts"
 import { itemAt } from "./drafts.ts"
 import { addItem, closeOpen, emit, replaceItem, type Turn } from "./turn.ts"
 

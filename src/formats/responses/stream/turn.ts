@@ -1,6 +1,6 @@
 import type { Json } from "../../../support/text/json.ts"
 import type { Progress, ResponseFacts } from "../response.ts"
-import type { ReasoningDetail } from "../reasoning-details.ts"
+import type { ReasoningDetail } from "../../reasoning-detail.ts"
 import type { NamedTool } from "../tool-names.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../schemas.ts"
 import {
