@@ -181,7 +181,7 @@ export async function workerProject(common: object) {
             // Short, so that a stall takes milliseconds; no test waits for these by sleeping.
             LOG_CALLS: "off",
             FIRST_FRAME_TIMEOUT_MS: "8000",
-            IDLE_TIMEOUT_MS: "5000",
+            IDLE_TIMEOUT_MS: "8000",
             // Long, so that a slow machine adds no heartbeat to a stream: tests of heartbeats set their own.
             EARLY_COMMIT_MS: "60000",
             KEEPALIVE_MS: "60000",
