@@ -12,18 +12,16 @@ const isInOrganization = (organizationId: string, hash: string) =>
   and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.hash, hash), isNull(apiKeys.deletedAt))
 
 /**
- * Inserts nothing if the workspace was deleted concurrently, if its authorization code was used by another key, or if a
- * directory deactivated its user.
+ * Inserts nothing if the workspace was deleted concurrently, if a directory deactivated its user, or unless `onlyIf` is
+ * true.
  */
-export function insertKeyQuery(db: Db, row: NewKeyRow, forCode?: string) {
+export function insertKeyQuery(db: Db, row: NewKeyRow, onlyIf?: SQL) {
   const conditions = [
     sql`EXISTS (SELECT 1 FROM workspaces
       WHERE id = ${row.workspaceId} AND organization_id = ${row.organizationId} AND deleted_at IS NULL)`,
     sql`NOT EXISTS (SELECT 1 FROM scim_leavers
       WHERE organization_id = ${row.organizationId} AND user_id = ${row.creatorUserId ?? null})`,
-    ...(forCode === undefined
-      ? []
-      : [sql`EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ${forCode} AND key_hash = ${row.hash})`]),
+    ...(onlyIf ? [onlyIf] : []),
   ]
   return db.insert(apiKeys).select(selectRow(apiKeys, row, sql.join(conditions, sql` AND `)))
 }

@@ -35,7 +35,7 @@ export async function exchangeCode(
       .update(oauthCodes)
       .set({ keyHash: key.hash })
       .where(and(isOpen(hash, now), workspaceExists)),
-    insertKeyQuery(db, key, hash),
+    insertKeyQuery(db, key, sql`EXISTS (SELECT 1 FROM oauth_codes WHERE hash = ${hash} AND key_hash = ${key.hash})`),
     auditIfChanged(db, entry),
   ])
   return inserted.meta.changes > 0

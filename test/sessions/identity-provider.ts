@@ -26,7 +26,7 @@ export async function newIdentityProvider() {
     issuer,
     key,
     metadata: {} as Record<string, unknown>,
-    keys: [key.jwk],
+    keys: [key.jwk] as unknown[],
     /** Claims of the next ID tokens, which override valid defaults. */
     claims: {} as Record<string, unknown>,
     header: {} as object,
@@ -34,6 +34,8 @@ export async function newIdentityProvider() {
     tokens: {} as Record<string, unknown>,
     /** The parameters of the authorization request by code. */
     codes: new Map<string, URLSearchParams>(),
+    /** Responses in place of the provider's, by path. */
+    responses: {} as Record<string, () => Response | Promise<Response>>,
     requests: [] as { url: string; headers: Headers; body: URLSearchParams }[],
     newSigningKey,
     /** What the provider's page does: signs the user in and redirects the browser back. */
@@ -80,6 +82,8 @@ export async function newIdentityProvider() {
     const { pathname } = new URL(request.url)
     const body = new URLSearchParams(request.method === "POST" ? await request.text() : "")
     provider.requests.push({ url: request.url, headers: request.headers, body })
+    const replaced = provider.responses[pathname]
+    if (replaced) return replaced()
     if (pathname === "/.well-known/openid-configuration") {
       return json({
         issuer,

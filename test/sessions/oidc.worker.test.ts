@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers"
+import * as jose from "jose"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { client, expectJson, newWorkspace, type Workspace } from "../support/world.ts"
 import type { SessionData } from "./console.ts"
@@ -122,6 +123,25 @@ describe("the sign-in of a member", () => {
     type Key = { data: { name: string; creator_user_id: string; expires_at: string | null } }
     const { data } = await expectJson<Key>(200, workspace.manage.get(`/keys/${key.hash}`))
     expect(data).toMatchObject({ name: "Console: Ada Lovelace", creator_user_id: userId, expires_at: null })
+  })
+
+  test("in two browsers at once uses one key, also after the deletion of the former one", async () => {
+    const hashes = async () => {
+      const browsers = Array.from({ length: 4 }, () => newBrowser(provider))
+      expect(await Promise.all(browsers.map((browser) => browser.signIn()))).toEqual(["/", "/", "/", "/"])
+      return new Set(await Promise.all(browsers.map(async (browser) => (await sessionIn(browser)).key.hash)))
+    }
+    type Keys = { data: { hash: string; name: string }[] }
+    const consoleKeys = async () => {
+      const { data } = await expectJson<Keys>(200, workspace.manage.get("/keys?include_disabled=true"))
+      return data.filter(({ name }) => name.startsWith("Console: ")).map(({ hash }) => hash)
+    }
+    const [first = ""] = await hashes()
+    expect(await consoleKeys()).toEqual([first])
+    await expectJson(200, workspace.manage.delete(`/keys/${first}`))
+    const second = [...(await hashes())]
+    expect(await consoleKeys()).toEqual(second)
+    expect(second).not.toEqual([first])
   })
 
   test("after the deletion of the default workspace is in a workspace of the member", async () => {
@@ -410,6 +430,45 @@ describe("sign-in fails", () => {
     }
   })
 
+  test("with an ID token that is signed with a shared secret, even one in the provider's key set", async () => {
+    const secret = crypto.getRandomValues(new Uint8Array(32))
+    const jwk = { kty: "oct", kid: "shared", alg: "HS256", k: jose.base64url.encode(secret) }
+    provider.keys = [jwk, provider.key.jwk]
+    const browser = newBrowser(provider)
+    const url = await browser.begin()
+    const { code, state } = provider.authorize(url)
+    const nonce = new URL(url).searchParams.get("nonce")
+    const claims = { sub: "subject-1", email, email_verified: true, nonce }
+    const token = new jose.SignJWT(claims).setIssuer(provider.issuer).setAudience("gateway").setIssuedAt()
+    const signed = await token.setExpirationTime("5m").setProtectedHeader({ alg: "HS256", kid: "shared" }).sign(secret)
+    provider.tokens = { id_token: signed }
+    expect(await browser.end({ code, state })).toBe("/?sign_in=provider")
+    provider.tokens = {}
+    expect(await newBrowser(provider).signIn()).toBe("/")
+  })
+
+  test.each(["/.well-known/openid-configuration", "/keys", "/token", "/userinfo"])(
+    "with a redirect, a too large, a nested or no document at %s",
+    async (path) => {
+      const broken = [
+        () => new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } }),
+        () => new Response(JSON.stringify({ keys: [], padding: "x".repeat(300_000) })),
+        () => new Response("[".repeat(50_000)),
+        () => new Response("<html>"),
+        () => new Response(null, { status: 204 }),
+        () => Promise.reject(new Error("connection refused")),
+      ]
+      for (const response of broken) {
+        const hostile = await newIdentityProvider()
+        // Without an email in the ID token, UserInfo is read.
+        hostile.responses[path] = response
+        expect(await newBrowser(hostile).signIn().catch(String)).toMatch(/sign_in=provider|Invalid URL/)
+        const hosts = new Set(hostile.requests.map(({ url }) => new URL(url).origin))
+        expect([...hosts]).toEqual([hostile.issuer])
+      }
+    },
+  )
+
   test("with the metadata of another issuer, a non-https endpoint or an incomplete provider", async () => {
     for (const metadata of [
       { issuer: "https://evil.example" },
@@ -428,6 +487,16 @@ describe("sign-in fails", () => {
     const { state } = provider.authorize(await browser.begin())
     expect(await browser.end({ state, error: "access_denied" })).toBe("/?sign_in=cancelled")
   })
+})
+
+test("the provider's key is found among a thousand others and invalid ones, with and without its id", async () => {
+  const others = Array.from({ length: 1_000 }, (_, at) => ({ ...provider.key.jwk, kid: `other-${at}`, kty: "future" }))
+  const invalid = [null, "x", {}, { kty: 1 }, { kty: "EC", kid: 5 }, { kty: "EC", crv: "P-256", x: "!", y: "!" }]
+  provider.keys = [...invalid, ...others, provider.key.jwk]
+  for (const kid of ["one", undefined]) {
+    provider.header = { kid }
+    expect(await newBrowser(provider).signIn()).toBe("/")
+  }
 })
 
 test("the provider's keys are fetched again after a rotation", async () => {

@@ -36,17 +36,23 @@ export async function signInMember({
   const member = memberships.find((each) => organizationId === undefined || each.organizationId === organizationId)
   if (!member) return "not_member"
   const expiresAt = origin.at + SESSION_MS
-  const existing = await findConsoleKey(db, member.organizationId, member.userId)
-  const isDeleted = existing !== undefined && existing.deletedAt !== null
-  if (existing?.disabled && !isDeleted) return "disabled"
-  const keyHash =
-    existing && !isDeleted
-      ? await renew(db, member, existing.hash, origin)
-      : await mint(env, member, { origin, deleted: existing })
-  if (keyHash === undefined) return "not_member"
-  invalidateKey(keyHash)
+  // Another sign-in of the person may create the key first.
+  const key = (await keyFor(env, member, origin)) ?? (await keyFor(env, member, origin))
+  if (key === undefined) return "not_member"
+  if (key === "disabled") return key
+  invalidateKey(key.hash)
   invalidateMember(member)
-  return { keyHash, expiresAt, userId: member.userId }
+  return { keyHash: key.hash, expiresAt, userId: member.userId }
+}
+
+async function keyFor(
+  env: Env,
+  member: MemberRow,
+  origin: SignIn["origin"],
+): Promise<{ hash: string } | "disabled" | undefined> {
+  const existing = await findConsoleKey(env.DB, member.organizationId, member.userId)
+  if (!existing || existing.deletedAt !== null) return mint(env, member, { origin, deleted: existing })
+  return existing.disabled ? "disabled" : renew(env.DB, member, existing.hash, origin)
 }
 
 function nameOf({ firstName, lastName, email }: MemberRow): string {
@@ -57,7 +63,7 @@ function nameOf({ firstName, lastName, email }: MemberRow): string {
 type Minting = { origin: SignIn["origin"]; deleted: KeyRow | undefined }
 
 /** Limits and the guardrail of the person's deleted key apply to the new one. */
-async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): Promise<string | undefined> {
+async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): Promise<{ hash: string } | undefined> {
   const { organizationId, userId } = member
   const kind = kindOf(member)
   const workspaceId = await findConsoleWorkspace(env.DB, { organizationId, userId, isManager: kind === "management" })
@@ -84,7 +90,7 @@ async function mint(env: Env, member: MemberRow, { origin, deleted }: Minting): 
       workspaceId,
     }),
   }
-  return (await insertConsoleKey(env.DB, { key, userId, replaced, entry })) ? hash : undefined
+  return (await insertConsoleKey(env.DB, { key, userId, replaced, entry })) ? { hash } : undefined
 }
 
 async function renew(
@@ -92,11 +98,11 @@ async function renew(
   member: MemberRow,
   hash: string,
   origin: SignIn["origin"],
-): Promise<string | undefined> {
+): Promise<{ hash: string } | undefined> {
   const change = { kind: kindOf(member), name: nameOf(member) }
   const entry = entryOf(member, { hash, label: nameOf(member) }, origin)
   const isRenewed = await renewConsoleKey(db, { ...change, organizationId: member.organizationId, hash, entry })
-  return isRenewed ? hash : undefined
+  return isRenewed ? { hash } : undefined
 }
 
 type SessionKey = { hash: string; label: string }

@@ -30,7 +30,11 @@ const Metadata = z.object({
 })
 export type Provider = z.infer<typeof Metadata>
 
-const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) })
+const Jwk = z.looseObject({ kty: z.string(), kid: z.string().exactOptional() })
+/** Parsed key by key, so that one invalid key does not invalidate the others (RFC 7517, section 5). */
+const KeySet = z.object({
+  keys: z.array(z.unknown()).transform((keys) => keys.flatMap((key) => Jwk.safeParse(key).data ?? [])),
+})
 const Tokens = z.object({ id_token: z.string().max(32_768), access_token: z.string().max(32_768).optional() })
 
 /** The provider responded incorrectly. The message is for the log, never for a page. */

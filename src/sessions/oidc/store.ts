@@ -5,7 +5,7 @@ import { guardrailKeys } from "../../guardrails/table.ts"
 import { insertKeyQuery } from "../../keys/store.ts"
 import { apiKeys, type KeyRow, type NewKeyRow } from "../../keys/table.ts"
 import { type MemberRow, members } from "../../members/table.ts"
-import { type Db, openDb } from "../../support/db.ts"
+import { type Db, openDb, selectRow } from "../../support/db.ts"
 import { workspaces } from "../../workspaces/table.ts"
 import { consolePeople } from "../table.ts"
 
@@ -74,34 +74,44 @@ type KeyOfPerson = {
   entry: AuditEntry
 }
 
-/** Inserts the key of a person's sessions. False if a directory deactivated the person concurrently. */
+/**
+ * Inserts the key of a person's sessions, the only one. False if another sign-in inserted one concurrently, or a
+ * directory deactivated the person.
+ */
 export async function insertConsoleKey(
   binding: D1Database,
   { key, userId, replaced, entry }: KeyOfPerson,
 ): Promise<boolean> {
   const db = openDb(binding)
   const { organizationId, hash: keyHash } = key
+  const hasNone = sql`NOT EXISTS (SELECT 1 FROM console_people p JOIN api_keys k ON k.hash = p.key_hash
+    WHERE p.organization_id = ${organizationId} AND p.user_id = ${userId} AND k.deleted_at IS NULL)`
   const [inserted] = await db.batch([
-    insertKeyQuery(db, key),
+    insertKeyQuery(db, key, hasNone),
     auditIfChanged(db, entry),
     db
       .insert(consolePeople)
-      .values({ organizationId, userId, keyHash })
+      .select(selectRow(consolePeople, { organizationId, userId, keyHash }, isInserted(keyHash)))
       .onConflictDoUpdate({ target: [consolePeople.organizationId, consolePeople.userId], set: { keyHash } }),
     ...(replaced ? assignGuardrails(db, key, replaced) : []),
   ])
   return inserted.meta.changes > 0
 }
 
+const isInserted = (hash: string) => sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${apiKeys.hash} = ${hash})`
+
 /** Assigns the guardrails of the deleted key, if the new one was inserted. */
 function assignGuardrails(db: Db, { organizationId, hash }: NewKeyRow, replaced: NonNullable<KeyOfPerson["replaced"]>) {
-  const isInserted = sql`EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${apiKeys.hash} = ${hash})`
   return [
     db
       .update(guardrailKeys)
       .set({ keyHash: hash })
       .where(
-        and(eq(guardrailKeys.organizationId, organizationId), eq(guardrailKeys.keyHash, replaced.hash), isInserted),
+        and(
+          eq(guardrailKeys.organizationId, organizationId),
+          eq(guardrailKeys.keyHash, replaced.hash),
+          isInserted(hash),
+        ),
       ),
     auditIfChanged(db, replaced.assignment),
   ] as const
