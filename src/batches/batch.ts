@@ -1,5 +1,7 @@
 import { DAY_MS } from "../support/time/time.ts"
 
+export const BATCH_PREFIX = "batch_"
+
 export const BATCH_STATUSES = [
   "validating",
   "failed",

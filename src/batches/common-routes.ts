@@ -13,7 +13,14 @@ import { newId } from "../support/ids.ts"
 import { logError } from "../support/log.ts"
 import { workspaceNotFound, workspaceOf } from "../workspaces/requested.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { type BatchOrigin, COMPLETION_WINDOW, COMPLETION_WINDOW_MS, isFinal, MAX_UNFINISHED } from "./batch.ts"
+import {
+  BATCH_PREFIX,
+  type BatchOrigin,
+  COMPLETION_WINDOW,
+  COMPLETION_WINDOW_MS,
+  isFinal,
+  MAX_UNFINISHED,
+} from "./batch.ts"
 import { wakeBatch } from "./open-batch.ts"
 import { cancelBatch, findBatch, insertBatch } from "./store.ts"
 import type { BatchRow } from "./table.ts"
@@ -29,7 +36,7 @@ const AUDITED_FIELDS = [
   "output_expires_after",
 ]
 
-export const newBatchId = () => `batch_${newId()}`
+export const newBatchId = () => `${BATCH_PREFIX}${newId()}`
 
 type BatchInput = {
   id: string

@@ -1,7 +1,8 @@
 import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
-import { BATCH_ENDPOINTS, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
+import { BATCH_ENDPOINTS, BATCH_PREFIX, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
 import { EXPIRY_RULE, MAX_EXPIRY_S, MIN_EXPIRY_S } from "../files/upload/upload-fields.ts"
+import { hasIdForm } from "../support/ids.ts"
 
 const second = z.int().nullable()
 
@@ -126,17 +127,14 @@ export const BatchQuery = WorkspaceQuery.extend({
     .meta({ description: "Adds `cost`: the sum over the calls so far. Omit it when you poll." }),
 })
 
+/** A batch before or after which a page begins. It may be deleted by now. */
+export const BatchPosition = z.string().refine((id) => hasIdForm(BATCH_PREFIX, id), "must be the id of a batch")
+
 const LIMIT_RULE = "must be an integer from 1 to 100"
 export const BatchesQuery = BatchQuery.extend({
   status: oneOf([...BATCH_STATUSES, "unfinished"])
     .optional()
     .meta({ description: "Only batches with this status; `unfinished` has all that have not ended." }),
   limit: queryIntegerOr(20, 1, 100, LIMIT_RULE),
-  after: z
-    .string()
-    .min(1)
-    .max(256)
-    .regex(/^[\w-]+$/, "must be the id of a batch")
-    .optional()
-    .meta({ description: "Id of the last batch of the previous page." }),
+  after: BatchPosition.optional().meta({ description: "Id of the last batch of the previous page." }),
 })

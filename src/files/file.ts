@@ -6,6 +6,7 @@ import { withoutControls } from "../support/text/printable.ts"
 import type { FilePage, FileRecord } from "./schemas.ts"
 import type { FileRow } from "./table.ts"
 
+export const FILE_PREFIX = "file_"
 export const MAX_FILE_BYTES = 100 * 1024 * 1024
 
 /** Total size of the files of one organization: FILES_QUOTA_BYTES, or 10 GiB. */

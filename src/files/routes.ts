@@ -7,9 +7,10 @@ import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import type { App } from "../access/app.ts"
 import { resourceScopeOf } from "../access/principal.ts"
+import { hasIdForm } from "../support/ids.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import { limitBytes } from "./bytes.ts"
-import { isDownloadable, MAX_FILE_BYTES, toFilename } from "./file.ts"
+import { FILE_PREFIX, isDownloadable, MAX_FILE_BYTES, toFilename } from "./file.ts"
 import { isOpenAiClient, toDeleted, toFile, toPage } from "./openai-file.ts"
 import { storeFile, newRow } from "./upload/store-file.ts"
 import { boundaryOf, readFilePart } from "./upload/multipart.ts"
@@ -152,7 +153,7 @@ export const files = newRouter()
       throw new GatewayError("invalid_request", "before_id: this storage lists forwards only. Use cursor.")
     }
     const { order = "asc", purpose } = query
-    const after = query.cursor ?? query.after ?? query.after_id
+    const after = positionIn(query)
     const rows = await listFiles(c.env.DB, await scopeOf(c, requested), { after, limit, order, purpose })
     const isOpenAi = purpose !== undefined || isOpenAiClient(c.req.raw.headers)
     return c.json(toPage(rows, limit, isOpenAi), 200)
@@ -221,6 +222,17 @@ const BYTES = {
 }
 /** Size of a form without its file. */
 const FORM_BYTES = 65_536
+
+/** The file after which a page begins. It may be deleted by now. */
+function positionIn(query: FilesQuery): string | undefined {
+  for (const field of ["cursor", "after", "after_id"] as const) {
+    const id = query[field]
+    if (id === undefined) continue
+    if (hasIdForm(FILE_PREFIX, id)) return id
+    throw new GatewayError("invalid_request", `${field}: must be the cursor of a page, or the id of a file.`)
+  }
+  return undefined
+}
 
 async function scopeOf(c: Context<App>, requested: string | undefined): Promise<FileScope> {
   const { principal } = c.var

@@ -15,6 +15,12 @@ export function newGenerationId(): string {
   return `gen-${v7()}`
 }
 
+/** Whether a text has the form of an id that is a prefix and a UUID: `file_0192…`. */
+export function hasIdForm(prefix: string, text: string): boolean {
+  return text.startsWith(prefix) && UUID.test(text.slice(prefix.length))
+}
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 /** The UUID in an id, as 32 hex digits. */
 export function uuidOf(id: string): string {
   return id.slice(-36).replaceAll("-", "")

@@ -126,6 +126,11 @@ describe("a batch", () => {
     expect(first.has_more).toBe(true)
     const second = await expectJson<Page>(200, workspace.as.get(`/batches?limit=2&after=${first.last_id}`))
     expect(second).toMatchObject({ data: [{ id: made[0]?.id }], has_more: false })
+    for (const after of ["x", "batch_x", made[0]?.input_file_id]) {
+      await expectJson(400, workspace.as.get(`/batches?after=${after}`))
+      await expectJson(400, workspace.as.get(`/messages/batches?after_id=${after}`))
+      await expectJson(400, workspace.as.get(`/messages/batches?before_id=${after}`))
+    }
     for (const batch of made) await waitForStatus(workspace.as, batch, "completed")
     const cancelled = await insertBatch(workspace, {
       keyHash: "f".repeat(64),

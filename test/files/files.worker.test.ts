@@ -131,6 +131,25 @@ describe("files", () => {
     await expectJson(200, workspace.as.get("/files?order=asc"))
   })
 
+  test("are listed after a deleted one, and not after what is no file", async () => {
+    const workspace = await newWorkspace()
+    const made: FileRecord[] = []
+    for (const name of ["a", "b", "c"]) made.push(await upload(workspace, name, `${name}.txt`))
+    await expectJson(200, workspace.as.delete(`/files/${made[1]?.id}`))
+    const [uuid] = (made[1]?.id ?? "").split("_").slice(1)
+    for (const name of ["cursor", "after", "after_id"]) {
+      const rest = await expectJson<FilePage>(200, workspace.as.get(`/files?${name}=${made[1]?.id}`))
+      expect(rest.data).toEqual([made[2]])
+      for (const id of ["nonsense", `batch_${uuid}`, `${uuid}`, "file_", `file_${uuid}0`, `FILE_${uuid}`]) {
+        const { error } = await expectJson<{ error: { message: string } }>(
+          400,
+          workspace.as.get(`/files?${name}=${id}`),
+        )
+        expect(error.message).toBe(`${name}: must be the cursor of a page, or the id of a file.`)
+      }
+    }
+  })
+
   test("of another workspace are not found, and those of an unnamed one need a management key", async () => {
     const [mine, theirs] = [await newWorkspace(), await newWorkspace()]
     const { id } = await upload(mine, "words")

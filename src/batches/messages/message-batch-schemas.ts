@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { queryIntegerOr } from "../../http/schema.ts"
 import { MAX_LINES } from "../batch.ts"
-import { BatchPath, WorkspaceQuery } from "../schemas.ts"
+import { BatchPath, BatchPosition, WorkspaceQuery } from "../schemas.ts"
 
 /** The batch API of Anthropic's Messages format. */
 
@@ -76,8 +76,7 @@ export const MessageBatchPath = z.object({
   message_batch_id: BatchPath.shape.batch_id.meta({ description: "Id of the batch." }),
 })
 
-const pageId = (side: string) =>
-  BatchPath.shape.batch_id.optional().meta({ description: `Id of the batch ${side} the page.` })
+const pageId = (side: string) => BatchPosition.optional().meta({ description: `Id of the batch ${side} the page.` })
 
 export const MessageBatchesQuery = WorkspaceQuery.extend({
   limit: queryIntegerOr(20, 1, 1_000, "must be an integer from 1 to 1000"),

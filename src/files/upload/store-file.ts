@@ -4,7 +4,7 @@ import type { Env } from "../../config/env.ts"
 import { newId } from "../../support/ids.ts"
 import { workspaceNotFound } from "../../workspaces/requested.ts"
 import { writeBytes } from "../bytes.ts"
-import { objectKey, quotaBytes } from "../file.ts"
+import { FILE_PREFIX, objectKey, quotaBytes } from "../file.ts"
 import { abandonFile, completeFile, insertFile, usedBytes } from "../store.ts"
 import type { FileRow, NewFileRow } from "../table.ts"
 import type { UploadFields } from "./upload-fields.ts"
@@ -16,7 +16,14 @@ export function newRow(
   description: Pick<NewFileRow, "filename" | "mimeType" | "source" | "internId" | "batchId"> & Pick<FileRow, "keyHash">,
 ): NewFileRow {
   const scope = { organizationId, workspaceId }
-  return { id: `file_${newId()}`, ...scope, ...description, sizeBytes: 0, isReady: false, createdAt: Date.now() }
+  return {
+    id: `${FILE_PREFIX}${newId()}`,
+    ...scope,
+    ...description,
+    sizeBytes: 0,
+    isReady: false,
+    createdAt: Date.now(),
+  }
 }
 
 /** `mimeType` and `fields` are known after the content. */
