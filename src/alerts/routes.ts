@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"
+import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -23,7 +24,11 @@ const list = createRoute({
   description: "Alerts of the organization, newest first, with their deliveries.",
   middleware: [requireManagement] as const,
   request: { query: AlertsQuery },
-  responses: { 200: ok(z.object({ data: z.array(AlertRecord), total_count: z.int() })), ...FAILURES },
+  responses: {
+    200: ok(z.object({ data: z.array(AlertRecord), total_count: z.int() })),
+    ...FAILURES,
+    ...failures("not_found"),
+  },
 })
 
 const getSettings = createRoute({
@@ -56,6 +61,7 @@ export const alerts = newRouter()
   .openapi(list, async (c) => {
     const { workspace_id: workspaceId, kind, ...page } = c.req.valid("query")
     const { organizationId } = c.var.principal
+    await requireKnownWorkspace(c.env.DB, organizationId, workspaceId)
     const { rows, total } = await listAlerts(c.env.DB, organizationId, { workspaceId, kind }, page)
     const data = rows.map(({ alert, deliveries }) => ({
       id: alert.id,

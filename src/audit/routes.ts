@@ -1,5 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import { requireManagement } from "../access/guards.ts"
+import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { toAuditRecord } from "./entry.ts"
@@ -17,11 +18,14 @@ const list = createRoute({
   request: { query: AuditQuery },
   responses: {
     200: ok(AuditList, "The entries."),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
   },
 })
 
 export const audit = newRouter().openapi(list, async (c) => {
-  const { rows, total } = await listAudit(c.env.DB, c.var.principal.organizationId, c.req.valid("query"))
+  const { organizationId } = c.var.principal
+  const query = c.req.valid("query")
+  await requireKnownWorkspace(c.env.DB, organizationId, query.workspace_id)
+  const { rows, total } = await listAudit(c.env.DB, organizationId, query)
   return c.json({ data: rows.map(toAuditRecord), total_count: total }, 200)
 })

@@ -2,6 +2,7 @@ import { DAY_MS } from "../support/time/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"
+import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -26,7 +27,7 @@ const activity = createRoute({
   request: { query: ActivityQuery },
   responses: {
     200: ok(Activity, "The newest day first."),
-    ...failures("invalid_request", "unauthenticated", "forbidden", "internal"),
+    ...failures("invalid_request", "unauthenticated", "forbidden", "not_found", "internal"),
   },
 })
 
@@ -123,6 +124,7 @@ export const usage = newRouter()
 async function activityOf(db: D1Database, organizationId: string, analyticsQuery: ActivityQuery) {
   const window = activityWindow(analyticsQuery.date, Date.now())
   if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
+  await requireKnownWorkspace(db, organizationId, analyticsQuery.workspace_id)
   await sumDays(db, Date.now(), organizationId)
   const rows = await readActivity(db, organizationId, { ...analyticsQuery, ...window })
   return rows.map((row) => toActivityItem(row, analyticsQuery.group_by === "workspace"))

@@ -85,6 +85,27 @@ describe("GET /activity", () => {
     expect(data.map(({ requests }) => requests)).toEqual([1])
   })
 
+  test("filters by workspace, also by a deleted one, and returns 404 for one that never existed", async () => {
+    const workspace = await newWorkspace()
+    const made = workspace.manage.post("/workspaces", { name: "Team", slug: "team" })
+    const { data: team } = await expectJson<{ data: { id: string } }>(201, made)
+    await addCalls(workspace, [{ at: today - 1 }])
+    const requestsOf = async (id: string) => {
+      const { data } = await expectJson<{ data: Item[] }>(200, workspace.manage.get(`/activity?workspace_id=${id}`))
+      return data.map(({ requests }) => requests)
+    }
+    expect(await requestsOf(workspace.workspaceId)).toEqual([1])
+    expect(await requestsOf(team.id)).toEqual([])
+    await expectJson(200, workspace.manage.delete(`/workspaces/${team.id}`))
+    const stranger = await newWorkspace()
+    for (const path of ["/activity", "/audit", "/alerts"]) {
+      await expectJson(200, workspace.manage.get(`${path}?workspace_id=${team.id}`))
+      for (const id of [stranger.workspaceId, crypto.randomUUID()]) {
+        await expectJson(404, workspace.manage.get(`${path}?workspace_id=${id}`))
+      }
+    }
+  })
+
   test.each([
     `date=${dayOf(today)}`,
     "date=2020-01-01",
