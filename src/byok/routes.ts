@@ -10,8 +10,9 @@ import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok, uuidParam } from "../http/schema.ts"
 import type { Env } from "../config/env.ts"
 import type { App } from "../access/app.ts"
+import { findNonMembers } from "../members/store.ts"
 import { loadReachableCatalogue } from "../models/compile.ts"
-import { spellKnownModels } from "../models/known-names.ts"
+import { spellPatterns } from "../models/known-names.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import { newId } from "../support/ids.ts"
 import { workspaceNotFound, requestedWorkspace } from "../workspaces/requested.ts"
@@ -116,7 +117,7 @@ export const byok = newRouter()
     const { organizationId } = c.var.principal
     const { key, provider, workspace_id: requested, ...named } = c.req.valid("json")
     requireProvider(provider, c.env)
-    const input = await withSpelledModels(c.env, named)
+    const input = await withKnownNames(c, named)
     rejectByokOnlyFallback(input)
     await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
@@ -147,7 +148,7 @@ export const byok = newRouter()
     const { key, ...named } = c.req.valid("json")
     const before = await findByok(c.env.DB, organizationId, id)
     if (!before) throw noSuchCredential()
-    const input = await withSpelledModels(c.env, named)
+    const input = await withKnownNames(c, named)
     const columns = toColumns(input)
     rejectByokOnlyFallback({
       is_byok_only: input.is_byok_only ?? before.isByokOnly,
@@ -175,11 +176,25 @@ export const byok = newRouter()
     return c.json({ deleted: true as const }, 200)
   })
 
-/** A credential for `gpt-5-mini` would cover nothing: calls are compared with `openai/gpt-5-mini`. */
-async function withSpelledModels<T extends Pick<ByokChange, "allowed_models">>(env: Env, input: T): Promise<T> {
-  const { allowed_models: models } = input
+type Names = Pick<ByokChange, "allowed_models" | "allowed_user_ids" | "allow_unknown">
+
+/**
+ * Replaces models by their spelling in the catalogue: a credential for `gpt-5-mini` would cover nothing, since calls are
+ * compared with `openai/gpt-5-mini`. Rejects unknown models and users.
+ */
+async function withKnownNames<T extends Names>(
+  c: Context<App>,
+  { allow_unknown: allowsUnknown = false, ...input }: T,
+): Promise<Omit<T, "allow_unknown">> {
+  const { allowed_models: models, allowed_user_ids: users } = input
+  if (users && !allowsUnknown) {
+    const nonMembers = await findNonMembers(c.env.DB, c.var.principal.organizationId, users)
+    const rule = `${nonMembers.join(", ")}: not a member of the organization. To name a user before, send "allow_unknown": true.`
+    if (nonMembers.length > 0) throw new GatewayError("invalid_request", `allowed_user_ids: ${rule}`)
+  }
   if (!models) return input
-  return { ...input, allowed_models: spellKnownModels(models, await loadReachableCatalogue(env)) }
+  const spelled = spellPatterns(models, "allowed_models", await loadReachableCatalogue(c.env), { allowsUnknown })
+  return { ...input, allowed_models: spelled }
 }
 
 /** Columns of a key. The version is authenticated with the sealed key, so that an older one cannot be restored. */

@@ -45,6 +45,10 @@ const fields = {
     .nullish()
     .meta({ description: "Models, `*` for anything: `author/*`." }),
   allowed_user_ids: list(z.string().min(1).max(256), "ids of users").nullish(),
+  allow_unknown: flag.optional().meta({
+    description:
+      "For this request only: accepts models that the catalogue does not have and users that are not members. Otherwise they are rejected with 400.",
+  }),
 }
 
 export const NewByok = z

@@ -40,13 +40,17 @@ export function withKnownNames<T extends Lists>(input: T, knownNames: KnownNames
   return { ...input, ...Object.fromEntries([...read(MODEL_LISTS, models), ...read(PROVIDER_LISTS, providers)]) }
 }
 
-/**
- * Names and patterns of models, in the spelling of the catalogue if it has them: providers have models that the
- * catalogue does not know.
- */
-export function spellKnownModels(names: readonly string[], catalogue: Catalogue): string[] {
-  const { spell } = modelReader({ catalogue, aliases: [] })
-  return [...new Set(names.map((name) => spell(name) ?? name))]
+/** Names and patterns of models, in the spelling of the catalogue. Throws 400 for an unknown one, or keeps it. */
+export function spellPatterns(
+  names: readonly string[],
+  field: string,
+  catalogue: Catalogue,
+  { allowsUnknown }: { allowsUnknown: boolean },
+): string[] {
+  const { spell, all, what: noun } = modelReader({ catalogue, aliases: [] })
+  const asIs = (name: string, index: number) =>
+    allowsUnknown ? name : rejectName(`${field}[${index}]`, name, noun, all())
+  return [...new Set(names.map((name, index) => spell(name) ?? asIs(name, index)))]
 }
 
 type Reader = {

@@ -84,13 +84,11 @@ const NAMES: ReadonlySet<string> = new Set([
   "session",
 ])
 
-/** Removals of missing records, and user ids, which an organization may use before it has the member. */
+/** Removals of missing records. */
 const WITHOUT_EFFECT = new Set([
   "POST /workspaces/{workspaceRef}/members/remove, user",
   "POST /guardrails/{id}/assignments/keys/remove, key",
   "POST /guardrails/{id}/assignments/members/remove, user",
-  "POST /byok, user",
-  "PATCH /byok/{id}, user",
 ])
 
 type Attack = { operation: Operation; place?: string; as: TestClient; ids: Ids }

@@ -361,7 +361,10 @@ describe("a credential that changes while the batch runs", () => {
 
   test("is used with its new key, and for results of models that it no longer covers", async () => {
     const { workspace, id, provider, created } = await running()
-    await expectJson(200, workspace.manage.patch(`/byok/${id}`, { key: SECOND, allowed_models: ["acme/other"] }))
+    await expectJson(
+      200,
+      workspace.manage.patch(`/byok/${id}`, { key: SECOND, allowed_models: ["acme/other"], allow_unknown: true }),
+    )
     for (const one of provider.accounts.keys()) provider.accounts.set(one, `Bearer ${SECOND}`)
     answerAll(provider)
     await wakeBatch(env, created.id)

@@ -17,17 +17,44 @@ const add = async (workspace: Workspace, more: Record<string, unknown> = {}) =>
   (await expectJson<One>(201, workspace.manage.post("/byok", { provider: "openai", key: KEY, ...more }))).data
 
 describe("credentials", () => {
-  test("have the models that they cover in the spelling of the catalogue, and unknown ones as they are", async () => {
+  test("have the models that they cover in the spelling of the catalogue, and unknown ones only on request", async () => {
     const workspace = await newWorkspace()
     const models = ["Agent", "SIM/agent", "openai/*", "openai/not-released-yet"]
     const spelled = ["sim/agent", "openai/*", "openai/not-released-yet"]
-    const made = await add(workspace, { allowed_models: models })
+    const made = await add(workspace, { allowed_models: models, allow_unknown: true })
+    expect(made).not.toHaveProperty("allow_unknown")
+    const mistyped = { allowed_models: ["sim/agent", "sim/agnet"] }
+    for (const response of [
+      workspace.manage.post("/byok", { provider: "openai", key: KEY, ...mistyped }),
+      workspace.manage.patch(`/byok/${made.id}`, mistyped),
+    ]) {
+      const { error } = await expectJson<{ error: { message: string } }>(400, response)
+      expect(error.message).toMatch(/^allowed_models\[1\]: there is no model sim\/agnet here\. Did you mean sim\/agent/)
+    }
     expect(made).toMatchObject({ allowed_models: spelled })
     const changed = await expectJson<One>(
       200,
       workspace.manage.patch(`/byok/${made.id}`, { allowed_models: ["agent"], name: "x" }),
     )
     expect(changed.data).toMatchObject({ allowed_models: ["sim/agent"], name: "x" })
+  })
+
+  test("cover members of the organization, and other users only on request", async () => {
+    const workspace = await newWorkspace()
+    const added = workspace.manage.post("/organization/members", { email: `${crypto.randomUUID()}@example.com` })
+    const { data: member } = await expectJson<{ data: { id: string } }>(201, added)
+    const made = await add(workspace, { allowed_user_ids: [member.id] })
+    const stranger = { allowed_user_ids: [member.id, "nobody"] }
+    for (const response of [
+      workspace.manage.post("/byok", { provider: "openai", key: KEY, ...stranger }),
+      workspace.manage.patch(`/byok/${made.id}`, stranger),
+    ]) {
+      const { error } = await expectJson<{ error: { message: string } }>(400, response)
+      expect(error.message).toContain("allowed_user_ids: nobody: not a member of the organization.")
+    }
+    const later = { ...stranger, allow_unknown: true }
+    const changed = await expectJson<One>(200, workspace.manage.patch(`/byok/${made.id}`, later))
+    expect(changed.data["allowed_user_ids"]).toEqual([member.id, "nobody"])
   })
 
   test("are created, returned without their key, changed and deleted", async () => {

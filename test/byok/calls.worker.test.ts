@@ -249,7 +249,7 @@ describe("the order of credentials", () => {
       return requests.map((one) => keyOf(one) === KEY)
     }
     expect(await usedBy({ allowed_models: ["acme/*"] })).toEqual([true, true])
-    expect(await usedBy({ allowed_models: ["acme/none"] })).toEqual([false, false])
+    expect(await usedBy({ allowed_models: ["acme/none"], allow_unknown: true })).toEqual([false, false])
     expect(await usedBy({ allowed_api_key_hashes: [named.hash] })).toEqual([true, false])
     expect(await usedBy({ allowed_user_ids: ["bob"] })).toEqual([false, true])
     expect(await usedBy({ disabled: true })).toEqual([false, false])

@@ -147,8 +147,12 @@ class Writer {
   async #byok({ action, id, workspace, name, declared, fields, secrets }: Change): Promise<void> {
     const bodyOf = ({ label, ...rest }: Json) => (label === undefined ? rest : { ...rest, key: secrets["label"] })
     if (action === "remove") await this.#send("DELETE", `/byok/${id}`)
-    else if (action === "update") await this.#send("PATCH", `/byok/${id}`, bodyOf(changed(fields)))
-    else await this.#send("POST", "/byok", { ...bodyOf(declared), name, workspace_id: this.#workspaceId(workspace) })
+    else if (action === "update")
+      await this.#send("PATCH", `/byok/${id}`, { ...bodyOf(changed(fields)), ...MAY_NAME_LATER })
+    else {
+      const body = { ...bodyOf(declared), name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
+      await this.#send("POST", "/byok", body)
+    }
   }
 
   async #bySlug(change: Change, path: string): Promise<void> {

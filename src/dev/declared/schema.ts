@@ -63,7 +63,7 @@ const Key = NewApiKey.omit({
 
 const Destination = NewDestination.omit({ name: true, workspace_id: true, api_key_hashes: true })
 const AlertChannel = NewChannel.omit({ name: true, workspace_id: true })
-const Byok = NewByok.omit({ name: true, workspace_id: true, allowed_api_key_hashes: true })
+const Byok = NewByok.omit({ name: true, workspace_id: true, allowed_api_key_hashes: true, allow_unknown: true })
 const PassthroughService = NewService.omit({ slug: true, workspace_id: true, allowed_api_key_hashes: true })
 const McpServer = NewMcpServer.omit({ slug: true, workspace_id: true })
 
