@@ -179,6 +179,11 @@ describe("a rejection", () => {
     ["/images", { prompt: undefined }, "prompt"],
     ["/images", { n: 11 }, "n"],
     ["/images", { stream: true }, "stream"],
+    ["/images", { aspect_ratio: "16x9" }, "aspect_ratio"],
+    ["/images", { background: "black" }, "background"],
+    ["/images", { output_format: "gif" }, "output_format"],
+    ["/images", { quality: "best" }, "quality"],
+    ["/images", { resolution: "1080p" }, "resolution"],
     ["/images/generations", { output_compression: 101 }, "output_compression"],
     ["/images/generations", { svg: { model: "gpt-5.6" } }, "svg"],
     ["/audio/speech", { input: "" }, "input"],
@@ -190,6 +195,8 @@ describe("a rejection", () => {
     ["/audio/transcriptions", { response_format: "diarized_json" }, "response_format"],
     ["/videos", { duration: 0 }, "duration"],
     ["/videos", { n: 2 }, "n"],
+    ["/videos", { aspect_ratio: "auto" }, "aspect_ratio"],
+    ["/videos", { resolution: "1440p" }, "resolution"],
     ["/videos", { callback_url: "https://x.test" }, "callback_url"],
   ] as const)("%s: %j is rejected with a message that names %s", async (endpoint, more, field) => {
     const { error } = await expectJson<Failure>(400, send(await newWorkspace(), endpoint, more))

@@ -2,10 +2,12 @@ import * as z from "zod"
 import { ProviderPreferences } from "../../formats/provider-preferences.ts"
 import { MAX_SESSION_ID_LENGTH } from "../../formats/schemas.ts"
 import { Trace } from "../../formats/trace.ts"
+import { oneOf } from "../../http/schema.ts"
 import { TRANSCRIPT_FORMATS } from "./transcript-formats.ts"
 
 /**
- * Requests for media and ranking. Only fields that the gateway reads are validated; the provider validates the rest.
+ * Requests for media and ranking. Fields that the gateway reads and those with fixed values are validated; the provider
+ * validates the rest.
  * Shapes follow the published client of this API family, and the OpenAI API where it has the endpoint.
  */
 
@@ -92,12 +94,25 @@ export const ModerationResult = z
 
 const notStreamed = z.literal(false, { error: "must be false: images are not streamed" }).nullish()
 
+const VIDEO_RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"] as const
+const MORE_RATIOS = ["1:2", "1:4", "1:8", "2:1", "2.35:1", "4:1", "4:5", "5:2", "5:4", "8:1"] as const
+const PHONE_RATIOS = ["9:19.5", "19.5:9", "9:20", "20:9"] as const
+const IMAGE_RATIOS = [...VIDEO_RATIOS, ...MORE_RATIOS, ...PHONE_RATIOS, "auto"] as const
+/** The last two are OpenAI's, of older models. */
+const QUALITIES = ["auto", "low", "medium", "high", "xhigh", "max", "standard", "hd"] as const
+const VIDEO_RESOLUTIONS = ["360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K"] as const
+
 export const ImageRequest = z
   .looseObject({
     ...shared,
     model: shared.model.optional(),
     prompt: filled,
     n: integerBetween(1, 10).nullish(),
+    aspect_ratio: oneOf(IMAGE_RATIOS).nullish(),
+    background: oneOf(["auto", "transparent", "opaque"]).nullish(),
+    output_format: oneOf(["png", "jpeg", "webp", "svg"]).nullish(),
+    quality: oneOf(QUALITIES).nullish(),
+    resolution: oneOf(["512", "1K", "2K", "4K"]).nullish(),
     output_compression: integerBetween(0, 100).nullish(),
     svg: z.null({ error: "is not supported: it selects another model, whose tokens have no price here" }).optional(),
     stream: notStreamed,
@@ -157,6 +172,8 @@ export const VideoRequest = z
   .looseObject({
     ...shared,
     prompt: text.nullish(),
+    aspect_ratio: oneOf(VIDEO_RATIOS).nullish(),
+    resolution: oneOf(VIDEO_RESOLUTIONS).nullish(),
     duration: integerBetween(1, 3_600).nullish(),
     // Name of the length in the OpenAI API.
     seconds: z
