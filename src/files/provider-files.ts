@@ -16,6 +16,7 @@ import { screeningOf } from "../guardrails/create-screening.ts"
 import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
+import { fetchReadable } from "../providers/readable-body.ts"
 import { type MessageFilter, toRejection } from "../providers/rejection.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
@@ -103,7 +104,7 @@ export async function requestProvider(
   const hasContent = body !== null || CONTENT_PATH.test(path)
   const init = { method, headers, body, redirect: "manual" as const }
   const send = (ended: AbortSignal) =>
-    fetch(`${provider.baseUrl}${path}`, { ...init, signal: ended }).catch(() => undefined)
+    fetchReadable(`${provider.baseUrl}${path}`, { ...init, signal: ended }).catch(() => undefined)
   const sending = await withDeadline(hasContent ? timers.totalMs : timers.firstFrameMs, signal, send)
   const response = "value" in sending ? sending.value : undefined
   if (!response) throw "stopped" in sending ? timeoutError(provider) : unreachableError(provider)

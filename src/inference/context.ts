@@ -24,7 +24,7 @@ import { type CallText, saveCallContent, toCallContent } from "../observability/
 import { configuredModeration } from "../plugins/moderation.ts"
 import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
-import { withReadableBody } from "../providers/readable-body.ts"
+import { fetchReadable } from "../providers/readable-body.ts"
 import type { Provider } from "../providers/provider.ts"
 import { CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
 import { ResponseStore } from "../response-cache/store.ts"
@@ -194,7 +194,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
 }
 
 async function send(url: string, init: RequestInit, { embedded }: Provider, { EMBEDDED }: Env): Promise<Response> {
-  return embedded && EMBEDDED ? EMBEDDED.fetch(url, init) : withReadableBody(await fetch(url, init))
+  return embedded && EMBEDDED ? EMBEDDED.fetch(url, init) : fetchReadable(url, init)
 }
 
 /** Bytes of a request body as received, or as serialized if there is no Content-Length. */

@@ -1,15 +1,24 @@
+/** A request to a provider whose response can be read as text. */
+export async function fetchReadable(url: string, init: RequestInit): Promise<Response> {
+  return withReadableBody(await fetch(url, init))
+}
+
 /**
- * The response with a body that can be read as text. Requests ask for no compression, and the runtime decodes gzip and
- * brotli, but some servers send deflate.
+ * The response with a body that can be read as text. The runtime decodes gzip and brotli, but some servers send
+ * deflate, or gzip by its former name (RFC 9110, section 8.4.1.3), also to requests for no compression.
  */
 export async function withReadableBody(response: Response): Promise<Response> {
-  const encoding = response.headers.get("content-encoding")
-  if (encoding === null || !response.body || encoding.trim().toLowerCase() !== "deflate") return response
+  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase()
+  if (!response.body || (encoding !== "deflate" && encoding !== "x-gzip")) return response
   const headers = new Headers(response.headers)
   headers.delete("content-encoding")
   headers.delete("content-length")
   const { status, statusText } = response
-  return new Response(await inflate(response.body), { status, statusText, headers })
+  const body =
+    encoding === "deflate"
+      ? await inflate(response.body)
+      : response.body.pipeThrough<Uint8Array>(new DecompressionStream("gzip"))
+  return new Response(body, { status, statusText, headers })
 }
 
 /** Method of the zlib header, in its first byte. Servers also send the data without that header. */

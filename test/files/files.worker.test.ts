@@ -4,6 +4,7 @@ import { clearFiles } from "../../src/files/bytes.ts"
 import { toCsvCell } from "../../src/files/export.ts"
 import { requestProvider } from "../../src/files/provider-files.ts"
 import { reachableProviders } from "../../src/providers/configured.ts"
+import { deflated } from "../support/deflated.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -314,6 +315,12 @@ describe("the file storage of a provider", () => {
     expect(new Set(asked.map(({ key }) => key))).toEqual(new Set([`Bearer ${KEY}`]))
     expect(asked.at(-1)?.body).toMatch(/words\r\n--[^]*name="purpose"\r\n\r\nuser_data\r\n--/)
     expect(await objects(workspace)).toEqual([])
+  })
+
+  test("may compress its responses with deflate, although it was not asked to", async () => {
+    const workspace = await withKey("openai")
+    mockVendor(() => deflated({ data: [], has_more: false }))
+    expect(await expectJson(200, workspace.as.get("/files?provider=openai"))).toMatchObject({ data: [] })
   })
 
   test.each(["before", "after"])("gets the purpose of the client once, %s its file", async (place) => {

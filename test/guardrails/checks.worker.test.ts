@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { chunk, DONE, good, sse, usageChunk } from "../support/mock-provider.ts"
+import { deflated } from "../support/deflated.ts"
 import { eventually } from "../support/eventually.ts"
 import { runs } from "../support/runs.ts"
 import {
@@ -91,6 +92,13 @@ describe("a check of requests", () => {
     })
     await expectJson(200, as.post(path, bodyFor(path, "Explain rivers.")))
     expect(upstream).toHaveLength(1)
+  })
+
+  test("may compress its result with deflate, although it was not asked to", async () => {
+    const workspace = await newWorkspace()
+    const as = await guardedKey(workspace, [{ check: "guard", action: "block" }])
+    mockTraffic(() => deflated({ flagged: true, categories: ["plans"] }))
+    await expectJson(403, as.post("/chat/completions", bodyFor("/chat/completions", "Explain rivers.")))
   })
 
   test("receives the text after the detectors redacted it, without definitions of tools", async () => {

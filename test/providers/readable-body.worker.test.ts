@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { withReadableBody } from "../../src/providers/readable-body.ts"
 import { runs } from "../support/runs.ts"
 
-type Format = "deflate" | "deflate-raw"
+type Format = "deflate" | "deflate-raw" | "gzip"
 
 async function compress(text: string, format: Format): Promise<Uint8Array> {
   const { readable, writable } = new CompressionStream(format)
@@ -42,6 +42,14 @@ test("a deflated body is read, with and without its zlib header, in any chunks",
     }),
     { numRuns: runs(30) },
   )
+})
+
+test("a body with the former name of gzip is read", async () => {
+  for (const encoding of ["x-gzip", " X-Gzip "]) {
+    const response = await withReadableBody(sent([await compress("Hello", "gzip")], encoding))
+    expect(response.headers.has("content-encoding")).toBe(false)
+    expect(await response.text()).toBe("Hello")
+  }
 })
 
 test("a deflated body that ends early or is damaged is an error, not a shorter text", async () => {

@@ -2,6 +2,7 @@ import { asByokRejection } from "../../inference/upstream/attempts.ts"
 import { readRejection } from "../../inference/upstream/upstream-response.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
 import type { Provider } from "../../providers/provider.ts"
+import { fetchReadable } from "../../providers/readable-body.ts"
 import { redacted } from "../../providers/rejection.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { readAtMost } from "../../support/bytes.ts"
@@ -88,7 +89,7 @@ export class ProviderClient {
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS)
     try {
       const init = { method, redirect: "manual", signal: abort.signal, ...more, headers } as const
-      const response = await fetch(`${baseUrl}${path}`, init)
+      const response = await fetchReadable(`${baseUrl}${path}`, init)
       if (response.ok) return await read(response)
       throw await this.#rejectionOf(response)
     } catch (cause) {

@@ -1,4 +1,5 @@
 import { withDeadline } from "../../outbound/deadline.ts"
+import { fetchReadable } from "../../providers/readable-body.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { logWarning } from "../../support/log.ts"
 import { printableLine } from "../../support/text/printable.ts"
@@ -36,7 +37,7 @@ export async function runCheck(check: ContentCheck, input: CheckInput): Promise<
 class CheckFailure extends Error {}
 
 async function post({ url, headers }: ContentCheck, body: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, {
+  const response = await fetchReadable(url, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
     body,

@@ -1,5 +1,6 @@
 import type { ListedModel } from "./listed-model.ts"
 import type { Provider } from "../../providers/provider.ts"
+import { fetchReadable } from "../../providers/readable-body.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
 import { readText } from "../../support/text/read-text.ts"
@@ -35,7 +36,7 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
 
 async function fetchJson(url: string, headers: Record<string, string>): Promise<unknown> {
   const { response, text } = await withTimeout(TIMEOUT_MS, async (signal) => {
-    const fetched = await fetch(url, { headers, redirect: "manual", signal })
+    const fetched = await fetchReadable(url, { headers, redirect: "manual", signal })
     return { response: fetched, text: await readText(fetched, MAX_BYTES) }
   }).catch((cause: unknown) => {
     const reason =
