@@ -4,12 +4,13 @@ import { requireManagement } from "../access/guards.ts"
 import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
+import type { Env } from "../config/env.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
 import { failures, jsonBody, ok } from "../http/schema.ts"
 import { openLedger } from "../ledger/client.ts"
 import { toTimestamp } from "../support/time/time.ts"
 import { AlertRecord, AlertsQuery, Settings, SettingsChange } from "./schemas.ts"
-import { findSettings, listAlerts, saveSettings } from "./store.ts"
+import { findSettings, listAlerts, updateSettings } from "./store.ts"
 
 const tags = ["Alerts"]
 const FAILURES = failures("invalid_request", "unauthenticated", "forbidden", "internal")
@@ -83,7 +84,6 @@ export const alerts = newRouter()
   .openapi(setSettings, async (c) => {
     const { organizationId } = c.var.principal
     const change = c.req.valid("json")
-    const settings = Settings.parse({ ...(await findSettings(c.env.DB, organizationId)), ...change })
     const changed = changesOf(change, Object.keys(Settings.shape))
     const entry = entryOf(c, {
       action: "alert_settings.update",
@@ -91,7 +91,14 @@ export const alerts = newRouter()
       workspaceId: null,
       changed,
     })
-    await saveSettings(c.env.DB, organizationId, settings, entry)
-    await openLedger(c.env, organizationId).setAlertThresholds(settings.thresholds)
-    return c.json({ data: settings }, 200)
+    const { thresholds, ...settings } = await updateSettings(c.env.DB, organizationId, change, entry)
+    await sendThresholds(c.env, organizationId, thresholds)
+    return c.json({ data: { ...settings, thresholds: [...thresholds] } }, 200)
   })
+
+/** Concurrent changes may arrive at the ledger in another order: the last one to arrive must be the stored one. */
+async function sendThresholds(env: Env, organizationId: string, thresholds: readonly number[]): Promise<void> {
+  await openLedger(env, organizationId).setAlertThresholds([...thresholds])
+  const { thresholds: stored } = await findSettings(env.DB, organizationId)
+  if (stored.join() !== thresholds.join()) await sendThresholds(env, organizationId, stored)
+}

@@ -159,17 +159,24 @@ export async function findSettings(binding: D1Database, organizationId: string):
   return { ...DEFAULT_SETTINGS, ...row?.settings }
 }
 
-export async function saveSettings(
+/** The settings after the change. */
+export async function updateSettings(
   binding: D1Database,
   organizationId: string,
-  alertSettings: AlertSettings,
+  change: { [Name in keyof AlertSettings]?: AlertSettings[Name] | undefined },
   entry: AuditEntry,
-): Promise<void> {
+): Promise<AlertSettings> {
   const db = openDb(binding)
-  await db.batch([
-    db.update(organizations).set({ alertSettings }).where(eq(organizations.id, organizationId)),
+  const stored = organizations.alertSettings
+  const [[row]] = await db.batch([
+    db
+      .update(organizations)
+      .set({ alertSettings: sql`json_patch(coalesce(${stored}, '{}'), ${JSON.stringify(change)})` })
+      .where(eq(organizations.id, organizationId))
+      .returning({ settings: stored }),
     auditStatement(db, entry),
   ])
+  return { ...DEFAULT_SETTINGS, ...row?.settings }
 }
 
 /** Deletes alerts from before `before`, with their deliveries. */

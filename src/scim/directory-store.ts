@@ -69,10 +69,10 @@ export async function insertDirectory(db: D1Database, row: DirectoryRow, entry: 
 /** Changes of a request to a directory; omitted fields stay. */
 export type DirectoryChange = { name?: string } & Partial<PullColumns>
 
-/** False if the directory is deleted. */
+/** False if the directory is deleted, or another request changed its pull since `former` was read. */
 export async function updateDirectory(
   db: D1Database,
-  { organizationId, id }: DirectoryId,
+  former: DirectoryRow,
   change: DirectoryChange,
   entry: AuditEntry,
 ): Promise<boolean> {
@@ -84,9 +84,9 @@ export async function updateDirectory(
         `UPDATE scim_directories SET name = coalesce(?3, name), pull_url = coalesce(?4, pull_url),
            pull_workspace_id = coalesce(?5, pull_workspace_id), pull_sealed = coalesce(?6, pull_sealed),
            pull_version = coalesce(?7, pull_version), pull_label = coalesce(?8, pull_label)
-         WHERE organization_id = ?1 AND id = ?2`,
+         WHERE organization_id = ?1 AND id = ?2 AND (?7 IS NULL OR pull_version IS ?9)`,
       )
-      .bind(organizationId, id, ...values.map((value) => value ?? null)),
+      .bind(former.organization_id, former.id, ...values.map((value) => value ?? null), former.pull_version),
     auditIfChanged(db, entry),
   ])
   return (updated?.meta.changes ?? 0) > 0

@@ -138,7 +138,10 @@ export const scimDirectories = newRouter()
     const result = { name, ...(pull && { pull: { url } }) }
     const event = { resourceId: row.id, workspaceId: null, changed: changesOf(result, ["name", "pull"]) }
     const entry = entryOf(c, { action: "scim_directory.update", ...event })
-    if (!(await updateDirectory(c.env.DB, idOf(row), change, entry))) throw absent()
+    if (!(await updateDirectory(c.env.DB, row, change, entry))) {
+      await requireDirectory(c, row.id)
+      throw new GatewayError("conflict", "Another request changed the pull at the same time. Read it and retry.")
+    }
     return c.json({ data: toDirectory({ ...row, ...change }, c.req.url, Date.now()) }, 200)
   })
   .openapi(rotate, async (c) => {
@@ -177,8 +180,6 @@ export const scimDirectories = newRouter()
   })
 
 const absent = () => new GatewayError("not_found", "There is no directory with this id.")
-const idOf = ({ organization_id: organizationId, id }: DirectoryRow) => ({ organizationId, id })
-
 async function requireDirectory(c: Context<App>, id: string): Promise<DirectoryRow> {
   const row = await findDirectory(c.env.DB, { organizationId: c.var.principal.organizationId, id })
   if (row === undefined) throw absent()

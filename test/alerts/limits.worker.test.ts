@@ -119,6 +119,26 @@ test("custom thresholds apply from the next charge on, and an empty list turns t
   expect(await expectJson(200, workspace.manage.get("/alerts/settings"))).toMatchObject({ data: { thresholds: [] } })
 })
 
+test("concurrent changes of settings are all kept, and the ledger has the stored thresholds", async () => {
+  const workspace = await newWorkspace(1_000)
+  const changes = [
+    { thresholds: [20] },
+    { provider_outages: false },
+    { thresholds: [30] },
+    { failing_destinations: false },
+    { thresholds: [40] },
+    { unusual_spend: false },
+  ]
+  await Promise.all(changes.map((change) => expectJson(200, workspace.manage.patch("/alerts/settings", change))))
+  type Stored = { data: { thresholds: number[] } }
+  const { data } = await expectJson<Stored>(200, workspace.manage.get("/alerts/settings"))
+  expect(data).toMatchObject({ provider_outages: false, failing_destinations: false, unusual_spend: false })
+  expect([[20], [30], [40]]).toContainEqual(data.thresholds)
+  const { limit } = await keyWithLimit(workspace, 10 * USD)
+  await spend(workspace, 5 * USD, [limit])
+  expect(await thresholds(workspace)).toEqual(data.thresholds)
+})
+
 test("a call over HTTP that a key's limit rejects sends an alert", async () => {
   const workspace = await newWorkspace(1_000)
   const { as } = await newKey(workspace, { name: "spent", limit: 0.000_000_001 })

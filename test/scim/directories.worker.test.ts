@@ -173,6 +173,21 @@ describe("a change of a directory", () => {
     expect(attacker.asked).toEqual([])
   })
 
+  test("to another URL is not undone by a change of the token at the same time", async () => {
+    const former = newRemote(people("ada"))
+    const current = newRemote(people("bob"))
+    const { workspace, directory } = await stage(former)
+    const [moved, renewed] = await Promise.all([
+      change(workspace, directory.id, { pull: { url: current.url, token: TOKEN } }),
+      change(workspace, directory.id, { pull: { token: TOKEN } }),
+      change(workspace, directory.id, { name: "Entra" }).then((response) => expectJson(200, response)),
+    ])
+    for (const { status } of [moved, renewed]) expect([200, 409]).toContain(status)
+    const [shown] = await listed(workspace)
+    expect(shown?.name).toBe("Entra")
+    expect(shown?.pull?.url).toBe(moved.status === 200 ? current.url : former.url)
+  })
+
   test("to another URL during a pull starts it again, and mixes no users of both", async () => {
     const former = newRemote(people("ada", "bob", "cy", "dee"))
     const { workspace, directory } = await stage(former)
