@@ -150,17 +150,19 @@ export const byok = newRouter()
     if (!before) throw noSuchCredential()
     const input = await withKnownNames(c, named)
     const columns = toColumns(input)
-    rejectByokOnlyFallback({
-      is_byok_only: input.is_byok_only ?? before.isByokOnly,
-      is_fallback: input.is_fallback ?? before.isFallback,
-    })
+    rejectByokOnlyFallbackOf(before, input)
     await requireKeysOfOrganization(c, input.allowed_api_key_hashes)
     const change = { ...columns, ...(key !== undefined && (await toSealed(c, before, key))) }
     const changed = changesOf({ ...input, key }, AUDITED_FIELDS)
     const event = { resourceId: id, workspaceId: before.workspaceId, changed }
     const entry = entryOf(c, { action: "byok_credential.update", ...event })
     const row = await updateByok(c.env.DB, { organizationId, id, change, now: Date.now(), entry })
-    if (!row) throw noSuchCredential()
+    if (!row) {
+      const current = await findByok(c.env.DB, organizationId, id)
+      // Another request changed the credential concurrently.
+      if (current) rejectByokOnlyFallbackOf(current, input)
+      throw noSuchCredential()
+    }
     invalidateWorkspace(row.workspaceId)
     return c.json({ data: toByok(row) }, 200)
   })
@@ -223,6 +225,13 @@ function rejectByokOnlyFallback({
     "invalid_request",
     "is_byok_only: cannot be combined with is_fallback: there would be no key to fall back from.",
   )
+}
+
+function rejectByokOnlyFallbackOf({ isByokOnly, isFallback }: ByokRow, input: ByokChange): void {
+  rejectByokOnlyFallback({
+    is_byok_only: input.is_byok_only ?? isByokOnly,
+    is_fallback: input.is_fallback ?? isFallback,
+  })
 }
 
 async function requireKeysOfOrganization(c: Context<App>, hashes: readonly string[] | null | undefined): Promise<void> {

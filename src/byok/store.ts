@@ -1,4 +1,4 @@
-import { and, count, desc, eq, isNull, sql } from "drizzle-orm"
+import { and, count, desc, eq, isNull, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import type { Page } from "../http/schema.ts"
@@ -86,7 +86,14 @@ type ByokUpdate = {
   entry: AuditEntry
 }
 
-/** The changed row; undefined if it does not exist. */
+/** Whether the credential is not both after the change: there would be no key to fall back from. */
+function isOnlyOrFallback({ isByokOnly, isFallback }: ByokChange): SQL | undefined {
+  if (isByokOnly === true && isFallback === undefined) return eq(byokCredentials.isFallback, false)
+  if (isFallback === true && isByokOnly === undefined) return eq(byokCredentials.isByokOnly, false)
+  return undefined
+}
+
+/** The changed row; undefined if it does not exist, or would be both BYOK-only and a fallback. */
 export async function updateByok(
   binding: D1Database,
   { organizationId, id, change, now, entry }: ByokUpdate,
@@ -96,7 +103,7 @@ export async function updateByok(
     db
       .update(byokCredentials)
       .set({ ...change, updatedAt: now })
-      .where(isCredential(organizationId, id))
+      .where(and(isCredential(organizationId, id), isOnlyOrFallback(change)))
       .returning(),
     auditIfChanged(db, entry),
   ])

@@ -32,8 +32,8 @@ export function withIncrease(
   const { limit_increase: requested } = input
   const limitNano = change.limitNano === undefined ? row.limitNano : change.limitNano
   if (!requested) {
-    const isEnded = requested === null || limitNano === null
-    return isEnded && row.limitIncrease !== null ? { ...change, limitIncrease: null } : change
+    const isEnded = requested === null || change.limitNano === null
+    return isEnded ? { ...change, limitIncrease: null } : change
   }
   if (principal.limitNano !== null) {
     throw new GatewayError("forbidden", "limit_increase: only a key without a limit may increase limits.")

@@ -183,6 +183,9 @@ export const keys = newRouter()
     })
     if (!row) {
       await keepLastManagementKey(c.env.DB, before)
+      const current = await findKeyRow(c.env.DB, principal.organizationId, hash)
+      // Throws if a limit that the change increases was removed.
+      if (current) withIncrease(change, input, { principal, row: current, now })
       throw (await deprovisionedError(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, isNull, not, type SQL, sql } from "drizzle-orm"
+import { and, count, desc, eq, isNotNull, isNull, not, type SQL, sql } from "drizzle-orm"
 import type { AuditEntry } from "../audit/entry.ts"
 import { auditIfChanged } from "../audit/store.ts"
 import { scimLeavers } from "../members/table.ts"
@@ -129,7 +129,7 @@ type KeyUpdate = {
 
 /**
  * The changed row. Undefined if the key does not exist, its creator was deprovisioned, or the change would disable the
- * last management key.
+ * last management key or increase a limit that was removed concurrently.
  */
 export async function updateKey(
   binding: D1Database,
@@ -145,6 +145,7 @@ export async function updateKey(
           isInOrganization(organizationId, hash),
           change.disabled === true ? keepsManagementKey : undefined,
           change.disabled === false ? creatorIsPresent : undefined,
+          change.limitIncrease && change.limitNano === undefined ? isNotNull(apiKeys.limitNano) : undefined,
         ),
       )
       .returning(),

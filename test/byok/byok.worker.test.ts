@@ -2,6 +2,8 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { app } from "../../src/app/app.ts"
+import { newEntry } from "../../src/audit/entry.ts"
+import { type ByokChange, updateByok } from "../../src/byok/store.ts"
 import { BOOTSTRAP, newKey, newWorkspace, operatorClient, expectJson, type Workspace } from "../support/world.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
 
@@ -97,6 +99,22 @@ describe("credentials", () => {
     expect(await expectJson(200, workspace.manage.delete(`/byok/${made.id}`))).toEqual({ deleted: true })
     for (const method of ["GET", "DELETE"]) await expectJson(404, workspace.manage.call(method, `/byok/${made.id}`))
     await expectJson(404, workspace.manage.patch(`/byok/${made.id}`, { name: "x" }))
+  })
+
+  test("are never both the only key and a fallback after two changes at the same time", async () => {
+    const { manage, organizationId } = await newWorkspace()
+    const { id } = (await expectJson<One>(201, manage.post("/byok", { provider: "openai", key: KEY }))).data
+    const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
+    const update = (change: ByokChange) => {
+      const event = { action: "byok_credential.update", resourceId: id, workspaceId: null } as const
+      const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, event)
+      return updateByok(env.DB, { organizationId, id, change, now: Date.now(), entry })
+    }
+    // Each of two requests has read the credential before the other one changed it.
+    expect(await update({ isByokOnly: true })).toMatchObject({ isByokOnly: true })
+    expect(await update({ isFallback: true })).toBeUndefined()
+    expect(await update({ isByokOnly: false, isFallback: true })).toMatchObject({ isFallback: true })
+    expect(await update({ isByokOnly: true })).toBeUndefined()
   })
 
   test("are listed by page and by provider, newest first", async () => {

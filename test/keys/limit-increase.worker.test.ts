@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 const inAnHour = () => new Date(Date.now() + HOUR).toISOString()
 
 type Record = {
-  data: { limit: number; limit_remaining: number; limit_increase: { amount: number; expires_at: string } | null }
+  data: { limit: number | null; limit_remaining: number; limit_increase: { amount: number; expires_at: string } | null }
 }
 
 const increase = (amount: number, expires_at = inAnHour()) => ({ limit_increase: { amount, expires_at } })
@@ -59,6 +59,21 @@ describe("a temporary increase of a key's limit", () => {
     await expectJson(200, change({ limit: null }))
     const again = await expectJson<Record>(200, change({ limit: CENT }))
     expect(again.data).toMatchObject({ limit_remaining: 0, limit_increase: null })
+  })
+
+  test("never stays without a limit, whatever other changes are sent at the same time", async () => {
+    const workspace = await newWorkspace()
+    const changes = fc.constantFrom({ limit: null }, { limit: 1 }, { name: "x" }, increase(1), { limit_increase: null })
+    const requests = fc.array(changes, { minLength: 2, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(requests, async (bodies) => {
+        const { key, change } = await limitedKey(workspace)
+        for (const { status } of await Promise.all(bodies.map(change))) expect([200, 400]).toContain(status)
+        const { data } = await expectJson<Record>(200, client(key).get("/key"))
+        if (data.limit === null) expect(data.limit_increase).toBeNull()
+      }),
+      { numRuns: runs(0.4), examples: [[[increase(1), { limit: null }]], [[{ limit: null }, increase(1)]]] },
+    )
   })
 
   test("applies to the keys that the key created", async () => {
