@@ -93,7 +93,9 @@ export class Schedules {
   async run(schedule: Schedule): Promise<Schedule> {
     const { id, prompt: text, session: rule } = schedule
     const now = this.#deps.now()
-    const session = rule === "same" ? `schedule-${id}` : `schedule-${id}-${new Date(now).toISOString()}`
+    // Runs may start within one millisecond.
+    const ofRun = [new Date(now).toISOString(), crypto.randomUUID().slice(0, 8)]
+    const session = ["schedule", id, ...(rule === "same" ? [] : ofRun)].join("-")
     const error = await this.#start(schedule, session, text)
     const existing = this.get(id)
     const after = { ...(existing ?? schedule), lastAt: now, lastError: error ?? null }

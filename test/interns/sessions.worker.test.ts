@@ -361,6 +361,17 @@ describe("a schedule", () => {
     await expectJson(400, workspace.as.get(`/interns/${id}/sessions?origin=else`))
   })
 
+  test("that is run several times in one millisecond has a session for each run", async () => {
+    const { workspace, id, becomes } = await newIntern()
+    Intern.clock = () => Date.UTC(2031, 0, 6, 12)
+    const { id: schedule } = await create(workspace.as, id)
+    const run = () =>
+      expectJson<Schedule>(202, workspace.as.post(`/interns/${id}/schedules/${schedule}/run`, undefined))
+    const sessions = (await Promise.all([run(), run(), run()])).map(({ last_session_id: session }) => session ?? "")
+    expect(new Set(sessions).size).toBe(3)
+    for (const session of sessions) expect((await becomes(session, "idle")).session).toMatchObject({ turns: 1 })
+  })
+
   test("resets its limit each day, also with one session for all runs", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 0, 6, 12) })
     onTestFinished(() => void vi.useRealTimers())
