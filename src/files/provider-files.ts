@@ -1,4 +1,4 @@
-import { withDeadline } from "../outbound/deadline.ts"
+import { type DeadlineResult, withDeadline } from "../outbound/deadline.ts"
 import { callerOf } from "../policy/call-policy.ts"
 import type { Principal } from "../access/principal.ts"
 import { findByokCredentials } from "../byok/store.ts"
@@ -17,7 +17,7 @@ import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
 import type { Provider } from "../providers/provider.ts"
 import { fetchReadable } from "../providers/readable-body.ts"
-import { type MessageFilter, toRejection } from "../providers/rejection.ts"
+import { toRejection } from "../providers/rejection.ts"
 import { readAtMost } from "../support/bytes.ts"
 import { workspaceOf } from "../workspaces/requested.ts"
 import type * as z from "zod"
@@ -109,16 +109,31 @@ export async function requestProvider(
   const response = "value" in sending ? sending.value : undefined
   if (!response) throw "stopped" in sending ? timeoutError(provider) : unreachableError(provider)
   if (response.ok) return response
-  throw await rejectionOf(provider, response, screening?.providerMessage)
+  throw await rejectionOf(provider, response, await readWithin(timers, response, MAX_ERROR_BYTES), screening)
+}
+
+/** The body of a response, as far as it arrives in time. Undefined if it is larger, or its connection fails. */
+async function readWithin(
+  { firstFrameMs }: Pick<Timers, "firstFrameMs">,
+  { body }: Response,
+  maxBytes: number,
+): Promise<DeadlineResult<Uint8Array | undefined>> {
+  if (!body) return { value: new Uint8Array() }
+  const never = new AbortController().signal
+  return withDeadline(firstFrameMs, never, (signal) => readAtMost(body, maxBytes, signal).catch(() => undefined))
 }
 
 const timeoutError = ({ name }: Provider) => new GatewayError("timeout", `${name} did not respond in time.`)
 const unreachableError = ({ name }: Provider) => new GatewayError("provider_failed", `${name} could not be reached.`)
 
-async function rejectionOf(provider: Provider, response: Response, filter?: MessageFilter): Promise<GatewayError> {
-  const bytes = response.body && (await readAtMost(response.body, MAX_ERROR_BYTES).catch(() => undefined))
-  const { status, headers } = response
-  const body = new TextDecoder().decode(bytes ?? new Uint8Array())
+async function rejectionOf(
+  provider: Provider,
+  { status, headers }: Response,
+  read: DeadlineResult<Uint8Array | undefined>,
+  screening: Screening | undefined,
+): Promise<GatewayError> {
+  const body = new TextDecoder().decode("value" in read ? read.value : undefined)
+  const filter = screening?.providerMessage
   const rejection = toRejection(provider, { status, headers, body }, { now: Date.now(), filter })
   if (!rejection.blamesKey) {
     return new GatewayError(rejection.code, rejection.message, { metadata: { provider_code: String(status) } })
@@ -128,10 +143,11 @@ async function rejectionOf(provider: Provider, response: Response, filter?: Mess
 }
 
 /** A JSON response with the names of its files after the content filters. */
-export async function readJson({ provider, screening }: FileStorage, response: Response): Promise<Json> {
-  const bytes = response.body && (await readAtMost(response.body, MAX_RESPONSE_BYTES).catch(() => undefined))
+export async function readJson({ provider, screening, timers }: FileStorage, response: Response): Promise<Json> {
+  const read = await readWithin(timers, response, MAX_RESPONSE_BYTES)
+  if (!("value" in read)) throw timeoutError(provider)
   try {
-    const result: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()))
+    const result: unknown = JSON.parse(new TextDecoder().decode(read.value))
     if (isObject(result)) return screening?.readsOutput ? withNames(result, screening) : result
   } catch {
     // Reported below.

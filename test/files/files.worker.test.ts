@@ -2,7 +2,7 @@ import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { clearFiles } from "../../src/files/bytes.ts"
 import { toCsvCell } from "../../src/files/export.ts"
-import { requestProvider } from "../../src/files/provider-files.ts"
+import { readJson, requestProvider } from "../../src/files/provider-files.ts"
 import { reachableProviders } from "../../src/providers/configured.ts"
 import { deflated } from "../support/deflated.ts"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
@@ -506,6 +506,22 @@ describe("the file storage of a provider", () => {
         code: "timeout",
         message: "OpenAI did not respond in time.",
       })
+  })
+
+  test("returns 408 when the provider does not end its response in time, and its status if that is an error", async () => {
+    const provider = reachableProviders(env).get("openai")
+    if (!provider) throw new Error("OpenAI is not configured.")
+    const cancelled: number[] = []
+    const endless = (status: number) =>
+      new Response(new ReadableStream({ cancel: () => void cancelled.push(status) }), { status })
+    const storage = { provider, screening: undefined, timers: { firstFrameMs: 5, totalMs: 5 } }
+    const timeout = { code: "timeout", message: "OpenAI did not respond in time." }
+    await expect(readJson(storage, endless(200))).rejects.toMatchObject(timeout)
+    vi.spyOn(globalThis, "fetch").mockImplementation(async () => endless(404))
+    const sent = { method: "GET", path: "/files/f1" }
+    const failed = requestProvider(storage, sent, new AbortController().signal)
+    await expect(failed).rejects.toMatchObject({ code: "not_found" })
+    expect(cancelled).toEqual([200, 404])
   })
 
   test.each([

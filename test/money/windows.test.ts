@@ -1,6 +1,7 @@
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { addSpent, newCounters, rollForward } from "../../src/ledger/limits.ts"
-import { windowStart } from "../../src/money/windows.ts"
+import { RESET_INTERVALS, windowEnd, windowStart } from "../../src/money/windows.ts"
 
 const at = (iso: string) => Date.parse(iso)
 
@@ -43,4 +44,18 @@ test("windows of a clock that was years ahead are reset when it is right again",
     weekly: { spent: 3, byok: 0, start: at("2026-11-23T00:00:00Z") },
     monthly: { spent: 3, byok: 0, start: at("2026-11-01T00:00:00Z") },
   })
+})
+
+test("windows follow each other without a gap or an overlap, in leap years and at the ends of months too", () => {
+  const intervals = fc.constantFrom(...RESET_INTERVALS)
+  const instants = fc.integer({ min: at("2000-01-03T00:00:00Z"), max: at("2100-12-31T00:00:00Z") })
+  fc.assert(
+    fc.property(intervals, instants, (interval, now) => {
+      const [start, end] = [windowStart(interval, now), windowEnd(interval, now)]
+      expect(start <= now && now < end).toBe(true)
+      expect(windowStart(interval, end - 1)).toBe(start)
+      expect(windowStart(interval, end)).toBe(end)
+      expect(new Date(end).toISOString()).toMatch(interval === "monthly" ? /-01T00:00:00.000Z$/ : /T00:00:00.000Z$/)
+    }),
+  )
 })
