@@ -240,16 +240,19 @@ const change = (db: Db, current: Own, { columns, from, now }: StatusChange) =>
 /** `terms`: terms of the intern's key, which may be revoked. */
 type AuditedStatusChange = StatusChange & { terms?: Partial<KeyTerms> | undefined; entry: AuditEntry }
 
-/** Also works for a revoked key. */
-const changeTerms = (db: Db, { id, organizationId }: Own, terms: Partial<KeyTerms>, now: number) =>
+/** If the status is in `from`; also for a revoked key. A key without a limit has no increase. */
+const changeTerms = (
+  db: Db,
+  { id }: Own,
+  terms: Partial<KeyTerms>,
+  { from, now }: Pick<StatusChange, "from" | "now">,
+) =>
   db
     .update(apiKeys)
-    .set({ ...terms, updatedAt: now })
+    .set({ ...terms, ...(terms.limitNano === null && { limitIncrease: null }), updatedAt: now })
     .where(
-      and(
-        eq(apiKeys.organizationId, organizationId),
-        sql`${apiKeys.hash} = (SELECT key_hash FROM interns WHERE id = ${id} AND organization_id = ${organizationId})`,
-      ),
+      sql`(${apiKeys.organizationId}, ${apiKeys.hash}) = (SELECT organization_id, key_hash FROM interns
+        WHERE id = ${id} AND status IN (SELECT value FROM json_each(${JSON.stringify(from)})))`,
     )
 
 /**
@@ -265,7 +268,7 @@ export async function changeIntern(
   const [changed] = await db.batch([
     change(db, current, { columns, from, now }).returning(),
     auditIfChanged(db, entry),
-    ...(terms && Object.keys(terms).length > 0 ? [changeTerms(db, current, terms, now)] : []),
+    ...(terms && Object.keys(terms).length > 0 ? [changeTerms(db, current, terms, { from, now })] : []),
   ])
   return changed[0]
 }

@@ -3,6 +3,9 @@ import { principalByHash } from "../../src/policy/authenticate.ts"
 import type { Principal } from "../../src/access/principal.ts"
 import { limitsOf } from "../../src/policy/call-policy.ts"
 import { env } from "cloudflare:workers"
+import { newEntry } from "../../src/audit/entry.ts"
+import { changeIntern } from "../../src/interns/store.ts"
+import type { InternStatus } from "../../src/interns/kinds.ts"
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { internObject, parseConfigAgain } from "../support/intern-object.ts"
@@ -503,4 +506,21 @@ describe("daemon access", () => {
       retryable: false,
     })
   })
+})
+
+test("a change that the status of the intern prevents does not change the limit of its key", async () => {
+  const { as, manage, organizationId } = await newWorkspace()
+  const { id, workspace_id: workspaceId } = await make(as, { name: "ada", limit: 1 })
+  const actor = { organizationId, keyHash: "", label: "", creatorUserId: null, ip: null, userAgent: null }
+  const changeLimit = (from: readonly InternStatus[], limitNano: number) => {
+    const event = { action: "intern.update", resourceId: id, workspaceId } as const
+    const entry = newEntry({ ...actor, requestId: "r", at: Date.now() }, event)
+    const change = { columns: {}, terms: { limitNano }, from, now: Date.now(), entry }
+    return changeIntern(env.DB, { id, organizationId, workspaceId }, change)
+  }
+  const limitOf = async () => (await expectJson<{ limit: number }>(200, manage.get(`/interns/${id}`))).limit
+  expect(await changeLimit(["running"], 2_000_000_000)).toBeUndefined()
+  expect(await limitOf()).toBe(1)
+  expect(await changeLimit(["stopped", "queued"], 2_000_000_000)).toMatchObject({ id })
+  expect(await limitOf()).toBe(2)
 })

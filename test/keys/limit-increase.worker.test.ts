@@ -76,6 +76,17 @@ describe("a temporary increase of a key's limit", () => {
     )
   })
 
+  test("of an intern's key ends with the limit of the intern", async () => {
+    const { as, manage } = await newWorkspace()
+    const { id } = await expectJson<{ id: string }>(201, as.post("/interns", { name: "ada", limit: 1 }))
+    type Keys = { data: { hash: string; name: string }[] }
+    const { data: keys } = await expectJson<Keys>(200, manage.get("/keys?q=ada"))
+    const path = `/keys/${keys[0]?.hash}`
+    expect((await expectJson<Record>(200, manage.patch(path, increase(1)))).data.limit_increase).not.toBeNull()
+    await expectJson(200, as.patch(`/interns/${id}`, { limit: null }))
+    expect((await expectJson<Record>(200, manage.get(path))).data).toMatchObject({ limit: null, limit_increase: null })
+  })
+
   test("applies to the keys that the key created", async () => {
     const workspace = await newWorkspace()
     const maker = await limitedKey(workspace, { limit: CENT, kind: "provisioning" })
