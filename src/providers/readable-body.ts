@@ -21,6 +21,14 @@ export async function withReadableBody(response: Response): Promise<Response> {
   return new Response(body, { status, statusText, headers })
 }
 
+const READABLE = ["", "identity", "gzip", "br"]
+
+/** The encoding of a body that `withReadableBody` returns unread, such as zstd; undefined for a readable body. */
+export function unreadableEncoding({ headers }: Response): string | undefined {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? ""
+  return READABLE.includes(encoding) ? undefined : encoding
+}
+
 /** Method of the zlib header, in its first byte. Servers also send the data without that header. */
 const ZLIB_METHOD = 8
 

@@ -345,6 +345,32 @@ describe("providers", () => {
     expect(result.usage["cost"]).toBe(0.001)
   })
 
+  test.each(["zstd", "gzip, gzip", "aws-chunked"])(
+    "a response encoded as %s causes failover, and otherwise a failure that names it",
+    async (encoding) => {
+      const workspace = await newWorkspace()
+      const compressed = new Uint8Array([40, 181, 47, 253, 4, 88, 1, 0, 0])
+      const answerWith = (type: string) => () =>
+        new Response(compressed, {
+          headers: { "content-type": type, "content-encoding": encoding },
+          encodeBody: "manual",
+        })
+      const requests = [
+        ["/audio/speech", "speech", answerWith("audio/mpeg")],
+        ["/images", "image", answerWith("application/json")],
+      ] as const
+      for (const [endpoint, output, answer] of requests) {
+        const calls = respondWith(answer)
+        const model = await newModel(output, ["replica-a", "replica-b"])
+        const { error } = await expectJson<Failure>(502, send(workspace, endpoint, { model }))
+        const rule = `encoded its response as ${encoding}, although the request accepts no encoding.`
+        expect(error.message).toContain(rule)
+        expect(calls).toHaveLength(2)
+        expect(calls[0]?.headers.get("accept-encoding")).toBe("identity")
+      }
+    },
+  )
+
   test("a JSON error in place of audio is returned as an error", async () => {
     const workspace = await newWorkspace()
     const refused = await expectJson<Failure>(400, send(workspace, "/audio/speech", { response_format: "mp3" }))

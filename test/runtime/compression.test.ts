@@ -6,7 +6,7 @@ import { type Gateway, newModel, type Organization, startGateway } from "./gatew
 
 /**
  * A provider that compresses, although the gateway asks for `identity`. The runtime decodes gzip and brotli, the gateway
- * deflate.
+ * deflate and x-gzip.
  */
 
 let gateway: Gateway
@@ -16,6 +16,7 @@ const asked: unknown[] = []
 
 const COMPRESSIONS = {
   gzip: { header: "gzip", compress: gzipSync },
+  "gzip by its former name": { header: "x-gzip", compress: gzipSync },
   br: { header: "br", compress: brotliCompressSync },
   deflate: { header: "deflate", compress: deflateSync },
   "deflate without its header": { header: "deflate", compress: deflateRawSync },

@@ -12,11 +12,13 @@ import {
 } from "../../providers/rejection.ts"
 import { type KeyFilter, keyFilterOf } from "../../providers/key-filter.ts"
 import type { Provider } from "../../providers/provider.ts"
+import { unreadableEncoding } from "../../providers/readable-body.ts"
 import type { ProviderError } from "../../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { isObject, listOf, objectsOf } from "../../support/text/json.ts"
 import { concat, readAtMost } from "../../support/bytes.ts"
 import { isTooDeep } from "../../support/text/depth.ts"
+import { printableLine } from "../../support/text/printable.ts"
 import { readText } from "../../support/text/read-text.ts"
 import type { ErrorName } from "../../errors/errors.ts"
 
@@ -37,6 +39,8 @@ type Expected = {
   filter: MessageFilter | undefined
 }
 
+const MAX_ENCODING_LENGTH = 40
+
 /** Reads the content of a 200. Returns a rejection if it has none, so that dispatch can fail over. */
 export async function readResponse(response: Response, expected: Expected): Promise<Content | Rejection> {
   const { request, isStreamed, provider, signal, filter } = expected
@@ -44,6 +48,13 @@ export async function readResponse(response: Response, expected: Expected): Prom
   const { reader, translate } = request
   const keyFilter = keyFilterOf(provider)
   if (!response.body) return failure(provider, "provider_failed", `${provider.name} returned an empty body.`)
+  const encoding = unreadableEncoding(response)
+  if (encoding !== undefined) {
+    await response.body.cancel()
+    const what = printableLine(encoding).slice(0, MAX_ENCODING_LENGTH)
+    const reason = `${provider.name} encoded its response as ${what}, although the request accepts no encoding.`
+    return failure(provider, "provider_failed", reason)
+  }
   if (request.bytes?.test(type)) {
     const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
     return { kind: "bytes", contentType, body: response.body }
