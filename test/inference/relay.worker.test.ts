@@ -200,6 +200,23 @@ test("a stream of nothing but white space is rejected before its timeout", async
   expect(await openHolds(workspace)).toEqual([])
 })
 
+test("a document or a stream that starts with a byte order mark reaches the client as a stream", async () => {
+  const message = { role: "assistant", content: "Hello" }
+  const document = JSON.stringify({
+    id: "up-1",
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  })
+  const events = `${chunk({ content: "Hello" })}${chunk({}, "stop")}${usageChunk(3, 2)}${DONE}`
+  const workspace = await newWorkspace()
+  for (const body of [document, events]) {
+    respondWith([`\ufeff${body}`])
+    const { chunks } = await readStream(send(workspace, newModel()))
+    expect(textOf(chunks)).toBe("Hello")
+    expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 3, completion_tokens: 2 } })
+  }
+})
+
 describe("a frame that strict clients reject", () => {
   test.each([
     ["a bare error", `data: {"error":{"message":"overloaded","code":529}}\n\n`, 529],

@@ -121,7 +121,8 @@ function tooDeepError(provider: Provider): Rejection {
   return failure(provider, "provider_failed", `${provider.name} returned a response that is nested too deep.`)
 }
 
-const WHITESPACE = new Set([0x09, 0x0a, 0x0d, 0x20])
+/** White space, and the bytes of the byte order mark, which decoders drop. */
+const IGNORED = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf])
 const BRACE = 0x7b
 
 /** Some providers send white space until their document is ready; a body of nothing else is not read to its end. */
@@ -133,7 +134,7 @@ async function startsAsDocument(body: PacedReader): Promise<boolean> {
     const { done, value } = await body.read()
     if (done) return false
     size += value.byteLength
-    const first = value.find((byte) => !WHITESPACE.has(byte))
+    const first = value.find((byte) => !IGNORED.has(byte))
     if (first === undefined) continue
     body.unread(value)
     return first === BRACE
