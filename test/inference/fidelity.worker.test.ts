@@ -31,7 +31,8 @@ const called = fc
   .tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.array(graphemes, { minLength: 1, maxLength: 3 }))
   .map(([name, [first, ...more]]) => [
     toolCall({ id: "c", type: "function", function: { name, arguments: first } }),
-    ...more.map((args) => toolCall({ function: { arguments: args } })),
+    // A call without arguments would get some.
+    ...[...more, "}"].map((args) => toolCall({ function: { arguments: args } })),
   ])
 const usage = fc.nat(99).map((prompt_tokens) =>
   chunkOf([], {

@@ -346,6 +346,71 @@ export const STREAMS: Shape[] = [
     ),
   },
   {
+    name: "the complete message in the last chunk, as MiniMax",
+    ...HELLO,
+    body: stream(
+      ...hello,
+      frame({
+        ...HEAD,
+        object: "chat.completion",
+        choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello world" } }],
+        usage: USAGE,
+        base_resp: { status_code: 0, status_msg: "" },
+      }),
+      DONE,
+    ),
+  },
+  {
+    name: "the text so far beside each delta, as Perplexity",
+    ...HELLO,
+    body: stream(
+      chunk({ content: "Hello" }, { usage: USAGE }, { message: { role: "assistant", content: "Hello" } }),
+      chunk({ content: " world" }, { usage: USAGE }, { message: { role: "assistant", content: "Hello world" } }),
+      chunk({ content: "" }, { usage: USAGE }, { message: { content: "Hello world" }, finish_reason: "stop" }),
+    ),
+  },
+  {
+    name: "one call without an array, as Text Generation Inference",
+    ...WEATHER,
+    body: stream(
+      chunk({
+        tool_calls: { index: 0, id: "", type: "function", function: { name: "weather", arguments: '{"city":' } },
+      }),
+      chunk({ tool_calls: { index: 0, id: "", type: "function", function: { name: null, arguments: '"Rome"}' } } }),
+      finish("eos_token"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a summary of reasoning as a part, as Databricks",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(
+      chunk({ content: [{ type: "reasoning", summary: [{ type: "summary_text", text: "Hm.", signature: "c2ln" }] }] }),
+      ...hello,
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a tool call without arguments",
+    tool: { name: "weather", args: "{}" },
+    completion: 5,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: "" }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "pings that are not JSON",
+    ...HELLO,
+    body: stream("data: null\n\n", ...hello, "event: ping\ndata: ping\n\n", finish(), usage(), DONE),
+  },
+  {
     name: "a document instead of a stream",
     ...HELLO,
     body: JSON.stringify(documentOf({ content: "Hello world" })),
@@ -438,6 +503,7 @@ export const DOCUMENTS: Shape[] = [
   document("a tool call", documentOf(weatherCall(), {}, { finish_reason: "tool_calls" }), WEATHER),
   document("a stop beside a tool call", documentOf(weatherCall()), WEATHER),
   document("a tool call without id and type", documentOf(weatherCall({ id: undefined, type: undefined })), WEATHER),
+  document("a call of another type", documentOf(weatherCall({ type: "tool_call" })), WEATHER),
   document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
   { name: "a stream instead of a document", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
   document("an error in a 200", { error: { message: "overloaded", code: 503 } }, { fails: true }),

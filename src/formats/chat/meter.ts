@@ -1,6 +1,14 @@
 import { appendText, appendToolCall, type Transcript, type TranscriptText } from "../transcript.ts"
 import { type GeneratedUnits, NO_TOKENS, type Tokens } from "../../money/money.ts"
-import { choiceIndex, toFinishReason, REASONING_KEYS } from "./normalize/provider-spellings.ts"
+import {
+  callsIn,
+  choiceIndex,
+  growthOf,
+  hasFields,
+  REASONING_KEYS,
+  thoughtIn,
+  toFinishReason,
+} from "./normalize/provider-spellings.ts"
 import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
 import { errorIn, type ProviderError, toProviderError } from "./provider-error.ts"
 import { reportedUsage } from "./reported-usage.ts"
@@ -27,6 +35,8 @@ export type ResponseMeter = {
   done: boolean
   /** The choices by index, with true for finished ones. */
   choices: Map<number, boolean>
+  /** The choices with content in deltas. */
+  withDeltas: Set<number>
   /** UTF-16 units of all generated text, when the tokens were last counted, and the number of chunks with text. */
   units: number
   countedUnits: number
@@ -49,6 +59,7 @@ export function newMeter(): ResponseMeter {
     error: null,
     done: false,
     choices: new Map(),
+    withDeltas: new Set(),
     units: 0,
     countedUnits: 0,
     pieces: 0,
@@ -104,8 +115,8 @@ function readChoices(meter: ResponseMeter, choices: unknown): void {
       meter.choices.set(index, true)
       if (meter.finishReason === "error") meter.error ??= toProviderError(choice["error"])
     }
-    const text = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    if (isObject(text)) readMessage(meter, text, index)
+    const text = growthOf(choice, index, meter.withDeltas)
+    if (text) readMessage(meter, text, index)
   }
 }
 
@@ -121,7 +132,7 @@ function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   // Some providers send the same reasoning under two names. Count it once.
   const reasoning = reasoningIn(text)
   const texts = [text["content"], text["refusal"], reasoning]
-  const calls = listOf(text["tool_calls"])
+  const calls = callsIn(text)
   if (meter.transcript) {
     keep(meter, "content", text["content"])
     keep(meter, "refusal", text["refusal"])
@@ -163,8 +174,9 @@ export function keep({ transcript }: ResponseMeter, kind: TranscriptText, text: 
   if (typeof text === "string") return appendText(transcript, kind, text)
   for (const part of listOf(text)) {
     if (!isObject(part)) continue
-    if (typeof part["text"] === "string") appendText(transcript, kind, part["text"])
-    if (typeof part["thinking"] === "string") appendText(transcript, "reasoning", part["thinking"])
+    const thought = thoughtIn(part)
+    if (thought !== "") appendText(transcript, "reasoning", thought)
+    else if (typeof part["text"] === "string") appendText(transcript, kind, part["text"])
   }
 }
 
@@ -174,7 +186,7 @@ function unitsOf(content: unknown): number {
   if (!isArray(content)) return 0
   return content.reduce<number>((sum, part) => {
     if (!isObject(part)) return sum + unitsOf(part)
-    return sum + unitsOf(part["text"]) + unitsOf(part["thinking"])
+    return sum + (thoughtIn(part).length || unitsOf(part["text"]))
   }, 0)
 }
 
@@ -185,10 +197,7 @@ export function hasContent(chunk: Json): boolean {
     if (!isObject(choice)) return false
     if (isName(choice["finish_reason"])) return true
     const delta = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    if (!isObject(delta)) return false
-    return Object.entries(delta).some(
-      ([key, value]) => key !== "role" && value !== null && value !== "" && !(isArray(value) && value.length === 0),
-    )
+    return isObject(delta) && hasFields(delta)
   })
 }
 

@@ -1,4 +1,5 @@
 import { isArray, isObject, type Json, objectsOf } from "../../support/text/json.ts"
+import { hasFields } from "./normalize/provider-spellings.ts"
 import { retryHintIn } from "../../support/time/retry-after.ts"
 
 /** An error that a provider sent inside a 200 response. */
@@ -26,11 +27,7 @@ function errorInChoices(choices: unknown): ProviderError | null {
 
 function isFailed({ error, message, delta }: Json): boolean {
   const text = [message, delta].find(isObject) ?? {}
-  return isObject(error) && Object.entries(text).every(([key, value]) => key === "role" || isEmpty(value))
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === "" || (isArray(value) && value.length === 0)
+  return isObject(error) && !hasFields(text)
 }
 
 /** HTTP statuses by error name, from the documentation of the providers. */

@@ -1,5 +1,5 @@
 import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "./call-deltas.ts"
-import { flattenContent } from "./normalize/provider-spellings.ts"
+import { callsIn, flattenContent, growthOf } from "./normalize/provider-spellings.ts"
 import { newMeter } from "./meter.ts"
 import { type ProviderError } from "./provider-error.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
@@ -9,7 +9,7 @@ import type { StreamItem } from "../sse/stream-item.ts"
 
 type Choice = Json & { index: number; message: Json; finish_reason: string | null }
 /** A choice merged so far, with the state that assigns deltas to its calls. */
-export type PartialChoice = { choice: Choice; calls: PartialCall[] }
+export type PartialChoice = { choice: Choice; calls: PartialCall[]; withDeltas: Set<number> }
 
 /** A stream as a document, for a provider that streams without `stream: true`. */
 export function toResult(
@@ -43,7 +43,7 @@ export function toResult(
  * an invalid delta.
  */
 export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): number[] {
-  const { index: reported, delta, message, finish_reason: finishReason, logprobs, ...rest } = text
+  const { index: reported, delta: _, message: __, finish_reason: finishReason, logprobs, ...rest } = text
   const index = isInteger(reported) ? reported : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
@@ -51,12 +51,13 @@ export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): nu
   if (typeof finishReason === "string") choice.finish_reason = finishReason
   for (const [key, value] of Object.entries(rest)) if (value !== null) choice[key] = value
   if (isObject(logprobs)) choice["logprobs"] = mergeLogprobs(choice["logprobs"], logprobs)
-  const growth = isObject(delta) ? delta : message
-  return isObject(growth) ? mergeDelta(growing, flattenContent(growth)) : []
+  const growth = growthOf(text, index, growing.withDeltas)
+  return growth ? mergeDelta(growing, flattenContent(growth)) : []
 }
 
 function newChoice(index: number): PartialChoice {
-  return { choice: { index, message: { role: "assistant", content: null }, finish_reason: null }, calls: [] }
+  const choice = { index, message: { role: "assistant", content: null }, finish_reason: null }
+  return { choice, calls: [], withDeltas: new Set() }
 }
 
 function mergeDelta(growing: PartialChoice, delta: Json): number[] {
@@ -64,7 +65,7 @@ function mergeDelta(growing: PartialChoice, delta: Json): number[] {
   let places: number[] = []
   for (const [key, value] of Object.entries(delta)) {
     if (key === "role" || value === null) continue
-    if (key === "tool_calls" && isArray(value)) places = value.map((piece) => mergeCall(growing, piece))
+    if (key === "tool_calls") places = callsIn(delta).map((piece) => mergeCall(growing, piece))
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
     else if (isArray(value)) message[key] = append(message[key], value)
     else message[key] = value

@@ -25,6 +25,8 @@ function read(meter: ResponseMeter, event: Json): void {
   meter.error ??= errorIn(event)
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
   else if (type === "message") {
+    // A stream that repeats the complete message: its events count.
+    if (meter.id !== null) return
     if (isArray(event["content"])) for (const [at, block] of event["content"].entries()) readText(meter, block, at)
     readMessage(meter, event)
     readEnd(meter, event)

@@ -157,6 +157,13 @@ export function parseData(data: string): Json | undefined {
   return isObject(event) && !isDeepJson(data, event) ? event : undefined
 }
 
+/** Whether a frame whose data is no event only keeps the connection open. */
+export function isKeepAlive(frame: Uint8Array, data: string): boolean {
+  return data.trim() === "null" || KEEP_ALIVE_LINE.test(decoder.decode(frame))
+}
+
+const KEEP_ALIVE_LINE = /^event: ?(?:ping|heartbeat|keep-?alive)\r?$/m
+
 export const DONE = "[DONE]"
 const MAX_PADDED = 32
 

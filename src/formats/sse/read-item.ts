@@ -1,7 +1,7 @@
 import type { Json } from "../../support/text/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { dataOf, isDone, parseData } from "./frames.ts"
+import { dataOf, isDone, isKeepAlive, parseData } from "./frames.ts"
 import type { StreamItem } from "./stream-item.ts"
 
 /** Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. */
@@ -21,7 +21,7 @@ export function readItem(
     return "done"
   }
   const event = parseData(data)
-  if (!event) return "malformed"
+  if (!event) return isKeepAlive(item, data) ? "empty" : "malformed"
   reader.read(meter, event)
   return event
 }

@@ -1,7 +1,7 @@
 import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
-import { dataOf, FrameSplitter, isDone, parseData } from "./frames.ts"
+import { dataOf, FrameSplitter, isDone, isKeepAlive, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
 import type { FrameTranslator, StreamHead, StreamItem } from "./stream-item.ts"
 
@@ -59,6 +59,7 @@ function classify(item: StreamItem, reader: ResponseReader): Kind {
   if (item instanceof Uint8Array && (data === undefined || data === "")) return { is: "preamble" }
   if (isDone(data)) return { is: "end" }
   const event = data === undefined ? item : parseData(data)
+  if (!event && item instanceof Uint8Array && isKeepAlive(item, data ?? "")) return { is: "preamble" }
   if (!isObject(event) || event instanceof Uint8Array) return { is: "malformed" }
   const error = reader.errorIn(event)
   if (error) return { is: "error", error }

@@ -20,10 +20,15 @@ function normalizeDelta(result: unknown, choice: number, seen: SeenCall[]): unkn
   return added ? continueCall(result, index, added) : beginCall(result, index, delta)
 }
 
+/** A call with a function is one, whatever a provider names its type. */
+function isFunctionCall({ type, function: called, custom }: Json): boolean {
+  return typeof type !== "string" || type === "" || type === "function" || (isObject(called) && !isObject(custom))
+}
+
 /** The first delta of a call has its id, type and name: strict clients require them. */
 function beginCall(result: Json, index: number, { id, name }: CallDelta): unknown {
   const called = isObject(result["function"]) ? result["function"] : {}
-  const isFunction = typeof result["type"] !== "string" || result["type"] === "" || result["type"] === "function"
+  const isFunction = isFunctionCall(result)
   const fixed: Json = { ...result, index, id: id ?? newCallId(), ...(isFunction && { type: "function" }) }
   if (isFunction || isObject(result["function"])) {
     const { arguments: encoded } = readCallDelta(result)
@@ -49,6 +54,18 @@ function continueCall(result: Json, index: number, added: AddedToCall): unknown 
     fixed["function"] = isSame(more, called) ? called : more
   }
   return isSame(fixed, result) ? result : fixed
+}
+
+/**
+ * Deltas that give the calls of a finished choice arguments if they have none: clients parse the arguments of every
+ * call.
+ */
+export function emptyArguments(seen: readonly SeenCall[], choice: number): Json[] {
+  const empty = seen.filter((call) => call.choice === choice && call.name !== "" && call.arguments === "")
+  return empty.map((call) => {
+    call.arguments = "{}"
+    return { index: call.position, function: { arguments: "{}" } }
+  })
 }
 
 /** Clients merge calls by index only, and not every provider gives each call a separate index. */
@@ -87,7 +104,7 @@ export function normalizeCall(call: Json, isCut: boolean): Json {
   const named = {
     ...call,
     id: typeof id === "string" && id !== "" ? id : newCallId(),
-    type: typeof type === "string" && type !== "" ? type : "function",
+    type: isFunctionCall(call) ? "function" : type,
   }
   if (named.type !== "function") return named
   const { name, arguments: result } = readCallDelta(call)

@@ -1,6 +1,6 @@
 import { normalizeLogprobs } from "../logprobs.ts"
-import { choiceIndex, toFinishReason, flattenContent, withReasoning } from "./provider-spellings.ts"
-import { normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
+import { callsIn, choiceIndex, flattenContent, growthOf, toFinishReason, withReasoning } from "./provider-spellings.ts"
+import { emptyArguments, normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 
 /**
@@ -18,6 +18,8 @@ export type ChunkDefaults = {
   calls: SeenCall[]
   /** Started choices with their finish reason. The first delta must have a role, and one chunk the finish reason. */
   begun?: Map<number, string | null>
+  /** The choices with content in deltas. */
+  withDeltas?: Set<number>
 }
 
 /** Fields of the gateway. A provider that is a gateway too may send its own. */
@@ -60,27 +62,31 @@ export function normalizeChunk(chunk: Json, defaults: ChunkDefaults): Json {
   return changed ? fixed : chunk
 }
 
-function normalizeChoice(choice: unknown, position: number, { calls, begun }: ChunkDefaults): unknown {
+function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefaults): unknown {
+  const { calls, begun, withDeltas = new Set() } = defaults
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = choiceIndex(choice, position)
-  // Some servers send the message of a document in place of a delta.
-  const isMessage = !isObject(choice["delta"]) && isObject(choice["message"])
-  const reported = isMessage ? choice["message"] : choice["delta"]
-  const normalized = isObject(reported) ? normalizeDelta(reported, index, calls) : {}
+  const reported = growthOf(choice, index, withDeltas)
+  const normalized = reported ? normalizeDelta(reported, index, calls) : {}
   const isFirst = begun !== undefined && !begun.has(index)
-  const delta = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
+  const begin = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
   const reason = finishReasonOf(
     choice,
     calls.some((call) => call.choice === index),
   )
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
+  const delta = finishReason === "tool_calls" ? withArguments(begin, emptyArguments(calls, index)) : begin
   const logprobs = logprobsOf(choice)
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
-  if (isNormal && finishReason === choice["finish_reason"]) return choice
-  const normal: Json = { ...choice, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
-  if (isMessage) delete normal["message"]
+  if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
+  const { message: _, ...rest } = choice
+  const normal: Json = { ...rest, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
   return withLogprobs(normal, logprobs)
+}
+
+function withArguments(delta: Json, missing: readonly Json[]): Json {
+  return missing.length === 0 ? delta : { ...delta, tool_calls: [...callsIn(delta), ...missing] }
 }
 
 /** Null stays: strict clients accept it. */
@@ -119,6 +125,7 @@ function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
   const flat = withReasoning(flattenContent(delta))
   const fixed = { ...flat }
   let changed = flat !== delta
+  const reportedCalls = callsIn(delta)
   if ("role" in delta && delta["role"] !== "assistant") {
     if (typeof delta["role"] === "string" && delta["role"] !== "") fixed["role"] = "assistant"
     else delete fixed["role"]
@@ -134,8 +141,8 @@ function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
     delete fixed[key]
     changed = true
   }
-  if (Array.isArray(delta["tool_calls"])) {
-    const calls = normalizeCallDeltas(delta["tool_calls"] as unknown[], choice, seen)
+  if (reportedCalls.length > 0) {
+    const calls = normalizeCallDeltas(reportedCalls, choice, seen)
     if (calls !== delta["tool_calls"]) {
       fixed["tool_calls"] = calls
       changed = true
@@ -185,7 +192,7 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
   const message = isObject(choice["message"]) ? choice["message"] : {}
-  const hasCalls = Array.isArray(message["tool_calls"]) && message["tool_calls"].length > 0
+  const hasCalls = callsIn(message).length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
@@ -204,8 +211,8 @@ export function normalizeMessage(text: Json, finishReason: unknown): Json {
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   for (const key of OBJECTS) if (message[key] === null) delete message[key]
-  if (Array.isArray(message["tool_calls"])) {
-    const calls = (message["tool_calls"] as unknown[]).filter(isObject)
+  if ("tool_calls" in message || isObject(text["tool_calls"])) {
+    const calls = callsIn(text).filter(isObject)
     // A limit truncates the last call.
     const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
     message["tool_calls"] = calls.map((call, at) => normalizeCall(call, isCut(at)))

@@ -1,4 +1,4 @@
-import { isArray, isCount, isObject, type Json, listOf } from "../../../support/text/json.ts"
+import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../../support/text/json.ts"
 
 /** Provider variants of fields and values of the chat format. */
 
@@ -11,6 +11,30 @@ export function choiceIndex({ index }: Json, position: number): number {
 }
 
 /**
+ * The delta of a choice, or its message if that adds to the response. Some servers send a `message` in place of a delta. Others end a stream
+ * with the complete message, which repeats its deltas and adds nothing. `withDeltas`: the choices with content in deltas.
+ */
+export function growthOf({ delta, message }: Json, index: number, withDeltas: Set<number>): Json | undefined {
+  if (!isObject(delta)) return isObject(message) && !withDeltas.has(index) ? message : undefined
+  if (!withDeltas.has(index) && hasFields(delta)) withDeltas.add(index)
+  return delta
+}
+
+/** Whether a delta or message has more than a role. */
+export function hasFields(message: Json): boolean {
+  return Object.entries(message).some(([key, value]) => key !== "role" && !isEmpty(value))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === "" || (isArray(value) && value.length === 0)
+}
+
+/** The tool calls of a message or delta. Text Generation Inference sends one call without an array. */
+export function callsIn({ tool_calls: calls }: Json): unknown[] {
+  return isObject(calls) ? [calls] : listOf(calls)
+}
+
+/**
  * Flattens the content parts of a provider's message for chat clients: text becomes one string, reasoning and images
  * move to separate fields, other parts are dropped. Returns the same object if the content is not an array.
  */
@@ -20,7 +44,7 @@ export function flattenContent(message: Json): Json {
   const thoughts = parts.filter(isThought)
   const drawn = parts.filter((part) => isObject(part) && isObject(part["image_url"]))
   const details = listOf(message["reasoning_details"])
-  const thought = thoughts.map(({ thinking }) => textOf(thinking)).join("")
+  const thought = thoughts.map(thoughtIn).join("")
   return {
     ...message,
     content: textOf(parts.filter((part) => !isThought(part))),
@@ -31,12 +55,18 @@ export function flattenContent(message: Json): Json {
 }
 
 function isThought(part: unknown): part is Json {
-  return isObject(part) && part["type"] === "thinking"
+  return isObject(part) && (part["type"] === "thinking" || part["type"] === "reasoning")
 }
 
-function toDetail({ thinking, signature }: Json, index: number): Json {
-  const signed = typeof signature === "string" && signature !== "" ? { signature } : {}
-  return { type: "reasoning.text", text: textOf(thinking), ...signed, index }
+/** The text of a reasoning part: `thinking` of Mistral, `summary` of Databricks. Empty for another part. */
+export function thoughtIn(part: Json): string {
+  return isThought(part) ? textOf(part["thinking"] ?? part["summary"] ?? part["reasoning"] ?? part["text"]) : ""
+}
+
+function toDetail(part: Json, index: number): Json {
+  const candidates = [part, ...objectsOf(part["summary"])].map(({ signature }) => signature)
+  const signature = candidates.find((one) => typeof one === "string" && one !== "")
+  return { type: "reasoning.text", text: thoughtIn(part), ...(signature !== undefined && { signature }), index }
 }
 
 /** The text of a string, of a content part, or of an array of either. */
@@ -81,8 +111,10 @@ const ALIASES = new Map([
   ...names("length", "insufficient_system_resource", "time_limit"),
   ...names("tool_calls", "tool_call", "tool_use", "function_calls"),
   ...names("content_filter", "content_filtered", "safety", "refusal", "recitation", "blocklist", "sensitive"),
-  ...names("content_filter", "prohibited_content", "spii", "guardrail_intervened"),
+  ...names("content_filter", "prohibited_content", "spii", "guardrail_intervened", "blacklist"),
+  ...names("content_filter", "image_safety", "image_prohibited_content", "image_recitation"),
   ...names("error", "malformed_function_call", "network_error", "failed"),
+  ...names("error", "function_call_filter", "malformed_response", "unexpected_tool_call"),
 ])
 
 function names(reason: string, ...all: string[]): [alias: string, reason: string][] {
@@ -92,6 +124,7 @@ function names(reason: string, ...all: string[]): [alias: string, reason: string
 /** The finish reason of the chat format for what a provider sent; an unknown one is `stop`. */
 export function toFinishReason(native: string): string {
   if (FINISH_REASONS.has(native)) return native
-  const name = native.toLowerCase().replaceAll("-", "_")
+  // Google adds the cause: `content_filter: RECITATION`.
+  const [name = ""] = native.toLowerCase().replaceAll("-", "_").split(":")
   return FINISH_REASONS.has(name) ? name : (ALIASES.get(name) ?? "stop")
 }

@@ -103,5 +103,6 @@ export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkD
     created: meter.created ?? Math.floor(draft.createdAt / 1_000),
     calls: [],
     begun: new Map(),
+    withDeltas: new Set(),
   }
 }

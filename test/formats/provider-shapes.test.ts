@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest"
+import { newMeter, readResponse } from "../../src/formats/chat/meter.ts"
+import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
+import { messagesReader } from "../../src/formats/readers/messages.ts"
+import { chatReader } from "../../src/formats/readers/chat.ts"
+import { toResult } from "../../src/formats/chat/to-result.ts"
+import { toFrame } from "../../src/formats/sse/frames.ts"
+import { isObject, type Json, objectsOf } from "../../src/support/text/json.ts"
+
+/** Streams and documents of providers that deviate from the chat format: what they mean, and what is metered. */
+
+const chunkOf = (choice: Json, more: Json = {}): Json => ({ id: "u", choices: [{ index: 0, ...choice }], ...more })
+const textChunk = (content: string) => chunkOf({ delta: { role: "assistant", content } })
+const user = { id: "c", model: "m", created: 1 }
+
+/** What a client gets from the chunks, as deltas and as one document, and the metered units. */
+function readAll(chunks: readonly Json[]) {
+  const defaults = { ...user, calls: [], begun: new Map(), withDeltas: new Set<number>() }
+  const meter = newMeter()
+  const choices = chunks.flatMap((chunk) => {
+    readResponse(meter, chunk)
+    return objectsOf(normalizeChunk(chunk, defaults)["choices"])
+  })
+  const deltas = choices.map(({ delta }) => (isObject(delta) ? delta : {}))
+  const { result } = toResult([...chunks.map(toFrame), toFrame({ choices: [], usage: null })], chatReader)
+  const document = normalizeResult(result ?? {}, { ...user, calls: [] })
+  const [whole] = objectsOf(document["choices"])
+  return {
+    text: deltas.map(({ content }) => (typeof content === "string" ? content : "")).join(""),
+    reasoning: deltas.map(({ reasoning }) => (typeof reasoning === "string" ? reasoning : "")).join(""),
+    calls: deltas.flatMap((delta) => objectsOf(delta["tool_calls"])),
+    reasons: choices.map((choice) => choice["finish_reason"]).filter(Boolean),
+    keys: choices.flatMap(Object.keys),
+    message: isObject(whole?.["message"]) ? whole["message"] : {},
+    units: meter.units,
+  }
+}
+
+describe("a stream that ends with the complete message", () => {
+  const summary = (message: Json, finishReason = "stop") =>
+    chunkOf({ message: { role: "assistant", ...message }, finish_reason: finishReason }, { object: "chat.completion" })
+
+  test("has its text and reasoning once", () => {
+    const reasoned = chunkOf({ delta: { reasoning_content: "Hm.", role: "assistant" } })
+    const read = readAll([
+      reasoned,
+      textChunk("Hello"),
+      textChunk(" world"),
+      summary({ content: "Hello world", reasoning_content: "Hm." }),
+    ])
+    expect(read).toMatchObject({ text: "Hello world", reasoning: "Hm.", reasons: ["stop"], units: 14 })
+    expect(read.message).toMatchObject({ content: "Hello world", reasoning: "Hm." })
+  })
+
+  test("has its tool calls once", () => {
+    const called = { id: "a", type: "function", function: { name: "f", arguments: '{"x":1}' } }
+    const read = readAll([
+      chunkOf({ delta: { tool_calls: [{ index: 0, ...called }] } }),
+      summary({ content: "", tool_calls: [called] }, "tool_calls"),
+    ])
+    expect(read.calls).toEqual([{ index: 0, ...called }])
+    expect(read.message["tool_calls"]).toEqual([called])
+  })
+
+  test("is complete if only the message has text", () => {
+    const read = readAll([chunkOf({ delta: { role: "assistant", content: "" } }), summary({ content: "Hello" })])
+    expect(read).toMatchObject({ text: "Hello", units: 5 })
+    expect(read.message["content"]).toBe("Hello")
+  })
+
+  test("keeps messages that grow without deltas", () => {
+    const part = (content: string, finishReason: string | null) =>
+      chunkOf({ message: { content }, finish_reason: finishReason })
+    expect(readAll([part("Hel", null), part("lo", "stop")])).toMatchObject({ text: "Hello", units: 5 })
+  })
+
+  test("has no message beside its deltas", () => {
+    const both = chunkOf({ delta: { content: "lo" }, message: { content: "Hello" }, finish_reason: "stop" })
+    const read = readAll([textChunk("Hel"), both])
+    expect(read).toMatchObject({ text: "Hello", units: 5 })
+    expect(read.keys).not.toContain("message")
+  })
+
+  test("of the Messages format continues after the message", () => {
+    const meter = newMeter()
+    messagesReader.read(meter, { type: "message_start", message: { id: "a", usage: { input_tokens: 3 } } })
+    messagesReader.read(meter, { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } })
+    messagesReader.read(meter, { type: "message", content: [{ type: "text", text: "Hi" }] })
+    expect(meter).toMatchObject({ done: false, units: 2 })
+  })
+})
+
+describe("a tool call without an array", () => {
+  const piece = (name: string | null, encoded: string) =>
+    chunkOf({ delta: { tool_calls: { index: 0, id: "", type: "function", function: { name, arguments: encoded } } } })
+
+  test("is a call", () => {
+    const read = readAll([piece("weather", '{"x":'), piece(null, "1}"), chunkOf({ delta: {}, finish_reason: "stop" })])
+    expect(read.calls.map((call) => call["function"])).toEqual([
+      { name: "weather", arguments: '{"x":' },
+      { arguments: "1}" },
+    ])
+    expect(read.reasons).toEqual(["tool_calls"])
+    expect(read.message["tool_calls"]).toMatchObject([{ function: { name: "weather", arguments: '{"x":1}' } }])
+    expect(read.units).toBe(14)
+  })
+})
+
+describe("a tool call without arguments", () => {
+  const begin = chunkOf({ delta: { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] } })
+
+  test("gets an empty object with the finish reason", () => {
+    const read = readAll([begin, chunkOf({ delta: {}, finish_reason: "tool_calls" })])
+    expect(read.calls.at(-1)).toEqual({ index: 0, function: { arguments: "{}" } })
+  })
+
+  test("that a limit cut stays as it is", () => {
+    const read = readAll([begin, chunkOf({ delta: {}, finish_reason: "length" })])
+    expect(read.calls).toHaveLength(1)
+  })
+
+  test("is a function, whatever its type is named", () => {
+    const call = { id: "a", type: "tool_call", function: { name: "f", arguments: "{}" } }
+    expect(readAll([chunkOf({ delta: { tool_calls: [{ index: 0, ...call }] } })]).calls[0]?.["type"]).toBe("function")
+    const choices = [{ message: { tool_calls: [call] } }]
+    const [choice] = objectsOf(normalizeResult({ choices }, { ...user, calls: [] })["choices"])
+    expect(choice?.["message"]).toMatchObject({ tool_calls: [{ type: "function" }] })
+  })
+})
+
+test("a content part with a summary of reasoning is reasoning", () => {
+  const summary = [{ type: "summary_text", text: "Hm.", signature: "c2ln" }]
+  const parts = chunkOf({ delta: { content: [{ type: "reasoning", summary }] } })
+  const read = readAll([parts, textChunk("Hello"), chunkOf({ delta: {}, finish_reason: "stop" })])
+  expect(read).toMatchObject({ text: "Hello", reasoning: "Hm.", units: 8 })
+  expect(read.message["reasoning_details"]).toEqual([
+    { type: "reasoning.text", text: "Hm.", signature: "c2ln", index: 0 },
+  ])
+})
+
+test.each([
+  ["content_filter: RECITATION", "content_filter"],
+  ["function_call_filter: MALFORMED_FUNCTION_CALL", "error"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["blacklist", "content_filter"],
+  ["UNEXPECTED_TOOL_CALL", "error"],
+])("the finish reason %s is %s", (native, reason) => {
+  const [choice] = objectsOf(
+    normalizeChunk(chunkOf({ delta: {}, finish_reason: native }), { ...user, calls: [] })["choices"],
+  )
+  expect(choice).toMatchObject({ finish_reason: reason, native_finish_reason: native })
+})
+
+test("null and pings without JSON keep a stream open", () => {
+  const frames = ["data: null\n\n", "event: ping\ndata: ping\n\n", "event: keep-alive\ndata: -\n\n"]
+  const encoded = frames.map((text) => new TextEncoder().encode(text))
+  const end = toFrame(chunkOf({ delta: { content: "Hi" }, finish_reason: "stop" }))
+  expect(toResult([...encoded, end], chatReader).result).toMatchObject({ choices: [{ message: { content: "Hi" } }] })
+  expect(toResult([new TextEncoder().encode("data: ping\n\n"), end], chatReader).result).toBeUndefined()
+})
