@@ -1,10 +1,10 @@
-import { isArray, isObject, listOf, objectsOf, parseJson } from "../support/text/json.ts"
 import { isContextError } from "../formats/context-error.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
 import { redactorFor, withoutFragments } from "../outbound/redactor.ts"
 import { secretsIn } from "./cloud/credentials.ts"
-import { parseRetryAfter, retryHintIn } from "../support/time/retry-after.ts"
+import { parseRetryAfter, retryHintInText } from "../support/time/retry-after.ts"
+import { readErrorBody } from "./error-body.ts"
 
 /** Why a target rejected a call. A value, not an exception, since the next target may accept it. */
 export type Rejection = {
@@ -54,7 +54,7 @@ const ANYTHING_ELSE: Rule = { code: "provider_failed", retryable: true, relay: f
 const KEY_STATUSES = [401, 402, 403]
 const KEY_AT_FAULT: Rule = { code: "provider_failed", retryable: true, relay: false }
 const KEY_TERMS =
-  /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account (?:is|has been) (?:disabled|suspended|deactivated)/i
+  /api[ _-]?key[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|disabled)|\b(?:invalid|incorrect) api[ _-]?key|credit balance|billing|quota|insufficient[ _](?:funds|balance|credit|quota)|(?:does not|do not|don't) have access|not (?:available|enabled|allowed|authorized|authorised) (?:for|in|to|on) (?:your|this) (?:api[ _-]?key|account|key|project|organization|subscription|region|tier|plan)|account\b.{0,60} (?:is|has been) (?:disabled|suspended|deactivated)|account is in good standing|overdue balance|in arrears|location is not supported/i
 
 /** Matches errors that another model could avoid. */
 const MODEL_TERMS =
@@ -78,7 +78,7 @@ export function toRejection(
   { status, headers, body }: { status: number; headers: Headers; body: string },
   { now, filter }: Reading,
 ): Rejection {
-  const result = parseError(body, now)
+  const result = readErrorBody(body, now)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
   const content = rule.relay && result.message !== undefined ? redacted(result.message, provider, filter) : ""
@@ -89,7 +89,7 @@ export function toRejection(
     code: rule.code,
     message: content === undefined ? `${statusText} ${BLOCKED_BY_GUARDRAIL}` : content === "" ? statusText : content,
     providerCode: String(status),
-    retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs),
+    retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs ?? hintInText(status, result.message)),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
     ...(!rule.retryable && mismatchField(result.message)),
@@ -156,32 +156,10 @@ function redactSecrets(text: string, apiKey: string | undefined): string {
     .replaceAll(/\b(?:sk|gsk|xai|pplx|AIza|key|Bearer)[-_ ][\w.-]{12,}/g, "[redacted]")
 }
 
-function parseError(body: string, now: number): { message: string | undefined; retryAfterMs: number | null } {
-  const parsed = parseJson(body)
-  // Google wraps its error in an array.
-  const outer = isArray(parsed) ? parsed[0] : parsed
-  if (!isObject(outer)) return { message: undefined, retryAfterMs: null }
-  // Cloudflare has a list: `{"errors":[{"code":5006,"message":"…"}]}`.
-  const { error = listOf(outer["errors"])[0], message, detail } = outer
-  const inner = isObject(error) ? error : {}
-  const nested = "message" in inner ? inner["message"] : error
-  return {
-    message: [nested, message, detail].map(textOfError).find((text) => text !== undefined),
-    retryAfterMs: retryHintIn(inner, now) ?? retryHintIn(outer, now),
-  }
-}
+const STATUSES_WITH_HINT: readonly number[] = [429, 503, 529]
 
-const MAX_ISSUES = 3
-
-/** A message, or the issues of a validation: `[{"loc":["body","seed"],"msg":"…"}]`, also below `detail`. */
-function textOfError(error: unknown): string | undefined {
-  if (typeof error === "string") return error
-  const issues = objectsOf(isObject(error) ? error["detail"] : error).flatMap(({ loc, msg }) => {
-    if (typeof msg !== "string") return []
-    const path = listOf(loc).filter((name) => typeof name === "number" || (typeof name === "string" && name !== "body"))
-    return [path.length === 0 ? msg : `${path.join(".")}: ${msg}`]
-  })
-  return issues.length === 0 ? undefined : issues.slice(0, MAX_ISSUES).join(" ")
+function hintInText(status: number, message: string | undefined): number | null {
+  return STATUSES_WITH_HINT.includes(status) && message !== undefined ? retryHintInText(message) : null
 }
 
 function capped(hintMs: number | null): number | null {

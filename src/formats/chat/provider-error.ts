@@ -13,8 +13,37 @@ export type ProviderError = {
 
 /** The error in a response, or the response itself if it is one: `{"object":"error", …}`, or only a message. */
 export function errorIn(body: Json): ProviderError | null {
-  const isError = body["object"] === "error" || (!("choices" in body) && typeof body["message"] === "string")
-  return toProviderError(body["error"]) ?? (isError ? toProviderError(body) : errorInChoices(body["choices"]))
+  const failed = body["base_resp"] === undefined ? null : errorInStatus(body["base_resp"])
+  const isError = body["object"] === "error" || isOnlyMessage(body)
+  return toProviderError(body["error"]) ?? failed ?? (isError ? toProviderError(body) : errorInChoices(body["choices"]))
+}
+
+/** A message without choices is an error, unless its code says that the call succeeded. */
+function isOnlyMessage({ choices, message, code }: Json): boolean {
+  return (choices ?? null) === null && typeof message === "string" && Number(code ?? Number.NaN) !== 0
+}
+
+/** Statuses by code of MiniMax, which reports errors with HTTP status 200. */
+const STATUSES_BY_CODE: Readonly<Record<number, number>> = {
+  1001: 408,
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1027: 400,
+  1039: 429,
+  1041: 429,
+  1042: 400,
+  2013: 400,
+  2049: 401,
+  2056: 429,
+}
+
+/** The error in `{"status_code":1002,"status_msg":"rate limit"}`; null if the code is 0. */
+function errorInStatus(status: unknown): ProviderError | null {
+  const { status_code: code, status_msg: message } = isObject(status) ? status : {}
+  if (typeof code !== "number" || code === 0) return null
+  return { ...toProviderErrorFields(message), code: String(code), status: STATUSES_BY_CODE[code] ?? null }
 }
 
 /** The error of choices that failed without any content. */
@@ -52,6 +81,10 @@ function names(status: number, ...all: string[]): [name: string, status: number]
   return all.map((name) => [name, status])
 }
 
+function toProviderErrorFields(message: unknown): Pick<ProviderError, "message"> {
+  return { message: typeof message === "string" && message !== "" ? message : "The provider reported an error." }
+}
+
 /**
  * `error` of a frame or body, in any of the shapes seen: an object, a string, a nested object. Its text is not
  * redacted.
@@ -61,14 +94,14 @@ export function toProviderError(error: unknown): ProviderError | null {
   if (typeof error === "string") {
     return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
   }
-  if (!isObject(error)) return { message: "The provider reported an error.", code: null, status: null }
+  if (!isObject(error)) return { ...toProviderErrorFields(undefined), code: null, status: null }
   const { message, code, status, type } = error
   const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
   const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
   const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
   const hintMs = retryHintIn(error, Date.now())
   return {
-    message: typeof message === "string" ? message : "The provider reported an error.",
+    ...toProviderErrorFields(message),
     code: label === undefined ? null : String(label),
     status: numeric ?? named ?? null,
     ...(hintMs !== null && { retryAfter: hintMs / 1_000 }),

@@ -35,6 +35,22 @@ export function retryHintIn(error: Json, now: number): number | null {
   return isObject(metadata) ? retryHintIn({ ...metadata, metadata: null }, now) : null
 }
 
+const HINT =
+  /\b(?:try again|retry|wait)\b(?: (?:in|after|for|at least|another))* ?((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|seconds?|m|minutes?|h|hours?)\b ?|\d+(?:\.\d+)?[hm](?=\d))+)/i
+const PART = /(\d+(?:\.\d+)?) ?(ms|milli|[smh])/gi
+const UNITS: Readonly<Record<string, number>> = { ms: 1, milli: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** The hint in a message, such as `Please try again in 1m2.5s` or `retry after 26 seconds`; null without a hint. */
+export function retryHintInText(message: string): number | null {
+  const [, delay] = HINT.exec(message) ?? []
+  if (delay === undefined) return null
+  let total = 0
+  for (const [, amount, unit] of delay.matchAll(PART)) {
+    total += Number(amount) * (UNITS[(unit ?? "").toLowerCase()] ?? 0)
+  }
+  return Math.ceil(total)
+}
+
 /** Epoch milliseconds of an epoch in seconds or milliseconds, or of an ISO 8601 timestamp; null for anything else. */
 function instantOf(value: unknown): number | null {
   if (typeof value === "string") {
