@@ -15,7 +15,7 @@ import type { Screening } from "../guardrails/screening.ts"
 import { screeningOf } from "../guardrails/create-screening.ts"
 import { requireStorageAllowed } from "./provider-screening.ts"
 import { reachableProviders } from "../providers/configured.ts"
-import type { Provider } from "../providers/provider.ts"
+import { type Provider, providerUrl } from "../providers/provider.ts"
 import { fetchReadable } from "../providers/readable-body.ts"
 import { toRejection } from "../providers/rejection.ts"
 import { readAtMost } from "../support/bytes.ts"
@@ -104,7 +104,7 @@ export async function requestProvider(
   const hasContent = body !== null || CONTENT_PATH.test(path)
   const init = { method, headers, body, redirect: "manual" as const }
   const send = (ended: AbortSignal) =>
-    fetchReadable(`${provider.baseUrl}${path}`, { ...init, signal: ended }).catch(() => undefined)
+    fetchReadable(providerUrl(provider, path), { ...init, signal: ended }).catch(() => undefined)
   const sending = await withDeadline(hasContent ? timers.totalMs : timers.firstFrameMs, signal, send)
   const response = "value" in sending ? sending.value : undefined
   if (!response) throw "stopped" in sending ? timeoutError(provider) : unreachableError(provider)

@@ -1,14 +1,17 @@
 import type { Attempt } from "../formats/attempt.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import type { Rejection } from "../providers/rejection.ts"
-import type { Provider } from "../providers/provider.ts"
+import { type Provider, providerUrl } from "../providers/provider.ts"
+import { adaptedTo } from "../providers/adaptation.ts"
 import { cloudAccess, toCloudRequest } from "../providers/cloud/access.ts"
 import { CredentialError } from "../providers/cloud/cloud.ts"
 import { exhaustedUntil } from "../providers/quota.ts"
 import { upstreamInit } from "../providers/upstream-request.ts"
 import { healthKey, isSibling, type Target } from "../routing/target.ts"
+import type { Json } from "../support/text/json.ts"
 import { logError, logWarning } from "../support/log.ts"
 import { Capture } from "../response-cache/capture.ts"
+import { rememberQuirks, withLearned } from "./upstream/learned-quirks.ts"
 import { requiresByok, sendWithKey, toAttempt } from "./upstream/attempts.ts"
 import type { AcceptedResponse } from "./upstream/accepted-response.ts"
 import { AttemptTimer } from "./upstream/call-timers.ts"
@@ -74,8 +77,8 @@ async function failover(call: HeldCall, deps: Deps): Promise<DispatchResult> {
     if (requiresByok(target, result)) needsByok = true
     if (!isAboutKey(result)) failed.push(target)
     if (result.retryable) startCooldown(target, result, call, deps)
-    else if (result.mismatch) recordMismatch(target, result.mismatch, tooShort)
-    else break
+    else if (!result.mismatch) break
+    else if (result.mismatch !== "provider") recordMismatch(target, result.mismatch, tooShort)
   }
   return { ok: false, rejections, attempts, reached }
 }
@@ -122,9 +125,30 @@ type UpstreamAttempt = {
   hasFallback: boolean
 }
 
-async function send(
+/** Servers name one field at a time that they do not know. */
+const MAX_ADAPTATIONS = 4
+
+/** Sends the request, and again without the fields that the provider says it does not know. */
+async function send(provider: Provider, attempt: UpstreamAttempt): Promise<AcceptedResponse | Rejection> {
+  const { call, target } = attempt
+  const isAdaptable = call.request.routing.provider?.require_parameters !== true
+  let current = withLearned(provider, call.draft, target)
+  for (let times = 0; ; times += 1) {
+    let sent: Json = {}
+    const result = await sendOnce(current, { ...attempt, onSent: (body) => (sent = body) })
+    if (!("code" in result)) {
+      if (times > 0) rememberQuirks(current.quirks, call.draft, target)
+      return result
+    }
+    const adapted = isAdaptable && times < MAX_ADAPTATIONS ? adaptedTo(current, result, sent) : undefined
+    if (!adapted || call.dispatchAbort.aborted) return result
+    current = adapted
+  }
+}
+
+async function sendOnce(
   provider: Provider,
-  { call, deps, target, onReached, hasFallback }: UpstreamAttempt,
+  { call, deps, target, onReached, onSent, hasFallback }: UpstreamAttempt & { onSent: (body: Json) => void },
 ): Promise<AcceptedResponse | Rejection> {
   const { upstream, screening } = call.request
   const filter = screening?.providerMessage
@@ -134,6 +158,7 @@ async function send(
     pseudonym: call.pseudonym,
   })
   const request = provider.cloud ? toCloudRequest(provider, built, upstream.streamed) : built
+  onSent(request.body)
   const abort = new AbortController()
   const { signal } = abort
   call.dispatchAbort.follow(abort)
@@ -186,7 +211,7 @@ async function sendTo(
   { send: sendRequest, waitUntil }: Deps,
 ): Promise<Response> {
   const init = upstreamInit(request, streamed, provider, signal)
-  const url = provider.baseUrl + request.path
+  const url = providerUrl(provider, request.path)
   if (!provider.cloud) return sendWithOneResend(() => sendRequest(url, init, provider), signal)
   const upstreamRequest = {
     method: "POST" as const,

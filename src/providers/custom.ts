@@ -3,7 +3,7 @@ import { GatewayError } from "../errors/errors.ts"
 import { PriceList } from "../money/price-list.ts"
 import { PRICE_NAMES } from "../money/pricing.ts"
 import { BaseUrl, forFormat } from "../config/base-url.ts"
-import { keyHeaderOf, type Provider, toKeys } from "./provider.ts"
+import { keyHeaderOf, type Provider, type Quirks, toKeys } from "./provider.ts"
 import { CUSTOM_FORMATS } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
 
@@ -11,7 +11,9 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
 /** A model id, which is also a path: no spaces, no empty segment. */
 const MODEL_ID = /^[\w.@:+~-]+(?:\/[\w.@:+~-]+)*$/
-const MODEL_ID_RULE = "must be letters, digits and . _ - : @ + ~ in segments separated by /"
+const MODEL_ID_RULE = "must be letters, digits and . _ - : @ + ~ in segments separated by /; another id needs model"
+/** The server's name of a model that has another public id: `gpt://FOLDER/yandexgpt`, `model#deployment`. */
+const UPSTREAM_ID = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const SERVES_RULE = "must be the id that clients use, author/slug; the default is the provider's slug and the id"
 const HEADER_RULE = "must be the name of an HTTP header"
 const INPUTS = ["text", "image", "file", "audio", "video"] as const
@@ -53,32 +55,40 @@ function modalities<const T extends readonly [string, ...string[]]>(allowed: T) 
   return z.array(z.enum(allowed, { error: rule }), { error: rule }).min(1, { error: rule })
 }
 
-const CustomModel = z.strictObject(
-  {
-    id: z
-      .string({ error: MODEL_ID_RULE })
-      .max(200, { error: "must have at most 200 characters" })
-      .regex(MODEL_ID, { error: MODEL_ID_RULE }),
-    model: z
-      .string({ error: SERVES_RULE })
-      .max(200, { error: "must have at most 200 characters" })
-      .regex(MODEL_ID, { error: MODEL_ID_RULE })
-      .refine((id) => id.includes("/"), { error: SERVES_RULE })
-      .optional(),
-    name: text("must be a name").optional(),
-    input: modalities(INPUTS).optional(),
-    output: modalities(OUTPUTS).optional(),
-    ...PriceList.partial().shape,
-    context_length: tokens.optional(),
-    max_completion_tokens: tokens.optional(),
-  },
-  {
-    error: rejectUnknownKeys(
-      "model",
-      `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}, overrides`,
-    ),
-  },
-)
+const HeaderName = z
+  .string({ error: HEADER_RULE })
+  .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_RULE })
+  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
+const HeaderValue = z.string({ error: "must be a string" }).regex(HEADER_VALUE, { error: "must be printable ASCII" })
+
+const CustomModel = z
+  .strictObject(
+    {
+      id: z
+        .string({ error: MODEL_ID_RULE })
+        .max(200, { error: "must have at most 200 characters" })
+        .regex(UPSTREAM_ID, { error: MODEL_ID_RULE }),
+      model: z
+        .string({ error: SERVES_RULE })
+        .max(200, { error: "must have at most 200 characters" })
+        .regex(MODEL_ID, { error: MODEL_ID_RULE })
+        .refine((id) => id.includes("/"), { error: SERVES_RULE })
+        .optional(),
+      name: text("must be a name").optional(),
+      input: modalities(INPUTS).optional(),
+      output: modalities(OUTPUTS).optional(),
+      ...PriceList.partial().shape,
+      context_length: tokens.optional(),
+      max_completion_tokens: tokens.optional(),
+    },
+    {
+      error: rejectUnknownKeys(
+        "model",
+        `id, model, name, input, output, context_length, max_completion_tokens, and prices: ${PRICE_NAMES.join(", ")}, overrides`,
+      ),
+    },
+  )
+  .refine(({ id, model }) => model !== undefined || MODEL_ID.test(id), { path: ["id"], error: MODEL_ID_RULE })
 
 const CustomProvider = z.strictObject(
   {
@@ -100,13 +110,7 @@ const CustomProvider = z.strictObject(
       .min(1, { error: "must not be empty" })
       .max(MAX_KEYS, { error: `must have at most ${MAX_KEYS} keys` })
       .optional(),
-    key_header: z
-      .string({ error: HEADER_RULE })
-      .regex(/^[A-Za-z][\w-]*$/, { error: HEADER_RULE })
-      .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), {
-        error: "is a header that the gateway sets itself",
-      })
-      .optional(),
+    key_header: HeaderName.optional(),
     name: text("must be a name").optional(),
     wire: z.enum(CUSTOM_FORMATS, { error: 'accepts "openai" or "anthropic"' }).default("openai"),
     responses: flag.default(false),
@@ -117,6 +121,22 @@ const CustomProvider = z.strictObject(
       .max(100, { error: PERCENT_RULE })
       .optional(),
     stream_options: flag.default(true),
+    headers: z
+      .record(HeaderName, HeaderValue, {
+        error: "must be an object of headers that the gateway does not set, and their values",
+      })
+      .optional(),
+    query: z
+      .record(z.string(), z.string({ error: "must be a string" }), { error: "must be an object of parameters" })
+      .optional(),
+    output_limit_field: z
+      .enum(["max_tokens", "max_completion_tokens"], { error: 'accepts "max_tokens" or "max_completion_tokens"' })
+      .optional(),
+    developer_role: flag.default(true),
+    strict: flag.default(false),
+    unsupported_fields: z
+      .array(text("must be the name of a field"), { error: "must be an array of fields" })
+      .optional(),
     regions: z.array(text("must be the name of a region"), { error: "must be an array of regions" }).optional(),
     zero_retention: flag.default(false),
     collects_data: flag.default(false),
@@ -125,7 +145,7 @@ const CustomProvider = z.strictObject(
   {
     error: rejectUnknownKeys(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, headers, query, output_limit_field, developer_role, strict, unsupported_fields, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -157,8 +177,25 @@ export function toProvider(custom: CustomProvider): Provider {
     ...(custom.completions && { completions: custom.completions }),
     ...(custom.batch_price_percent !== undefined && { batches: { pricePercent: custom.batch_price_percent } }),
     ...(custom.regions && { regions: custom.regions }),
-    // Nothing is known about the server: instructions stay as the client sent them.
-    quirks: { takesDeveloper: true, ...(!custom.stream_options && { noStreamOptions: true as const }) },
+    ...(custom.headers && { headers: lowerCased(custom.headers) }),
+    ...(custom.query && { query: new URLSearchParams(custom.query).toString() }),
+    quirks: toQuirks(custom),
+  }
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function toQuirks(custom: CustomProvider): Quirks {
+  const { output_limit_field: maxTokensField, developer_role: takesDeveloper, unsupported_fields: rejects } = custom
+  return {
+    ...(!custom.stream_options && { noStreamOptions: true as const }),
+    ...(maxTokensField && { maxTokensField }),
+    // Unless the operator says otherwise, instructions stay as the client sent them.
+    ...(takesDeveloper && { takesDeveloper }),
+    ...(custom.strict && { isStrict: true as const }),
+    ...(rejects && { rejects }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer"
 import { concat } from "../support/bytes.ts"
 import { encodedForms, sampleTestFor } from "./encoded-forms.ts"
-import type { Provider } from "./provider.ts"
+import { furtherSecrets, type Provider } from "./provider.ts"
 
 /** Shorter keys, as of local servers, also occur in ordinary text. */
 const MIN_LENGTH = 12
@@ -29,16 +29,36 @@ type ChunkFilter = {
  * stream passes it. A key that a server divides between events is not found: servers that mean to publish a key can do
  * so anyway.
  */
-export function keyFilterOf(provider: Pick<Provider, "apiKey">): KeyFilter | undefined {
+export function keyFilterOf(provider: Secrets): KeyFilter | undefined {
   const known = filters.get(provider)
   if (known !== undefined) return known ?? undefined
-  const filter = newFilter(provider.apiKey?.trim() ?? "")
+  const secrets = [provider.apiKey?.trim() ?? "", ...furtherSecrets(provider)]
+  const filter = allOf(secrets.flatMap((secret) => newFilter(secret) ?? []))
   filters.set(provider, filter ?? null)
   return filter
 }
 
+type Secrets = Pick<Provider, "apiKey" | "headers" | "query">
+
+/** One filter for all; undefined without any. */
+function allOf(all: readonly KeyFilter[]): KeyFilter | undefined {
+  const [first, ...others] = all
+  if (!first || others.length === 0) return first
+  return {
+    text: (text) => all.reduce((found, filter) => filter.text(found), text),
+    chunks: () => {
+      const filtering = all.map((filter) => filter.chunks())
+      return {
+        push: (chunk) => filtering.reduce((found, filter) => filter.push(found), chunk),
+        end: () => filtering.reduce<Uint8Array>((found, filter) => concat([filter.push(found), filter.end()]), EMPTY),
+      }
+    },
+    stream: (body) => all.reduce((filtered, filter) => filter.stream(filtered), body),
+  }
+}
+
 /** The encodings of a key cost as much as many chunks. Null for keys that are not searched. */
-const filters = new WeakMap<Pick<Provider, "apiKey">, KeyFilter | null>()
+const filters = new WeakMap<Secrets, KeyFilter | null>()
 
 function newFilter(key: string): KeyFilter | undefined {
   // A credential in JSON signs requests, and is not sent.

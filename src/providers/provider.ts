@@ -25,6 +25,10 @@ export type Provider = {
   apiKeys?: readonly string[]
   /** How the key is sent; `authorization` means `Authorization: Bearer KEY`. */
   keyHeader: string
+  /** Further headers of each request, such as the key of a gateway in front of the provider. */
+  headers?: Readonly<Record<string, string>>
+  /** Parameters of the query of each request, encoded: `api-version=2024-10-21`. */
+  query?: string
   /** Reached over a service binding instead of the network. */
   embedded?: true
   quirks: Quirks
@@ -49,7 +53,7 @@ export type Quirks = {
   /** Reads `thinking.type` instead of the effort `none`. */
   hasThinkingSwitch?: true
   /** Accepts the role `developer`, and several messages with instructions. */
-  takesDeveloper?: true
+  takesDeveloper?: boolean
   /** Accepts images and files in the result of a tool. */
   takesToolMedia?: true
   /** Rejects a tool call of an earlier turn without the signature of its models, from Gemini 3 on. */
@@ -76,6 +80,22 @@ export function toKeys(keys: readonly string[]): Pick<Provider, "apiKey" | "apiK
   const [apiKey, ...others] = new Set(keys)
   if (apiKey === undefined) return {}
   return others.length > 0 ? { apiKey, apiKeys: [apiKey, ...others] } : { apiKey }
+}
+
+/** The URL of a request; `path` starts with a slash and may have a query. */
+export function providerUrl({ baseUrl, query }: Pick<Provider, "baseUrl" | "query">, path: string): string {
+  if (query === undefined) return baseUrl + path
+  return `${baseUrl}${path}${path.includes("?") ? "&" : "?"}${query}`
+}
+
+/** Names of headers and parameters whose values are secret. */
+const SECRET_NAME = /auth|key|token|secret|cookie|password|credential/i
+
+/** The secrets of a request besides its key. */
+export function furtherSecrets({ headers = {}, query }: Pick<Provider, "headers" | "query">): string[] {
+  return [...Object.entries(headers), ...new URLSearchParams(query)].flatMap(([name, value]) =>
+    SECRET_NAME.test(name) && value !== "" ? [value.replace(/^(?:Bearer|Basic) /i, "")] : [],
+  )
 }
 
 /** Whether calls that must stay in `region` may use the provider. */

@@ -1,6 +1,7 @@
 import { isContextError } from "../formats/context-error.ts"
 import type { ProviderError } from "../formats/chat/provider-error.ts"
 import type { ErrorName, GatewayError } from "../errors/errors.ts"
+import { furtherSecrets, type Provider } from "./provider.ts"
 import { redactorFor, withoutFragments } from "../outbound/redactor.ts"
 import { secretsIn } from "./cloud/credentials.ts"
 import { parseRetryAfter, retryHintInText } from "../support/time/retry-after.ts"
@@ -22,8 +23,11 @@ export type Rejection = {
   retryable: boolean
   /** The key is at fault, or the account behind it. */
   blamesKey?: boolean
-  /** `model`: another model may accept the request. `context`: an endpoint with a longer context may. */
-  mismatch?: "model" | "context"
+  /**
+   * `model`: another model may accept the request. `provider`: another provider may. `context`: an endpoint with a
+   * longer context may.
+   */
+  mismatch?: "model" | "provider" | "context"
   /** A limit of the gateway rejected the target: the provider received nothing. */
   error?: GatewayError
 }
@@ -59,6 +63,10 @@ const KEY_TERMS =
 /** Matches errors that another model could avoid. */
 const MODEL_TERMS =
   /model[^.]{0,80}(?:does not|doesn't|do not) (?:support|exist|accept)|not supported (?:by|with|for|on) (?:this|the) model/i
+
+/** Matches errors that another server of the same model could avoid. */
+const SUPPORT_TERMS =
+  /\b(?:not|n't) support(?:ed)?\b|\bunsupported\b|\bunrecognized\b|\bunknown (?:field|parameter|argument|name)\b|\bnot permitted\b/i
 
 const MAX_MESSAGE_LENGTH = 2_000
 /** Maximum of retry hints. */
@@ -105,10 +113,11 @@ export function toErrorResponse({ status, message, retryAfter }: Omit<ProviderEr
 function mismatchField(message: string | undefined): Pick<Rejection, "mismatch"> {
   if (message === undefined) return {}
   if (isContextError(message)) return { mismatch: "context" }
-  return MODEL_TERMS.test(message) ? { mismatch: "model" } : {}
+  if (MODEL_TERMS.test(message)) return { mismatch: "model" }
+  return SUPPORT_TERMS.test(message) ? { mismatch: "provider" } : {}
 }
 
-type RejectingProvider = { name: string; apiKey?: string; baseUrl?: string }
+type RejectingProvider = { name: string } & Partial<Pick<Provider, "apiKey" | "baseUrl" | "headers" | "query">>
 
 /** Replaces a provider's message that a filter blocks. */
 export const BLOCKED_BY_GUARDRAIL = "A guardrail of this key blocks its message."
@@ -121,14 +130,18 @@ export function redacted(message: string, provider: RejectingProvider): string
 export function redacted(message: string, provider: RejectingProvider, filter?: MessageFilter): string | undefined
 export function redacted(
   message: string,
-  { apiKey, baseUrl }: RejectingProvider,
+  { apiKey, baseUrl, ...further }: RejectingProvider,
   filter?: MessageFilter,
 ): string | undefined {
-  const withoutKey = redactSecrets(message, apiKey)
+  const known = furtherSecrets(further).filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+  const withoutKey = known.reduce(redactSecrets, redactSecrets(message, apiKey))
   const host = baseUrl === undefined ? undefined : URL.parse(baseUrl)?.host
   const text = host === undefined || host === "" ? withoutKey : withoutKey.replaceAll(host, "[redacted]")
   return (filter ? filter(text) : text)?.slice(0, MAX_MESSAGE_LENGTH)
 }
+
+/** Shorter values also occur in ordinary text. */
+const MIN_SECRET_LENGTH = 8
 
 const MAX_CODE_LENGTH = 100
 

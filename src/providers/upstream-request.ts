@@ -1,5 +1,6 @@
 import { type UpstreamRequest, type UpstreamFields, GATEWAY_FIELDS } from "../formats/upstream.ts"
-import { rejectedSampling } from "../formats/chat/sampling.ts"
+import { isArray } from "../support/text/json.ts"
+import { isReasoningModel, rejectedSampling } from "../formats/chat/sampling.ts"
 import { completeTools } from "../formats/chat/normalize/tool-parameters.ts"
 import type { ChatRequest } from "../formats/schemas.ts"
 import { withoutExtensions } from "./extensions.ts"
@@ -17,6 +18,8 @@ const UNHELD_FIELDS: ReadonlySet<string> = new Set([
   "candidate_count",
 ])
 
+const FOR_TOOLS: ReadonlySet<string> = new Set(["tools", "tool_choice", "parallel_tool_calls"])
+
 /** The body for a provider of the chat format: without fields of the gateway, adapted to the provider's quirks. */
 export function toUpstreamBody(
   request: ChatRequest,
@@ -25,16 +28,19 @@ export function toUpstreamBody(
 ): Record<string, unknown> {
   const { quirks } = provider
   const body: Record<string, unknown> = { model: outgoing.upstreamId }
+  const hasTools = !isArray(request.tools) || request.tools.length > 0
   const rejected = quirks.samplesWithoutReasoning && rejectedSampling(request, outgoing.upstreamId)
   for (const [key, value] of Object.entries(request)) {
     if (GATEWAY_FIELDS.has(key) || UNHELD_FIELDS.has(key) || rejected?.has(key)) continue
+    // Providers reject an empty list of tools, and what is only for tools.
+    if (!hasTools && FOR_TOOLS.has(key)) continue
     if (value !== null && value !== undefined) body[key] = value
   }
   if (request.stream && !quirks.noStreamOptions) {
     body["stream_options"] = { ...request.stream_options, include_usage: true }
   }
   body["messages"] = toUpstreamMessages(request.messages, provider, outgoing.upstreamId)
-  if (request.tools) body["tools"] = completeTools(request.tools)
+  if (request.tools && hasTools) body["tools"] = completeTools(request.tools)
   if (quirks.seedField && body["seed"] !== undefined) {
     body[quirks.seedField] = body["seed"]
     delete body["seed"]
@@ -57,7 +63,8 @@ function setOutputLimit(
   const requestedMax = maxCompletionTokens ?? old
   const limit = cap === undefined ? requestedMax : Math.min(cap, requestedMax ?? cap)
   if (limit == null) return
-  body[quirks.maxTokensField ?? (maxCompletionTokens == null ? "max_tokens" : "max_completion_tokens")] = limit
+  const isNew = maxCompletionTokens != null || isReasoningModel(String(body["model"]))
+  body[quirks.maxTokensField ?? (isNew ? "max_completion_tokens" : "max_tokens")] = limit
 }
 
 function setReasoning(body: Record<string, unknown>, request: ChatRequest, { quirks }: Provider): void {
@@ -68,15 +75,15 @@ function setReasoning(body: Record<string, unknown>, request: ChatRequest, { qui
     body["thinking"] ??= { type: "disabled" }
     return
   }
-  // Only one form: a provider that reads both may reject a request with two.
+  // Model servers read only `reasoning_effort`; servers that read both accept the same effort in both.
   if (hasFurther && !quirks.isStrict) body["reasoning"] = { ...further, ...(effort != null && { effort }) }
-  else if (effort != null) body["reasoning_effort"] = effort
+  if (effort != null) body["reasoning_effort"] = effort
 }
 
-/** The header with the provider's key, if it has one. Clouds use other headers (cloud/access.ts). */
-export function credentialHeader({ apiKey, keyHeader, cloud }: Provider): Record<string, string> {
-  if (apiKey === undefined || cloud) return {}
-  return { [keyHeader]: keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey }
+/** The headers with the provider's key, if it has one. Clouds use other headers (cloud/access.ts). */
+export function credentialHeader({ apiKey, keyHeader, cloud, headers }: Provider): Record<string, string> {
+  if (apiKey === undefined || cloud) return { ...headers }
+  return { ...headers, [keyHeader]: keyHeader === "authorization" ? `Bearer ${apiKey}` : apiKey }
 }
 
 /** The request to a provider. No header of the client is forwarded. */

@@ -2,8 +2,11 @@ import { describe, expect, test } from "vitest"
 import { GatewayError } from "../../src/errors/errors.ts"
 import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toCustomModels } from "../../src/models/custom-models.ts"
+import { keyFilterOf } from "../../src/providers/key-filter.ts"
+import { providerUrl } from "../../src/providers/provider.ts"
+import { redacted } from "../../src/providers/rejection.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
-import { toUpstreamBody } from "../../src/providers/upstream-request.ts"
+import { credentialHeader, toUpstreamBody } from "../../src/providers/upstream-request.ts"
 
 const SECRET = "sk-do-not-show-me"
 const minimal = { slug: "local", base_url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5:7b" }] }
@@ -62,6 +65,93 @@ describe("a custom provider", () => {
         })
         expect(body["stream_options"]).toEqual(sent)
       }
+    }
+  })
+
+  test("sends its further headers and query with each request", () => {
+    const [custom] = parse({
+      ...minimal,
+      api_key: SECRET,
+      headers: { "Cf-Aig-Authorization": "Bearer gateway-secret" },
+      query: { "api-version": "2024-10-21", deployment: "a b" },
+    })
+    const provider = custom && toProvider(custom)
+    if (!provider) throw new Error("no provider")
+    expect(credentialHeader(provider)).toEqual({
+      authorization: `Bearer ${SECRET}`,
+      "cf-aig-authorization": "Bearer gateway-secret",
+    })
+    expect(providerUrl(provider, "/chat/completions")).toBe(
+      "http://127.0.0.1:11434/v1/chat/completions?api-version=2024-10-21&deployment=a+b",
+    )
+    expect(providerUrl(provider, "/realtime?model=m")).toMatch(/\/realtime\?model=m&api-version=/)
+  })
+
+  test("shows no secret of its headers and query", () => {
+    const secrets = {
+      headers: { "X-Auth-Token": "header-secret-1", "X-App": "an-ordinary-app" },
+      query: { key: "query-secret-2" },
+    }
+    const [custom] = parse({ ...minimal, ...secrets })
+    const provider = custom && toProvider(custom)
+    if (!provider) throw new Error("no provider")
+    const quoted = "header-secret-1, an-ordinary-app and query-secret-2"
+    expect(redacted(quoted, provider)).toBe("[redacted], an-ordinary-app and [redacted]")
+    expect(keyFilterOf(provider)?.text(quoted)).toBe("[redacted], an-ordinary-app and [redacted]")
+    const chunks = keyFilterOf(provider)?.chunks()
+    const sent = quoted.split("").map((one) => chunks?.push(new TextEncoder().encode(one)) ?? new Uint8Array(0))
+    const text = [...sent, chunks?.end() ?? new Uint8Array(0)].map((part) => new TextDecoder().decode(part)).join("")
+    expect(text).toBe("[redacted], an-ordinary-app and [redacted]")
+  })
+
+  describe("is sent", () => {
+    const bodyFor = (fields: object, request: object, upstreamId = "llama-3") => {
+      const [custom] = parse({ ...minimal, ...fields })
+      if (!custom) throw new Error("no provider")
+      const messages = [
+        { role: "developer", content: "Be brief" },
+        { role: "user", content: "Hi" },
+      ]
+      const parsed = ChatRequest.parse({ model: "local/m", messages, ...request })
+      return toUpstreamBody(parsed, toProvider(custom), { upstreamId, maxCompletionTokens: 9, pseudonym: "p" })
+    }
+
+    test("the role system in place of developer if it says that it rejects it", () => {
+      const roleOf = (fields: object) => (bodyFor(fields, {})["messages"] as { role: string }[])[0]?.role
+      expect(roleOf({})).toBe("developer")
+      expect(roleOf({ developer_role: false })).toBe("system")
+    })
+
+    test("the output limit in the field of the request, of the provider, or of OpenAI's models", () => {
+      expect(bodyFor({}, { max_completion_tokens: 5 })).toMatchObject({ max_completion_tokens: 5 })
+      expect(bodyFor({}, {})).toMatchObject({ max_tokens: 9 })
+      expect(bodyFor({}, { max_tokens: 5 }, "o3-mini")).toMatchObject({ max_completion_tokens: 5 })
+      const old = bodyFor({ output_limit_field: "max_tokens" }, { max_completion_tokens: 5 }, "o3-mini")
+      expect(old).toMatchObject({ max_tokens: 5 })
+      expect(old).not.toHaveProperty("max_completion_tokens")
+    })
+
+    test("no field that it does not support", () => {
+      const request = { seed: 1, top_k: 3, user: "u" }
+      expect(bodyFor({ unsupported_fields: ["seed", "user"] }, request)).not.toHaveProperty("seed")
+      expect(bodyFor({ unsupported_fields: ["seed", "user"] }, request)).not.toHaveProperty("user")
+      expect(bodyFor({ strict: true }, request)).not.toHaveProperty("top_k")
+    })
+
+    test("no empty list of tools, and nothing that is only for tools", () => {
+      const body = bodyFor({}, { tools: [], tool_choice: "auto", parallel_tool_calls: true })
+      for (const name of ["tools", "tool_choice", "parallel_tool_calls"]) expect(body).not.toHaveProperty(name)
+    })
+  })
+
+  test("names models with other characters by a public id", () => {
+    const ids = ["gpt://folder/yandexgpt/latest", "accounts/a/models/m#accounts/a/deployments/d", "Llama 3 8B"]
+    for (const id of ids) {
+      expect(parse({ ...minimal, models: [{ id, model: "acme/m" }] }).flatMap(toCustomModels)[0]).toMatchObject({
+        id: "acme/m",
+        endpoints: [{ upstreamId: id }],
+      })
+      expect(rejectionOf(JSON.stringify([{ ...minimal, models: [{ id }] }]))).toContain("models[0].id: must be letters")
     }
   })
 
@@ -163,6 +253,22 @@ describe("a custom provider", () => {
       "an invalid header name",
       provider({ key_header: SECRET + ":" }),
       "CUSTOM_PROVIDERS[0].key_header: must be the name",
+    ],
+    [
+      "a header that the gateway sets",
+      provider({ headers: { Host: "x" } }),
+      "CUSTOM_PROVIDERS[0].headers.Host: must be",
+    ],
+    [
+      "a header with a line break",
+      provider({ headers: { "x-a": `${SECRET}\n` } }),
+      "CUSTOM_PROVIDERS[0].headers.x-a: must",
+    ],
+    ["a query that is a text", provider({ query: SECRET }), "CUSTOM_PROVIDERS[0].query: must be an object"],
+    [
+      "another output limit",
+      provider({ output_limit_field: SECRET }),
+      "CUSTOM_PROVIDERS[0].output_limit_field: accepts",
     ],
     ["an unknown format", provider({ wire: SECRET }), 'CUSTOM_PROVIDERS[0].wire: accepts "openai" or "anthropic".'],
     ["no models", provider({ models: undefined }), "CUSTOM_PROVIDERS[0].models: must be an array of models."],

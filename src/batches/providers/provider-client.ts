@@ -1,7 +1,7 @@
 import { asByokRejection } from "../../inference/upstream/attempts.ts"
 import { readRejection } from "../../inference/upstream/upstream-response.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
-import type { Provider } from "../../providers/provider.ts"
+import { type Provider, providerUrl } from "../../providers/provider.ts"
 import { fetchReadable } from "../../providers/readable-body.ts"
 import { redacted } from "../../providers/rejection.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
@@ -77,7 +77,7 @@ export class ProviderClient {
   }
 
   async #request<T>(method: string, path: string, more: More, read: (response: Response) => Promise<T>): Promise<T> {
-    const { baseUrl, name } = this.#provider
+    const { name } = this.#provider
     const headers = {
       "user-agent": "edge-model-gateway",
       ...this.#headers,
@@ -89,7 +89,7 @@ export class ProviderClient {
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS)
     try {
       const init = { method, redirect: "manual", signal: abort.signal, ...more, headers } as const
-      const response = await fetchReadable(`${baseUrl}${path}`, init)
+      const response = await fetchReadable(providerUrl(this.#provider, path), init)
       if (response.ok) return await read(response)
       throw await this.#rejectionOf(response)
     } catch (cause) {

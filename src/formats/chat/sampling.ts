@@ -16,6 +16,11 @@ const REASONING = /^(?:o\d|gpt-(?:[5-9]|\d\d)|codex)(?!.*-chat)/
 const WITHOUT_REASONING = /^gpt-(?:5\.[1-9]|[6-9]|\d\d)(?!.*-(?:codex|pro))/
 const NOT_BY_DEFAULT = /^gpt-5\.[1-4](?!\d|.*-(?:codex|pro))/
 
+/** Whether OpenAI's model reasons, and so rejects `max_tokens` at any provider. */
+export function isReasoningModel(upstreamId: string): boolean {
+  return REASONING.test(upstreamId)
+}
+
 /** The parameters that OpenAI would reject for the model, which reasons with the effort of the request. */
 export function rejectedSampling(request: ChatRequest, upstreamId: string): ReadonlySet<string> {
   const effort = request.reasoning_effort ?? request.reasoning?.effort

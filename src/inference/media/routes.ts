@@ -12,7 +12,7 @@ import { isObject, parseJson } from "../../support/text/json.ts"
 import { readText } from "../../support/text/read-text.ts"
 import { messageFilterOf } from "../../guardrails/create-screening.ts"
 import { reachableProviders } from "../../providers/configured.ts"
-import { isInRegion, type Provider } from "../../providers/provider.ts"
+import { isInRegion, type Provider, providerUrl } from "../../providers/provider.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
 import { createDeps, FAILURES, incomingCall, MAX_INFERENCE_BYTES, requestMetaOf } from "../context.ts"
 import { modelOrDefault } from "../input/defaults.ts"
@@ -239,7 +239,7 @@ async function fetchJob(
   if (region !== null && !isInRegion(provider, region)) {
     throw new GatewayError("not_found", `The provider of this video is not in the region ${region}.`)
   }
-  const url = `${provider.baseUrl}/videos/${encodeURIComponent(upstreamId)}${path}`
+  const url = providerUrl(provider, `/videos/${encodeURIComponent(upstreamId)}${path}`)
   const response = await send(url, orderInit(provider, c.req.raw.signal), provider).catch(() => undefined)
   if (response?.ok) return { response, provider }
   await response?.body?.cancel()

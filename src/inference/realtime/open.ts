@@ -2,7 +2,7 @@ import type { Attempt } from "../../formats/attempt.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
 import type { Rejection } from "../../providers/rejection.ts"
-import type { Provider } from "../../providers/provider.ts"
+import { type Provider, providerUrl } from "../../providers/provider.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { healthKey, type Target } from "../../routing/target.ts"
 import { newId } from "../../support/ids.ts"
@@ -140,7 +140,7 @@ async function connect(
   { isBeta }: SessionRequest,
   deps: Deps,
 ): Promise<{ socket: WebSocket; provider: Provider } | Rejection> {
-  const url = `${provider.baseUrl}/realtime?model=${encodeURIComponent(endpoint.upstreamId)}`
+  const url = providerUrl(provider, `/realtime?model=${encodeURIComponent(endpoint.upstreamId)}`)
   const headers = {
     upgrade: "websocket",
     "user-agent": "edge-model-gateway",

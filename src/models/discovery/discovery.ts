@@ -1,5 +1,5 @@
 import type { ListedModel } from "./listed-model.ts"
-import type { Provider } from "../../providers/provider.ts"
+import { type Provider, providerUrl } from "../../providers/provider.ts"
 import { fetchReadable } from "../../providers/readable-body.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
@@ -21,7 +21,7 @@ const PAGE = "?limit=1000"
 /** The models that the provider lists. Throws an Error whose message is for the operator and contains no key. */
 export async function listProviderModels(provider: Provider): Promise<ListedModel[]> {
   if (provider.cloud) return listCloudModels(provider, fetchJson)
-  const url = `${provider.baseUrl}/models${provider.format === "anthropic" ? PAGE : ""}`
+  const url = providerUrl(provider, `/models${provider.format === "anthropic" ? PAGE : ""}`)
   const headers = {
     accept: "application/json",
     "user-agent": "edge-model-gateway",
@@ -30,8 +30,13 @@ export async function listProviderModels(provider: Provider): Promise<ListedMode
   }
   const body = await fetchJson(url, headers)
   const listed = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : undefined
-  if (!Array.isArray(listed)) throw new Error(`${url} returned no list of models.`)
+  if (!Array.isArray(listed)) throw new Error(`${withoutQuery(url)} returned no list of models.`)
   return objectsOf(listed).slice(0, MAX_MODELS).flatMap(toListed)
+}
+
+/** The query may have a key. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*/, "")
 }
 
 async function fetchJson(url: string, headers: Record<string, string>): Promise<unknown> {
@@ -41,9 +46,9 @@ async function fetchJson(url: string, headers: Record<string, string>): Promise<
   }).catch((cause: unknown) => {
     const reason =
       cause instanceof Error && cause.name === "TimeoutError" ? "did not respond within 10 s" : "cannot be reached"
-    throw new Error(`${url} ${reason}.`)
+    throw new Error(`${withoutQuery(url)} ${reason}.`)
   })
-  if (!response.ok) throw new Error(`${url} returned ${response.status}${hintFor(response.status)}.`)
+  if (!response.ok) throw new Error(`${withoutQuery(url)} returned ${response.status}${hintFor(response.status)}.`)
   return text === undefined ? undefined : parseJson(text)
 }
 
