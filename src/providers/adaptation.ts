@@ -10,6 +10,10 @@ const UNKNOWN_FIELD =
 
 /** Fields without which a request has the same meaning. */
 const OPTIONAL_FIELDS = [
+  // The gateway encodes vectors and shortens rankings itself.
+  "encoding_format",
+  "top_n",
+  "input_type",
   "frequency_penalty",
   "logit_bias",
   "min_p",
@@ -33,7 +37,8 @@ const EXTENSIONS = ["reasoning_content", "reasoning_details", "cache_control"]
 /** The provider with further quirks; undefined if the rejection names no field that can be left out or renamed. */
 export function adaptedTo(provider: Provider, { status, message }: Rejection, body: Json): Provider | undefined {
   const isAboutRequest = status === 400 || status === 422
-  if (!isAboutRequest || provider.format !== "openai" || !UNKNOWN_FIELD.test(message)) return undefined
+  const isUnknown = UNKNOWN_FIELD.test(message) || isDocumentsUnknown(message)
+  if (!isAboutRequest || provider.format !== "openai" || !isUnknown) return undefined
   const learned = learn(message, body)
   if (Object.keys(learned).length === 0) return undefined
   const { quirks } = provider
@@ -49,6 +54,9 @@ function learn(message: string, body: Json): Quirks {
   const isOwn = (name: string) => name in body && mentions(name) && !isInText(body, name)
   return {
     ...(rejects.length > 0 && { rejects }),
+    // Image models of OpenAI have one format of responses. In a chat, this field has a meaning.
+    ...(mentions("response_format") && "prompt" in body && { rejects: [...rejects, "response_format"] }),
+    ...(isDocumentsUnknown(message) && "documents" in body && { rerank: TEXTS }),
     ...(hasExtension && { isStrict: true as const }),
     ...(isOwn("stream_options") && { noStreamOptions: true as const }),
     ...(isOwn("max_tokens") &&
@@ -56,6 +64,13 @@ function learn(message: string, body: Json): Quirks {
     ...(isOwn("max_completion_tokens") && { maxTokensField: "max_tokens" as const }),
     ...(/\b(?:developer|roles?)\b/i.test(message) && hasDeveloper(body) && { takesDeveloper: false as const }),
   }
+}
+
+const TEXTS = { takesTextOnly: true, documentsField: "texts" } as const
+
+/** Servers of text-embeddings-inference rank `texts`. */
+function isDocumentsUnknown(message: string): boolean {
+  return /missing field `?texts\b/.test(message)
 }
 
 function hasDeveloper({ messages }: Json): boolean {

@@ -64,8 +64,11 @@ export type Quirks = {
   samplesWithoutReasoning?: true
   /** Fields of the OpenAI format that it rejects with 400. */
   rejects?: readonly string[]
-  /** `path`: below the base URL, if it is not `/rerank`. `takesTextOnly`: rejects documents that are objects. */
-  rerank?: { path: string; takesTextOnly: true }
+  /**
+   * `path`: below the base URL, if it is not `/rerank`. `takesTextOnly`: rejects documents that are objects.
+   * `documentsField`: its name of `documents`.
+   */
+  rerank?: { path?: string; takesTextOnly: true; documentsField?: "texts" }
   /** The name of `seed`. */
   seedField?: "random_seed"
 }

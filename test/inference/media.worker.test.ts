@@ -51,6 +51,13 @@ async function chargedFor(workspace: Workspace, response: Response): Promise<Rec
   return (await receiptOf(workspace, response)) as Receipt & { api_type: string }
 }
 
+const RANKED = {
+  data: [
+    { index: 1, score: 0.9 },
+    { index: 0, score: 0.2 },
+  ],
+}
+const unknown = (message: string) => Response.json({ detail: message }, { status: 400 })
 const scored = (index: number, score: number) => ({ index, relevance_score: score })
 
 describe("a response", () => {
@@ -325,12 +332,10 @@ describe("providers", () => {
     ["Voyage", { object: "list", data: [scored(0, 0.9), scored(1, 0.2)], usage: { total_tokens: 7 } }, undefined],
     [
       "text-embeddings-inference",
-      {
-        results: [
-          { index: 0, score: 0.9 },
-          { index: 1, score: 0.2 },
-        ],
-      },
+      [
+        { index: 0, score: 0.9 },
+        { index: 1, score: 0.2 },
+      ],
       undefined,
     ],
   ] as const)("of /rerank that respond as %s does get one form", async (_, response, searchUnits) => {
@@ -370,6 +375,45 @@ describe("providers", () => {
       }
     },
   )
+
+  test.each<[string, string, object, (body: Json) => Response]>([
+    [
+      "/rerank without top_n, as Voyage",
+      "/rerank",
+      { documents: ["a", "b"], top_n: 1 },
+      (body) => ("top_n" in body ? unknown("Argument 'top_n' is not supported by our API") : Response.json(RANKED)),
+    ],
+    [
+      "/rerank of texts, as text-embeddings-inference",
+      "/rerank",
+      { documents: ["a", "b"], top_n: 1 },
+      (body) =>
+        "texts" in body && !("documents" in body) ? Response.json(RANKED.data) : unknown("missing field `texts`"),
+    ],
+    [
+      "/images without response_format, as OpenAI's image models",
+      "/images",
+      { response_format: "b64_json" },
+      (body) =>
+        "response_format" in body
+          ? unknown("Unknown parameter: 'response_format'.")
+          : Response.json({ data: [{ b64_json: "AAAA" }] }),
+    ],
+    [
+      "/images that are in images, as SiliconFlow",
+      "/images",
+      {},
+      () => Response.json({ images: [{ url: "https://x.test/1.png" }] }),
+    ],
+  ])("a provider of %s is called", async (_, endpoint, more, respond) => {
+    const model = await newModel(outputs[endpoint as keyof typeof outputs], ["replica-a"])
+    respondWith(({ json }) => respond(json as Json))
+    const result = await expectJson<{ results?: Json[]; data?: Json[] }>(
+      200,
+      send(await newWorkspace(), endpoint as keyof typeof outputs, { model, ...more }),
+    )
+    expect(result.results ?? result.data).toHaveLength(1)
+  })
 
   test("a JSON error in place of audio is returned as an error", async () => {
     const workspace = await newWorkspace()

@@ -136,6 +136,12 @@ const rows: Row[] = [
     cost({ prompt: 36, cached: 64, completion: 320 }),
   ],
   [
+    "Mistral: tokens of audio are part of the total only, and are no completion",
+    chatReader,
+    chatWith({ prompt_tokens: 4, completion_tokens: 63, total_tokens: 326, prompt_audio_seconds: 20 }),
+    cost({ prompt: 4, completion: 63 }),
+  ],
+  [
     "DeepSeek: cached tokens are the cache hits",
     chatReader,
     chatWith({

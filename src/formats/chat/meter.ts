@@ -245,7 +245,10 @@ export function toTokens(usage: unknown): Tokens | null {
     count(promptDetails["cache_creation_tokens"]) ??
     count(usage["cache_creation_input_tokens"]) ??
     0
-  const uncounted = uncountedReasoning(completion, reasoning, rest, [cached, cacheWrite, cached + cacheWrite])
+  // Mistral's total includes tokens of audio, which belong to the prompt and are charged by the second.
+  const hasAudio = typeof usage["prompt_audio_seconds"] === "number" && usage["prompt_audio_seconds"] > 0
+  const ofPrompt = [cached, cacheWrite, cached + cacheWrite]
+  const uncounted = hasAudio ? 0 : uncountedReasoning(completion, reasoning, rest, ofPrompt)
   return {
     ...NO_TOKENS,
     prompt,

@@ -4,7 +4,7 @@ import { isObject, objectsOf, withoutNulls } from "../../support/text/json.ts"
 import type { ResponseEncoder } from "../../formats/encoder.ts"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import type { CallContext, InferenceRequest } from "../inference-request.ts"
-import { forwardedFields, UNSTREAMED } from "../media/media-request.ts"
+import { forwardedFields, UNSTREAMED, withoutRejected } from "../media/media-request.ts"
 import { promptMessages } from "../input/prompt-messages.ts"
 import { costFields, withoutCosts } from "../../formats/usage.ts"
 import { plainReader } from "../../formats/readers/plain.ts"
@@ -43,11 +43,10 @@ export function embeddingsRequest(request: EmbeddingsRequest, bodyBytes: number)
     },
     upstream: {
       streamed: false,
-      buildUpstreamRequest: (_, outgoing) => ({
-        reader: embeddingsReader,
-        path: "/embeddings",
-        body: forwardedFields(request, outgoing),
-      }),
+      buildUpstreamRequest: (provider, outgoing) => {
+        const body = forwardedFields(request, outgoing)
+        return withoutRejected({ reader: embeddingsReader, path: "/embeddings", body }, provider)
+      },
     },
     encoderFor: (call) => embeddingsEncoder(call, request.encoding_format),
   }
@@ -69,7 +68,7 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
     document(result, info, charge) {
       // Strict clients accept an absent field where some providers send null.
       const { usage, ...rest } = withoutNulls(withoutGatewayFields(result))
-      const hasUsage = isObject(usage) && charge.tokensFrom === "upstream"
+      const hasUsage = charge.tokensFrom !== "none"
       const { prompt } = charge.tokens
       return {
         ...rest,
@@ -83,7 +82,7 @@ function embeddingsEncoder(call: CallContext, encoding: EmbeddingsRequest["encod
         model: info.model,
         ...(hasUsage && {
           usage: {
-            ...withoutNulls(withoutCosts(usage)),
+            ...(isObject(usage) && withoutNulls(withoutCosts(usage))),
             prompt_tokens: prompt,
             total_tokens: prompt,
             ...costFields(charge),

@@ -88,10 +88,19 @@ export function plainRequest(request: Shared, kind: MediaRequest): InferenceRequ
     },
     upstream: {
       streamed: false,
-      buildUpstreamRequest: (provider, outgoing) => kind.buildUpstreamRequest(outgoing, provider),
+      buildUpstreamRequest: (provider, outgoing) =>
+        withoutRejected(kind.buildUpstreamRequest(outgoing, provider), provider),
     },
     encoderFor: (call) => plainEncoder(call, kind.complete ?? ((response) => response)),
   }
+}
+
+/** The request without the fields that the provider rejects. */
+export function withoutRejected(request: UpstreamRequest, { quirks: { rejects = [] } }: Provider): UpstreamRequest {
+  const { body, form } = request
+  if (!rejects.some((name) => name in body)) return request
+  for (const name of rejects) form?.delete(name)
+  return { ...request, body: Object.fromEntries(Object.entries(body).filter(([name]) => !rejects.includes(name))) }
 }
 
 /** The request to send upstream: the client's fields without those that providers must not read. */

@@ -16,11 +16,16 @@ import type { ImageRequest, SpeechRequest, TranscriptionRequest, VideoRequest } 
 /** Upstream request, response reader and billable units of each media endpoint. */
 
 const imageReader = meter(
-  plainReader(({ data }) => isArray(data) && data.length > 0 && data.every((one) => isObject(one) && isImage(one))),
-  ({ data }, generated) => {
-    generated.pictures = isArray(data) ? data.length : 1
+  plainReader((response) => imagesIn(response).length > 0 && imagesIn(response).every(isImage)),
+  (response, generated) => {
+    generated.pictures = Math.max(1, imagesIn(response).length)
   },
 )
+
+/** The images of a response; SiliconFlow has them in `images`. */
+function imagesIn({ data, images }: Json): Json[] {
+  return objectsOf(isArray(data) ? data : images)
+}
 
 function isImage(image: Json): boolean {
   return typeof image["b64_json"] === "string" || typeof image["url"] === "string"
@@ -64,8 +69,9 @@ function toImageRequest(
     completionBound: TOKENS_PER_MEDIA_PART,
     pieces: { images: inputImages, pictures: n ?? 1 },
     buildUpstreamRequest: (outgoing) => toUpstream({ ...forwardedFields(request, outgoing), ...(n != null && { n }) }),
-    complete: (response, { tokens: { prompt: promptTokens, completion } }) => ({
+    complete: ({ images, data, ...response }, { tokens: { prompt: promptTokens, completion } }) => ({
       ...response,
+      data: imagesIn({ data, images }),
       created: Math.floor(typeof response["created"] === "number" ? response["created"] : Date.now() / 1_000),
       usage: {
         // The names of OpenAI's API, which its clients require.
@@ -105,7 +111,7 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
       reader: plainReader(() => false),
       path: "/audio/speech",
       body: forwardedFields(request, outgoing),
-      bytes: /^(?:audio\/|application\/octet-stream$)/,
+      bytes: /^(?:audio\/|(?:application|binary)\/octet-stream$)/,
       bytesType: `audio/${AUDIO_TYPES[request.response_format ?? "mp3"] ?? "mpeg"}`,
     }),
   })
@@ -114,8 +120,9 @@ export function speechRequest(request: SpeechRequest): InferenceRequest {
 const transcriptionReader = meter(
   plainReader(({ text }) => typeof text === "string"),
   ({ usage, duration }, generated) => {
-    const reported = isObject(usage) ? (usage["seconds"] ?? usage["duration"]) : undefined
-    const seconds = toSeconds(reported) ?? toSeconds(duration)
+    const counts = isObject(usage) ? usage : {}
+    const reported = [counts["seconds"], counts["duration"], counts["prompt_audio_seconds"], duration]
+    const seconds = reported.map(toSeconds).find((one) => one !== undefined)
     if (seconds !== undefined) generated.seconds = seconds
   },
 )

@@ -2,6 +2,7 @@ import { plainReader } from "../../formats/readers/plain.ts"
 import { isArray, isInteger, isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import { maxTokensIn } from "../../support/tokens.ts"
 import { TOKENS_PER_MEDIA_PART } from "../accounting/cost-bound.ts"
+import type { Quirks } from "../../providers/provider.ts"
 import type { InferenceRequest } from "../inference-request.ts"
 import { promptMessages } from "../input/prompt-messages.ts"
 import { forwardedFields, plainRequest, SPECIAL_TOKENS, tokensIn } from "./media-request.ts"
@@ -32,13 +33,18 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
       return {
         reader,
         path: quirks.rerank?.path ?? "/rerank",
-        body: quirks.rerank?.takesTextOnly ? { ...body, documents: documents.map(textOnly) } : body,
+        body: { ...body, ...ranked(documents, quirks) },
         // The response is one document.
         translate: { document: toResults, stream: () => () => [] },
       }
     },
     complete: (response) => ({ ...response, results: topResults(response, request) }),
   })
+}
+
+function ranked(documents: RerankRequest["documents"], { rerank }: Quirks): Json {
+  const sent = rerank?.takesTextOnly ? documents.map(textOnly) : documents
+  return rerank?.documentsField ? { documents: undefined, [rerank.documentsField]: sent } : { documents: sent }
 }
 
 const textOnly = (document: RerankRequest["documents"][number]) =>

@@ -15,7 +15,7 @@ import type { Provider } from "../../providers/provider.ts"
 import { unreadableEncoding } from "../../providers/readable-body.ts"
 import type { ProviderError } from "../../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../../formats/upstream.ts"
-import { isObject, listOf, objectsOf } from "../../support/text/json.ts"
+import { isArray, isObject, listOf, objectsOf } from "../../support/text/json.ts"
 import { concat, readAtMost } from "../../support/bytes.ts"
 import { isTooDeep } from "../../support/text/depth.ts"
 import { printableLine } from "../../support/text/printable.ts"
@@ -56,7 +56,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     return failure(provider, "provider_failed", reason)
   }
   if (request.bytes?.test(type)) {
-    const contentType = type === "application/octet-stream" ? (request.bytesType ?? type) : type
+    const contentType = type.endsWith("/octet-stream") ? (request.bytesType ?? type) : type
     return { kind: "bytes", contentType, body: response.body }
   }
   // Servers label their streams in many ways: the first byte distinguishes a stream from a document.
@@ -93,7 +93,7 @@ const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$/
 /** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
 function readDocument(body: string, { request, isStreamed, provider, filter }: Expected): Content | Rejection {
   const { reader, translate } = request
-  const document = parseObject(body)
+  const document = parseObject(body, reader)
   if (!document) {
     const found = body === "" ? "an empty body" : "a body that is not JSON"
     return failure(provider, "provider_failed", `${provider.name} returned ${found}.`)
@@ -158,9 +158,12 @@ async function readRest(body: PacedReader): Promise<string> {
   }
 }
 
-function parseObject(body: string): Record<string, unknown> | undefined {
+/** The document; a list where the response is one, as text-embeddings-inference ranks. */
+function parseObject(body: string, { name }: UpstreamRequest["reader"]): Record<string, unknown> | undefined {
   try {
-    const parsed: unknown = JSON.parse(body)
+    // Some servers send the mark of UTF-8.
+    const parsed: unknown = JSON.parse(body.replace(/^\uFEFF/, ""))
+    if (name === "plain" && isArray(parsed)) return { data: parsed }
     return isObject(parsed) ? parsed : undefined
   } catch {
     return undefined
