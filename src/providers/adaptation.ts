@@ -51,17 +51,17 @@ function learn(message: string, body: Json): Quirks {
   const rejects = OPTIONAL_FIELDS.filter((name) => name in body && mentions(name))
   const hasExtension = EXTENSIONS.some((name) => mentions(name) && hasKey(body["messages"], name))
   // Usage and limits decide the charge: they change only by a message that quotes nothing of the client.
-  const isOwn = (name: string) => name in body && mentions(name) && !isInText(body, name)
+  const isUnquoted = (name: string) => name in body && mentions(name) && !isInText(body, name)
   return {
     ...(rejects.length > 0 && { rejects }),
     // Image models of OpenAI have one format of responses. In a chat, this field has a meaning.
     ...(mentions("response_format") && "prompt" in body && { rejects: [...rejects, "response_format"] }),
     ...(isDocumentsUnknown(message) && "documents" in body && { rerank: TEXTS }),
     ...(hasExtension && { isStrict: true as const }),
-    ...(isOwn("stream_options") && { noStreamOptions: true as const }),
-    ...(isOwn("max_tokens") &&
+    ...(isUnquoted("stream_options") && { noStreamOptions: true as const }),
+    ...(isUnquoted("max_tokens") &&
       mentions("max_completion_tokens") && { maxTokensField: "max_completion_tokens" as const }),
-    ...(isOwn("max_completion_tokens") && { maxTokensField: "max_tokens" as const }),
+    ...(isUnquoted("max_completion_tokens") && { maxTokensField: "max_tokens" as const }),
     ...(/\b(?:developer|roles?)\b/i.test(message) && hasDeveloper(body) && { takesDeveloper: false as const }),
   }
 }

@@ -395,6 +395,23 @@ export const STREAMS: Shape[] = [
     ),
   },
   {
+    name: "reasoning between tags in the content",
+    ...HELLO,
+    reasoning: "Hm. <b> 1 < 2",
+    body: stream(
+      ...["<th", "ink>", "Hm. <b>", " 1 < 2", "</thi", "nk>", "\n\n", "Hello", " world"].map((part) => text(part)),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "a tag later in the content",
+    text: "Hello <think>world</think>",
+    completion: 5,
+    body: stream(text("Hello "), text("<think>"), text("world"), text("</think>"), finish(), usage(), DONE),
+  },
+  {
     name: "a tool call without arguments",
     tool: { name: "weather", args: "{}" },
     completion: 5,
@@ -503,6 +520,10 @@ export const DOCUMENTS: Shape[] = [
   document("a tool call", documentOf(weatherCall(), {}, { finish_reason: "tool_calls" }), WEATHER),
   document("a stop beside a tool call", documentOf(weatherCall()), WEATHER),
   document("a tool call without id and type", documentOf(weatherCall({ id: undefined, type: undefined })), WEATHER),
+  document("reasoning between tags in the content", documentOf({ content: "<think>Hm.</think>\n\nHello world" }), {
+    ...HELLO,
+    reasoning: "Hm.",
+  }),
   document("a call of another type", documentOf(weatherCall({ type: "tool_call" })), WEATHER),
   document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
   { name: "a stream instead of a document", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },

@@ -187,7 +187,7 @@ export class EventRelay implements FrameHandler {
   #learn(frame: Uint8Array, event: Json): void {
     const { encoder, servingInfo, head, filter } = this.#relay
     const { variableStrings, normalize } = servingInfo.reader
-    if (!encoder.isStateless || head.translate || !variableStrings) return
+    if (!encoder.isStateless || head.translate || !variableStrings || this.#mayThink) return
     if (this.#learnedShapes >= SHAPES_BEFORE_CHECK && this.#matches < this.#learnedShapes * MIN_MATCHES_PER_SHAPE)
       return
     const strings = variableStrings(event)
@@ -204,6 +204,12 @@ export class EventRelay implements FrameHandler {
     const shape = FrameShape.learn(frame, event, { strings, rewrite })
     if (!shape || (filter && filtered?.slots.length !== shape.slots.length)) return
     this.#shapes = [{ shape, filtered }, ...this.#shapes.slice(0, MAX_SHAPES - 1)]
+  }
+
+  /** The content of a choice may still have reasoning, so that the same shape has different meanings. */
+  get #mayThink(): boolean {
+    const { thoughts } = this.#defaults
+    return thoughts !== undefined && [...thoughts.values()].some(({ phase }) => phase !== "off")
   }
 
   #write(frames: readonly Uint8Array[]): void {

@@ -1,5 +1,6 @@
 import { normalizeLogprobs } from "../logprobs.ts"
 import { callsIn, choiceIndex, flattenContent, growthOf, toFinishReason, withReasoning } from "./provider-spellings.ts"
+import { newThinkState, type ThinkState, withoutThinkTags, withoutThinkTagsInMessage } from "./think-tags.ts"
 import { emptyArguments, normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 
@@ -20,6 +21,8 @@ export type ChunkDefaults = {
   begun?: Map<number, string | null>
   /** The choices with content in deltas. */
   withDeltas?: Set<number>
+  /** Reasoning in the content of each choice. */
+  thoughts?: Map<number, ThinkState>
 }
 
 /** Fields of the gateway. A provider that is a gateway too may send its own. */
@@ -76,13 +79,22 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   )
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
-  const delta = finishReason === "tool_calls" ? withArguments(begin, emptyArguments(calls, index)) : begin
+  const untagged = defaults.thoughts
+    ? withoutThinkTags(begin, thinkStateOf(defaults.thoughts, index), reason !== null)
+    : begin
+  const delta = finishReason === "tool_calls" ? withArguments(untagged, emptyArguments(calls, index)) : untagged
   const logprobs = logprobsOf(choice)
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
   if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
   const { message: _, ...rest } = choice
   const normal: Json = { ...rest, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
   return withLogprobs(normal, logprobs)
+}
+
+function thinkStateOf(thoughts: Map<number, ThinkState>, choice: number): ThinkState {
+  const state = thoughts.get(choice) ?? newThinkState()
+  thoughts.set(choice, state)
+  return state
 }
 
 function withArguments(delta: Json, missing: readonly Json[]): Json {
@@ -207,7 +219,7 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
 
 /** Normalizes a complete message. */
 export function normalizeMessage(text: Json, finishReason: unknown): Json {
-  const flat = withReasoning(flattenContent(text))
+  const flat = withoutThinkTagsInMessage(withReasoning(flattenContent(text)), finishReason === "length")
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   for (const key of OBJECTS) if (message[key] === null) delete message[key]

@@ -104,5 +104,6 @@ export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkD
     calls: [],
     begun: new Map(),
     withDeltas: new Set(),
+    thoughts: new Map(),
   }
 }
