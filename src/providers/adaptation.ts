@@ -37,7 +37,7 @@ const EXTENSIONS = ["reasoning_content", "reasoning_details", "cache_control"]
 /** The provider with further quirks; undefined if the rejection names no field that can be left out or renamed. */
 export function adaptedTo(provider: Provider, { status, message }: Rejection, body: Json): Provider | undefined {
   const isAboutRequest = status === 400 || status === 422
-  const isUnknown = UNKNOWN_FIELD.test(message) || isDocumentsUnknown(message)
+  const isUnknown = UNKNOWN_FIELD.test(message) || isDocumentsUnknown(message) || STRING_CONTENT.test(message)
   if (!isAboutRequest || provider.format !== "openai" || !isUnknown) return undefined
   const learned = learn(message, body)
   if (Object.keys(learned).length === 0) return undefined
@@ -57,6 +57,7 @@ function learn(message: string, body: Json): Quirks {
     // Image models of OpenAI have one format of responses. In a chat, this field has a meaning.
     ...(mentions("response_format") && "prompt" in body && { rejects: [...rejects, "response_format"] }),
     ...(isDocumentsUnknown(message) && "documents" in body && { rerank: TEXTS }),
+    ...(STRING_CONTENT.test(message) && hasOtherContent(body) && { needsStringContent: true as const }),
     ...(hasExtension && { isStrict: true as const }),
     ...(isUnquoted("stream_options") && { noStreamOptions: true as const }),
     ...(isUnquoted("max_tokens") &&
@@ -71,6 +72,18 @@ const TEXTS = { takesTextOnly: true, documentsField: "texts" } as const
 /** Servers of text-embeddings-inference rank `texts`. */
 function isDocumentsUnknown(message: string): boolean {
   return /missing field `?texts\b/.test(message)
+}
+
+/** Messages about content that is null or a list. */
+const STRING_CONTENT =
+  /\bcontent\b.*\b(?:string|null|none|required|missing|sequence|empty)\b|\b(?:string|missing field)\b.*\bcontent\b/i
+
+/** Whether content is null, or has parts that are all text. */
+function hasOtherContent({ messages }: Json): boolean {
+  return objectsOf(messages).some(({ content }) => {
+    if ((content ?? null) === null) return true
+    return isArray(content) && content.every((part) => isObject(part) && part["type"] === "text")
+  })
 }
 
 function hasDeveloper({ messages }: Json): boolean {

@@ -133,6 +133,7 @@ const CustomProvider = z.strictObject(
       .enum(["max_tokens", "max_completion_tokens"], { error: 'accepts "max_tokens" or "max_completion_tokens"' })
       .optional(),
     developer_role: flag.default(true),
+    content_parts: flag.default(true),
     strict: flag.default(false),
     unsupported_fields: z
       .array(text("must be the name of a field"), { error: "must be an array of fields" })
@@ -145,7 +146,7 @@ const CustomProvider = z.strictObject(
   {
     error: rejectUnknownKeys(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, headers, query, output_limit_field, developer_role, strict, unsupported_fields, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, headers, query, output_limit_field, developer_role, content_parts, strict, unsupported_fields, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -194,6 +195,7 @@ function toQuirks(custom: CustomProvider): Quirks {
     ...(maxTokensField && { maxTokensField }),
     // Unless the operator says otherwise, instructions stay as the client sent them.
     ...(takesDeveloper && { takesDeveloper }),
+    ...(!custom.content_parts && { needsStringContent: true as const }),
     ...(custom.strict && { isStrict: true as const }),
     ...(rejects && { rejects }),
   }

@@ -54,6 +54,8 @@ export type Quirks = {
   hasThinkingSwitch?: true
   /** Accepts the role `developer`, and several messages with instructions. */
   takesDeveloper?: boolean
+  /** Rejects content that is null or in parts, unless a part is no text. */
+  needsStringContent?: true
   /** Accepts images and files in the result of a tool. */
   takesToolMedia?: true
   /** Rejects a tool call of an earlier turn without the signature of its models, from Gemini 3 on. */

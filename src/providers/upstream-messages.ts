@@ -9,7 +9,8 @@ export function toUpstreamMessages(messages: readonly Json[], { quirks }: Provid
   const isQwen = /qwen|qwq/i.test(upstreamId)
   const instructed = quirks.takesDeveloper && !isQwen ? messages : withSystemFirst(messages, isQwen)
   const reasoned = field ? instructed.map((message) => withReasoning(message, field, quirks)) : [...instructed]
-  const spoken = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
+  const plain = quirks.takesToolMedia ? reasoned : withoutToolMedia(reasoned)
+  const spoken = quirks.needsStringContent ? plain.map(withStringContent) : plain
   if (quirks.signsCalls && /gemini-(?:[3-9]|\d\d)/.test(upstreamId)) return spoken.map(withSignature)
   return isMistral(upstreamId) ? inMistralOrder(spoken) : spoken
 }
@@ -43,6 +44,18 @@ function toSystem(message: Json): Json {
 function join(first: unknown, second: unknown): unknown {
   if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`
   return [...toParts(first), ...toParts(second)]
+}
+
+function withStringContent(message: Json): Json {
+  const { content } = message
+  if (content === null || content === undefined) return { ...message, content: "" }
+  if (!isArray(content) || !content.every(isText)) return message
+  return {
+    ...message,
+    content: objectsOf(content)
+      .map((part) => part["text"] ?? part["refusal"])
+      .join("\n"),
+  }
 }
 
 /**

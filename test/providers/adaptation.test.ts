@@ -59,6 +59,17 @@ describe("a rejected field", () => {
     expect(learned("Unknown field max_completion_tokens", body)).toEqual({ maxTokensField: "max_tokens" })
   })
 
+  test.each([
+    "messages.0.content: Input should be a valid string",
+    "messages[4].content: must be a string, got null",
+    "messages[0].content: invalid type: sequence, expected a string at line 1",
+    "messages[1]: missing field `content`",
+  ])("may be content that is no string: %s", (message) => {
+    const body = { messages: [{ role: "assistant", content: null, tool_calls: [] }] }
+    expect(learned(message, body, { status: 422 })).toEqual({ needsStringContent: true })
+    expect(learned(message, { messages: [{ role: "user", content: "Hi" }] }, { status: 422 })).toBeUndefined()
+  })
+
   test("is added to those that are known", () => {
     expect(learned("Unknown field user", BODY, { quirks: { rejects: ["seed"] } })).toEqual({
       rejects: ["seed", "user"],

@@ -131,6 +131,21 @@ describe("a custom provider", () => {
       expect(old).not.toHaveProperty("max_completion_tokens")
     })
 
+    test("content as strings if it rejects parts", () => {
+      const part = (text: string) => ({ type: "text", text })
+      const image = { role: "user", content: [part("See"), { type: "image_url", image_url: { url: "data:," } }] }
+      const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
+      const messages = [
+        { role: "user", content: [part("Hi"), part("there")] },
+        { role: "assistant", content: null, tool_calls: [call] },
+        image,
+      ]
+      const contents = (fields: object) =>
+        (bodyFor(fields, { messages })["messages"] as { content: unknown }[]).map(({ content }) => content)
+      expect(contents({ content_parts: false })).toEqual(["Hi\nthere", "", image.content])
+      expect(contents({})).toEqual(messages.map(({ content }) => content))
+    })
+
     test("no field that it does not support", () => {
       const request = { seed: 1, top_k: 3, user: "u" }
       expect(bodyFor({ unsupported_fields: ["seed", "user"] }, request)).not.toHaveProperty("seed")
