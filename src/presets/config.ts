@@ -134,7 +134,7 @@ export function messagesContent(body: z.infer<typeof MessagesPreset>): PresetCon
   const { system, max_tokens: maxTokens, response_cache_seconds: cached, ...message } = body
   const chat = fromMessages({ ...message, max_tokens: 1, messages: [{ role: "user", content: "" }], stream: false })
   const prompt = typeof system === "string" ? system : (system ?? []).map(({ text }) => text).join("\n\n")
-  const config = toConfig({ ...chat, max_completion_tokens: maxTokens, response_cache_seconds: cached })
+  const config = toConfig({ ...chat, max_tokens: maxTokens, response_cache_seconds: cached })
   return { config, systemPrompt: prompt || null }
 }
 

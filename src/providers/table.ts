@@ -3,7 +3,7 @@ import { type BuiltInProvider, row } from "./built-in.ts"
 import { BATCH_PRICE_PERCENT } from "./names.ts"
 import type { Quirks } from "./provider.ts"
 
-/** Accept only `max_tokens`. */
+/** Accept only `max_tokens`; some ignore the newer name. */
 const OLD_LIMIT: Quirks = { maxTokensField: "max_tokens" }
 /** Reject unknown fields, including `reasoning`. */
 const STRICT_NEW: Quirks = { maxTokensField: "max_completion_tokens", isStrict: true }
@@ -151,10 +151,12 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("llama-cpp", null, {
     completions: "text",
     keyless: true,
+    quirks: OLD_LIMIT,
   }),
   row("lm-studio", null, {
     completions: "text",
     keyless: true,
+    quirks: OLD_LIMIT,
   }),
   row("minimax", "https://api.minimax.io/v1", { headquarters: "CN", quirks: OLD_LIMIT }),
   row("mistral", "https://api.mistral.ai/v1", {
@@ -191,6 +193,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("ollama", null, {
     completions: "text",
     keyless: true,
+    quirks: OLD_LIMIT,
   }),
   row("openai", "https://api.openai.com/v1", {
     headquarters: "US",
@@ -237,6 +240,7 @@ export const builtInProviders: readonly BuiltInProvider[] = [
   row("vllm", null, {
     completions: "text",
     keyless: true,
+    quirks: OLD_LIMIT,
   }),
   row("wandb", "https://api.inference.wandb.ai/v1", {
     aliases: ["WB_API_KEY"],

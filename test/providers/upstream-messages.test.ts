@@ -72,6 +72,12 @@ describe("the reasoning of earlier turns", () => {
   })
 })
 
+test.each(["ollama", "llama-cpp", "lm-studio", "vllm"])("the output limit of %s has the name that it reads", (slug) => {
+  const body = bodyFor(providerOf(slug), { messages: [ASKED], max_completion_tokens: 9 })
+  expect(body).toMatchObject({ max_tokens: 9 })
+  expect(body).not.toHaveProperty("max_completion_tokens")
+})
+
 describe("reasoning that is turned off", () => {
   test.each(["deepseek", "moonshotai", "z-ai"])("is the switch of %s instead of an effort", (slug) => {
     for (const reasoning of [{ reasoning_effort: "none" }, { reasoning: { enabled: false } }]) {

@@ -16,6 +16,7 @@ type Found = {
   name: string
   base_url: string
   completions: "text"
+  output_limit_field: "max_tokens"
   models: { id: string; prompt: string; completion: string; output: string[] }[]
 }
 
@@ -25,7 +26,9 @@ export async function findLocalServers(ownPort: number): Promise<Found[]> {
     const baseUrl = `http://127.0.0.1:${port}/v1`
     const ids = await listModels(baseUrl)
     const models = ids.map((id) => ({ id, prompt: "0", completion: "0", output: [...outputsOf(id)] }))
-    return models.length > 0 ? [{ slug, name, base_url: baseUrl, completions: "text" as const, models }] : []
+    // Ollama ignores the newer name, all have this one.
+    const fields = { completions: "text", output_limit_field: "max_tokens" } as const
+    return models.length > 0 ? [{ slug, name, base_url: baseUrl, ...fields, models }] : []
   })
   return (await Promise.all(requested)).flat()
 }

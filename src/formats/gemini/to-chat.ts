@@ -26,7 +26,8 @@ function toParameters(config: GenerationConfig): Json {
   return withoutNulls({
     stop: config.stopSequences?.length ? config.stopSequences : undefined,
     n: config.candidateCount,
-    max_completion_tokens: config.maxOutputTokens,
+    // Some model servers ignore the newer name.
+    max_tokens: config.maxOutputTokens,
     temperature: config.temperature,
     top_p: config.topP,
     // Google's clients allow fractions.

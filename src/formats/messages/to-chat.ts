@@ -52,7 +52,8 @@ export function toChatRequest(request: MessagesRequest): ChatRequest {
   const chat: Json = {
     ...shared,
     messages: toMessages(request),
-    max_completion_tokens: request.max_tokens,
+    // Some model servers ignore the newer name.
+    max_tokens: request.max_tokens,
     ...withoutNulls({
       stop: request.stop_sequences,
       tools: request.tools?.map(toTool),

@@ -39,7 +39,8 @@ export function toChatRequest(request: ResponsesRequest): ChatRequest {
     ...shared,
     messages: toMessages(request),
     ...withoutNulls({
-      max_completion_tokens: request.max_output_tokens,
+      // Some model servers ignore the newer name.
+      max_tokens: request.max_output_tokens,
       response_format: format,
       verbosity: text?.verbosity,
       tools: tools?.flatMap((one) => toTools(one)),

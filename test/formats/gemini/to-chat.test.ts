@@ -49,7 +49,7 @@ describe("a request in Google's format", () => {
       top_k: 40,
       seed: 7,
       n: 2,
-      max_completion_tokens: 100,
+      max_tokens: 100,
       stop: ["END"],
       presence_penalty: 0.1,
       frequency_penalty: 0.2,

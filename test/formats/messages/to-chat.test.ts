@@ -33,7 +33,7 @@ describe("a Messages request translated to chat", () => {
   test("at its smallest", () => {
     expect(chatOf()).toEqual({
       model: "maker/model",
-      max_completion_tokens: 100,
+      max_tokens: 100,
       messages: [{ role: "user", content: "Hi" }],
       stream: false,
     })
@@ -96,7 +96,7 @@ describe("a Messages request translated to chat", () => {
     ],
     ["fields of Anthropic's service only", { context_management: { edits: [] }, speed: "fast", mcp_servers: [] }, {}],
   ] as [string, Json, Json][])("%s", (_, fields, expected) => {
-    const { model: _m, messages: _s, max_completion_tokens: _t, stream: _b, ...rest } = chatOf(fields)
+    const { model: _m, messages: _s, max_tokens: _t, stream: _b, ...rest } = chatOf(fields)
     expect(rest).toEqual(expected)
   })
 

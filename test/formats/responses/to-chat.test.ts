@@ -7,7 +7,7 @@ import { requestOf, facts, type Json, resultOf } from "./events-of.ts"
 describe("request fields translated to chat", () => {
   const parameters = { type: "object", properties: {} }
   const cases: [string, Json, Json][] = [
-    ["the limit on the output", { max_output_tokens: 7 }, { max_completion_tokens: 7 }],
+    ["the limit on the output", { max_output_tokens: 7 }, { max_tokens: 7 }],
     ["no format, which is text", { text: { format: { type: "text" } } }, {}],
     ["a JSON object", { text: { format: { type: "json_object" } } }, { response_format: { type: "json_object" } }],
     [

@@ -35,7 +35,7 @@ function toChat(conversation: Conversation): Json {
   const first = system === undefined ? [] : [{ role: "system", content: system }]
   return defined({
     messages: [...first, ...turns.map(chatMessage)],
-    max_completion_tokens: conversation.maxTokens,
+    max_tokens: conversation.maxTokens,
     tools: tools?.map((tool) => ({ type: "function", function: tool })),
     tool_choice:
       typeof toolChoice === "object" ? { type: "function", function: { name: toolChoice.name } } : toolChoice,

@@ -27,7 +27,7 @@ export function parseGemini<Schema extends z.ZodType>(schema: Schema, body: Json
 const NAMES = new Map([
   ["stop", "stopSequences"],
   ["n", "candidateCount"],
-  ["max_completion_tokens", "maxOutputTokens"],
+  ["max_tokens", "maxOutputTokens"],
   ["temperature", "temperature"],
   ["top_p", "topP"],
   ["top_k", "topK"],
