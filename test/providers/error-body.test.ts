@@ -118,6 +118,7 @@ describe("an error with status 200", () => {
 
   test("is a message without choices", () => {
     expect(errorIn({ code: 10_013, message: "audit failed" })).toMatchObject({ message: "audit failed" })
+    expect(errorIn({ code: "", message: "audit failed" })).toMatchObject({ message: "audit failed" })
     expect(errorIn({ code: 10_013, message: "audit failed", choices: null })).toMatchObject({ message: "audit failed" })
   })
 })

@@ -20,7 +20,7 @@ export function errorIn(body: Json): ProviderError | null {
 
 /** A message without choices is an error, unless its code says that the call succeeded. */
 function isOnlyMessage({ choices, message, code }: Json): boolean {
-  return (choices ?? null) === null && typeof message === "string" && Number(code ?? Number.NaN) !== 0
+  return (choices ?? null) === null && typeof message === "string" && code !== 0 && code !== "0"
 }
 
 /** Statuses by code of MiniMax, which reports errors with HTTP status 200. */
