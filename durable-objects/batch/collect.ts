@@ -4,7 +4,7 @@ import { ProviderBatchError } from "../../src/batches/providers/provider-client.
 import { type LineResult, withoutResponse } from "../../src/batches/result.ts"
 import { isCount, isObject, type Json, parseJson } from "../../src/support/text/json.ts"
 import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
-import type { MessageFilter } from "../../src/providers/rejection.ts"
+import type { MessageFilter } from "../../src/providers/responses/rejection.ts"
 import { deferralFor, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
 import { messageFilterOf, passed } from "./provider-messages.ts"

@@ -4,7 +4,7 @@ import { messageFilterOf as guardrailFilterOf } from "../../src/guardrails/creat
 import { principalByHash } from "../../src/policy/authenticate.ts"
 import { callerOf } from "../../src/policy/call-policy.ts"
 import { withRunContext } from "../../src/policy/run-context.ts"
-import { type MessageFilter, BLOCKED_BY_GUARDRAIL } from "../../src/providers/rejection.ts"
+import { type MessageFilter, BLOCKED_BY_GUARDRAIL } from "../../src/providers/responses/rejection.ts"
 
 /**
  * Filters messages of a provider about requests without a response, as in a call of the batch's key. A key that is no

@@ -24,7 +24,7 @@ import { type CallText, saveCallContent, toCallContent } from "../observability/
 import { configuredModeration } from "../plugins/moderation.ts"
 import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
-import { fetchReadable } from "../providers/readable-body.ts"
+import { fetchReadable } from "../providers/responses/readable-body.ts"
 import type { Provider } from "../providers/provider.ts"
 import { CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
 import { ResponseStore } from "../response-cache/store.ts"

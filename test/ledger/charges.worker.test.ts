@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { formatUsd, isNanoPrecise } from "../../src/money/money.ts"
-import { redacted } from "../../src/providers/rejection.ts"
+import { redacted } from "../../src/providers/responses/rejection.ts"
 import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, operatorClient, readStream, expectJson, type Workspace } from "../support/world.ts"
 import { runs } from "../support/runs.ts"

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { adaptedTo } from "../../src/providers/adaptation.ts"
+import { adaptedTo } from "../../src/providers/responses/adaptation.ts"
 import type { Provider, Quirks } from "../../src/providers/provider.ts"
-import { toRejection } from "../../src/providers/rejection.ts"
+import { toRejection } from "../../src/providers/responses/rejection.ts"
 import type { Json } from "../../src/support/text/json.ts"
 
 const providerWith = (quirks: Quirks): Provider => ({

@@ -9,7 +9,7 @@ import { accessTokenOf } from "../../src/providers/cloud/google-token.ts"
 import { toVertexRequest, vertexAccess } from "../../src/providers/cloud/vertex.ts"
 import { configuredProviders, reachableProviders } from "../../src/providers/configured.ts"
 import type { Provider } from "../../src/providers/provider.ts"
-import { toErrorResponse, toRejection } from "../../src/providers/rejection.ts"
+import { toErrorResponse, toRejection } from "../../src/providers/responses/rejection.ts"
 import { chatReader } from "../../src/formats/readers/chat.ts"
 
 const env = (variables: Record<string, unknown>): Env => variables as unknown as Env

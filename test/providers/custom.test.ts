@@ -4,7 +4,7 @@ import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toCustomModels } from "../../src/models/custom-models.ts"
 import { keyFilterOf } from "../../src/providers/key-filter.ts"
 import { providerUrl } from "../../src/providers/provider.ts"
-import { redacted } from "../../src/providers/rejection.ts"
+import { redacted } from "../../src/providers/responses/rejection.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
 import { credentialHeader, toUpstreamBody } from "../../src/providers/upstream-request.ts"
 

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { errorIn } from "../../src/formats/chat/provider-error.ts"
-import { readErrorBody } from "../../src/providers/error-body.ts"
-import { toErrorResponse, toRejection } from "../../src/providers/rejection.ts"
+import { readErrorBody } from "../../src/providers/responses/error-body.ts"
+import { toErrorResponse, toRejection } from "../../src/providers/responses/rejection.ts"
 import { retryHintInText } from "../../src/support/time/retry-after.ts"
 
 const PROVIDER = { name: "Acme", apiKey: "sk-acme-0123456789abcdef" }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { exhaustedUntil } from "../../src/providers/quota.ts"
+import { exhaustedUntil } from "../../src/providers/responses/quota.ts"
 
 const NOW = Date.UTC(2031, 0, 6, 12)
 const waitOf = (headers: Record<string, string>) => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { withReadableBody } from "../../src/providers/readable-body.ts"
+import { withReadableBody } from "../../src/providers/responses/readable-body.ts"
 import { runs } from "../support/runs.ts"
 
 type Format = "deflate" | "deflate-raw" | "gzip"

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { toRejection } from "../../src/providers/rejection.ts"
+import { toRejection } from "../../src/providers/responses/rejection.ts"
 
 const PROVIDER = { name: "Acme", apiKey: "sk-acme-0123456789abcdef" }
 const rejected = (body: unknown, status = 422) =>

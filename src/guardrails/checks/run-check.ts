@@ -1,5 +1,5 @@
 import { withDeadline } from "../../outbound/deadline.ts"
-import { fetchReadable } from "../../providers/readable-body.ts"
+import { fetchReadable } from "../../providers/responses/readable-body.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { logWarning } from "../../support/log.ts"
 import { printableLine } from "../../support/text/printable.ts"

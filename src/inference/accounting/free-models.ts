@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { isFree } from "../../money/price-list.ts"
 import type { FreeLimitExceeded } from "../../ledger/free-requests.ts"
-import type { Rejection } from "../../providers/rejection.ts"
+import type { Rejection } from "../../providers/responses/rejection.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Deps } from "../deps.ts"
 

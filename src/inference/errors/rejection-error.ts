@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from "../../errors/errors.ts"
-import type { Rejection } from "../../providers/rejection.ts"
+import type { Rejection } from "../../providers/responses/rejection.ts"
 
 /** Error of a call that every target rejected. `extraFields`: routing metadata, if the client requested it. */
 export function rejectionError(

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { type MessageFilter, redacted, BLOCKED_BY_GUARDRAIL } from "../../providers/rejection.ts"
+import { type MessageFilter, redacted, BLOCKED_BY_GUARDRAIL } from "../../providers/responses/rejection.ts"
 import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
 import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/text/encoding.ts"

@@ -1,7 +1,7 @@
 import type { Attempt } from "../../formats/attempt.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
-import type { Rejection } from "../../providers/rejection.ts"
+import type { Rejection } from "../../providers/responses/rejection.ts"
 import { type Provider, providerUrl } from "../../providers/provider.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { healthKey, type Target } from "../../routing/target.ts"

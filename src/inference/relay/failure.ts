@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../errors/errors.ts"
 import type { Attempt } from "../../formats/attempt.ts"
 import type { DispatchResult } from "../dispatch.ts"
-import type { Rejection } from "../../providers/rejection.ts"
+import type { Rejection } from "../../providers/responses/rejection.ts"
 import type { HeldCall, RelayResult } from "../call.ts"
 import { responseHeadersOf } from "../reply.ts"
 import { rejectionError } from "../errors/rejection-error.ts"

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/rejection.ts"
+import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/responses/rejection.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { type Attempt, toFailure } from "../../formats/attempt.ts"
 import type { Provider } from "../../providers/provider.ts"
-import type { Rejection } from "../../providers/rejection.ts"
+import type { Rejection } from "../../providers/responses/rejection.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Deps } from "../deps.ts"
 import { failure } from "./upstream-response.ts"

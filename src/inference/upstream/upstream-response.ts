@@ -9,10 +9,10 @@ import {
   type Rejection,
   toErrorResponse,
   toRejection,
-} from "../../providers/rejection.ts"
+} from "../../providers/responses/rejection.ts"
 import { type KeyFilter, keyFilterOf } from "../../providers/key-filter.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { unreadableEncoding } from "../../providers/readable-body.ts"
+import { unreadableEncoding } from "../../providers/responses/readable-body.ts"
 import type { ProviderError } from "../../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../../formats/upstream.ts"
 import { isArray, isObject, listOf, objectsOf } from "../../support/text/json.ts"

@@ -1,6 +1,6 @@
 import type { ListedModel } from "./listed-model.ts"
 import { type Provider, providerUrl } from "../../providers/provider.ts"
-import { fetchReadable } from "../../providers/readable-body.ts"
+import { fetchReadable } from "../../providers/responses/readable-body.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { isObject, objectsOf, parseJson } from "../../support/text/json.ts"
 import { readText } from "../../support/text/read-text.ts"

@@ -1,4 +1,4 @@
-import { redacted, redactedCode } from "../../../providers/rejection.ts"
+import { redacted, redactedCode } from "../../../providers/responses/rejection.ts"
 import type { Target } from "../../../routing/target.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 import type { RealtimeEvent } from "./events.ts"

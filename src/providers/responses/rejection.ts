@@ -1,10 +1,10 @@
-import { isContextError } from "../formats/context-error.ts"
-import type { ProviderError } from "../formats/chat/provider-error.ts"
-import type { ErrorName, GatewayError } from "../errors/errors.ts"
-import { furtherSecrets, type Provider } from "./provider.ts"
-import { redactorFor, withoutFragments } from "../outbound/redactor.ts"
-import { secretsIn } from "./cloud/credentials.ts"
-import { parseRetryAfter, retryHintInText } from "../support/time/retry-after.ts"
+import { isContextError } from "../../formats/context-error.ts"
+import type { ProviderError } from "../../formats/chat/provider-error.ts"
+import type { ErrorName, GatewayError } from "../../errors/errors.ts"
+import { furtherSecrets, type Provider } from "../provider.ts"
+import { redactorFor, withoutFragments } from "../../outbound/redactor.ts"
+import { secretsIn } from "../cloud/credentials.ts"
+import { parseRetryAfter, retryHintInText } from "../../support/time/retry-after.ts"
 import { readErrorBody } from "./error-body.ts"
 
 /** Why a target rejected a call. A value, not an exception, since the next target may accept it. */

@@ -1,5 +1,5 @@
-import { isArray, isObject, type Json, listOf, parseJson } from "../support/text/json.ts"
-import { retryHintIn } from "../support/time/retry-after.ts"
+import { isArray, isObject, type Json, listOf, parseJson } from "../../support/text/json.ts"
+import { retryHintIn } from "../../support/time/retry-after.ts"
 
 /** Reads error bodies, which have a different shape at each provider. */
 

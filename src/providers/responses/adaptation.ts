@@ -1,6 +1,6 @@
-import { isArray, isObject, type Json, objectsOf } from "../support/text/json.ts"
+import { isArray, isObject, type Json, objectsOf } from "../../support/text/json.ts"
 import type { Rejection } from "./rejection.ts"
-import type { Provider, Quirks } from "./provider.ts"
+import type { Provider, Quirks } from "../provider.ts"
 
 /** Adapts a request to what its rejection says: which field of it the provider does not know. */
 
