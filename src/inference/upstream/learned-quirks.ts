@@ -15,7 +15,7 @@ type Draft = Pick<GenerationDraft, "id" | "organizationId" | "requestId">
 
 /** The provider with the quirks of earlier calls. */
 export function withLearned(provider: Provider, draft: Draft, target: Target): Provider {
-  const known = learned.get(nameOf(draft, target))
+  const known = learned.size > 0 ? learned.get(nameOf(draft, target)) : undefined
   if (!known) return provider
   if (known.from === provider && known.to) return known.to
   const adapted = { ...provider, quirks: { ...provider.quirks, ...known.quirks } }
