@@ -114,3 +114,19 @@ describe("the time at which a limit resets", () => {
     expect(hintOf({ message: "m", resets_at: at })).toBeNull()
   })
 })
+
+describe("the reset of a used up window", () => {
+  const USED_UP = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20s" }
+  const hintOf = (status: number, headers: Record<string, string>) =>
+    toRejection(PROVIDER, { status, headers: new Headers(headers), body: "" }, { now: 0 }).retryAfterMs
+
+  test.each<[string, number, Record<string, string>, number | null]>([
+    ["is the hint of a 429 without Retry-After", 429, USED_UP, 20_000],
+    ["does not replace Retry-After", 429, { ...USED_UP, "retry-after": "7" }, 7_000],
+    ["is no hint of another status", 503, USED_UP, null],
+    ["is no hint while the window has requests left", 429, { ...USED_UP, "x-ratelimit-remaining-requests": "3" }, null],
+    ["is not guessed", 429, { "x-ratelimit-remaining-requests": "0" }, null],
+  ])("%s", (_, status, headers, expected) => {
+    expect(hintOf(status, headers)).toBe(expected)
+  })
+})

@@ -23,14 +23,23 @@ const EPOCH_MS = 1_000_000_000_000
  * missing.
  */
 export function exhaustedUntil(headers: Headers, now: number): number | null {
-  let until: number | null = null
-  for (const [remaining, reset] of WINDOWS) {
+  const waits = exhaustedWaits(headers, now).map((wait) => Math.min(MAX_WAIT_MS, wait ?? DEFAULT_WAIT_MS))
+  return waits.length > 0 ? now + Math.max(...waits) : null
+}
+
+/** Milliseconds until the latest reset of what is used up, as a hint for retries; null without a reset. */
+export function retryHintInQuota(headers: Headers, now: number): number | null {
+  const waits = exhaustedWaits(headers, now).filter((wait) => wait !== null)
+  return waits.length > 0 ? Math.ceil(Math.max(...waits)) : null
+}
+
+/** Milliseconds until the reset of each window without requests or tokens left; null without a reset. */
+function exhaustedWaits(headers: Headers, now: number): (number | null)[] {
+  return WINDOWS.flatMap(([remaining, reset]) => {
     const remainingQuota = headers.get(remaining)
-    if (remainingQuota === null || !/^-?\d+$/.test(remainingQuota.trim()) || Number(remainingQuota) > 0) continue
-    const at = now + Math.min(MAX_WAIT_MS, waitMs(headers.get(reset), now) ?? DEFAULT_WAIT_MS)
-    until = Math.max(until ?? 0, at)
-  }
-  return until
+    if (remainingQuota === null || !/^-?\d+$/.test(remainingQuota.trim()) || Number(remainingQuota) > 0) return []
+    return [waitMs(headers.get(reset), now)]
+  })
 }
 
 /** Milliseconds from `1m30.5s`, `20ms`, seconds, an epoch time or a date; null for other values. */

@@ -6,6 +6,7 @@ import { redactorFor, withoutFragments } from "../../outbound/redactor.ts"
 import { secretsIn } from "../cloud/credentials.ts"
 import { parseRetryAfter, retryHintInText } from "../../support/time/retry-after.ts"
 import { readErrorBody } from "./error-body.ts"
+import { retryHintInQuota } from "./quota.ts"
 
 /** Why a target rejected a call. A value, not an exception, since the next target may accept it. */
 export type Rejection = {
@@ -97,7 +98,12 @@ export function toRejection(
     code: rule.code,
     message: content === undefined ? `${statusText} ${BLOCKED_BY_GUARDRAIL}` : content === "" ? statusText : content,
     providerCode: String(status),
-    retryAfterMs: capped(parseRetryAfter(headers, now) ?? result.retryAfterMs ?? hintInText(status, result.message)),
+    retryAfterMs: capped(
+      parseRetryAfter(headers, now) ??
+        result.retryAfterMs ??
+        hintInText(status, result.message) ??
+        (status === 429 ? retryHintInQuota(headers, now) : null),
+    ),
     retryable: rule.retryable,
     blamesKey: blamesKey || KEY_STATUSES.includes(status),
     ...(!rule.retryable && mismatchField(result.message)),
