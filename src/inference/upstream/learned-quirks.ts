@@ -19,7 +19,8 @@ export function withLearned(provider: Provider, draft: Draft, target: Target): P
   if (!known) return provider
   if (known.from === provider && known.to) return known.to
   const adapted = { ...provider, quirks: { ...provider.quirks, ...known.quirks } }
-  Object.assign(known, { from: provider, to: adapted })
+  // A customer's key is opened for one call, and is not kept in memory.
+  if (!target.byok) Object.assign(known, { from: provider, to: adapted })
   return adapted
 }
 
