@@ -52,11 +52,13 @@ export function callerOf(principal: Principal): Caller {
   return callers.get(principal) ?? { ...principal, ...NO_POLICY }
 }
 
-/** Maximum number of end users, and of metadata values, per caller with cached limits; beyond it, a cache is cleared. */
-const MAX_END_USERS = 1_000
 /** As in chat and Responses requests. */
 const MAX_METADATA_VALUE = 512
-const byEndUser = new WeakMap<Caller, Map<string, Caller>>()
+/** Maximum number of end users, and of metadata values, per caller with cached limits; beyond it, a cache is cleared. */
+const MAX_CACHED = 1_000
+type Cache = WeakMap<Caller, Map<string, Caller>>
+const byEndUser: Cache = new WeakMap()
+const byMetadata: Cache = new WeakMap()
 
 /**
  * The caller with the limits of an end user, where guardrails count each of them. A key that was made for an external
@@ -64,38 +66,37 @@ const byEndUser = new WeakMap<Caller, Map<string, Caller>>()
  */
 export function callerFor(caller: Caller, endUser: string | null): Caller {
   if (caller.guardrails === null || endUser === null || endUser === "" || caller.externalUser !== null) return caller
-  const cached = byEndUser.get(caller) ?? new Map<string, Caller>()
-  const known = cached.get(endUser)
-  if (known) return known
-  const guardrails = countedForUser(caller.guardrails, endUser)
-  if (!guardrails) return caller
-  if (cached.size >= MAX_END_USERS) cached.clear()
-  const counted = { ...caller, guardrails }
-  cached.set(endUser, counted)
-  byEndUser.set(caller, cached)
-  return counted
+  return withCounters(byEndUser, caller, endUser, (guardrails) => countedForUser(guardrails, endUser))
 }
-
-const byMetadata = new WeakMap<Caller, Map<string, Caller>>()
 
 /** The caller with the limits of a request's metadata values, where guardrails count each of them. */
 export function callerWithMetadata(caller: Caller, metadata: unknown): Caller {
   if (caller.guardrails === null) return caller
-  const values: string[] = []
-  const guardrails = countedForMetadata(caller.guardrails, (field) => {
-    const value = metadataValue(metadata, field)
-    values.push(value)
-    return value
-  })
-  if (!guardrails || values.every((value) => value === "")) return caller
-  const cached = byMetadata.get(caller) ?? new Map<string, Caller>()
-  const id = JSON.stringify(values)
+  const values = caller.guardrails.list.flatMap(({ counts }) =>
+    counts?.kind === "metadata" ? [metadataValue(metadata, counts.field)] : [],
+  )
+  if (values.every((value) => value === "")) return caller
+  return withCounters(byMetadata, caller, JSON.stringify(values), (guardrails) =>
+    countedForMetadata(guardrails, (field) => metadataValue(metadata, field)),
+  )
+}
+
+/** The caller with the counters that `count` selects, from the cache if it has them; the same if none are selected. */
+function withCounters(
+  cache: Cache,
+  caller: Caller,
+  id: string,
+  count: (guardrails: AppliedGuardrails) => AppliedGuardrails | undefined,
+): Caller {
+  const cached = cache.get(caller) ?? new Map<string, Caller>()
   const known = cached.get(id)
   if (known) return known
-  if (cached.size >= MAX_END_USERS) cached.clear()
+  const guardrails = caller.guardrails && count(caller.guardrails)
+  if (!guardrails) return caller
+  if (cached.size >= MAX_CACHED) cached.clear()
   const counted = { ...caller, guardrails }
   cached.set(id, counted)
-  byMetadata.set(caller, cached)
+  cache.set(caller, cached)
   return counted
 }
 

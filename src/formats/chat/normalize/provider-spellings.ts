@@ -11,8 +11,9 @@ export function choiceIndex({ index }: Json, position: number): number {
 }
 
 /**
- * The delta of a choice, or its message if that adds to the response. Some servers send a `message` in place of a delta. Others end a stream
- * with the complete message, which repeats its deltas and adds nothing. `withDeltas`: the choices with content in deltas.
+ * The delta of a choice, or its message if that adds to the response. Some servers send a `message` in place of a
+ * delta. Others end a stream with the complete message, which repeats its deltas and adds nothing. `withDeltas`: the
+ * choices with content in deltas.
  */
 export function growthOf({ delta, message }: Json, index: number, withDeltas: Set<number>): Json | undefined {
   if (!isObject(delta)) return isObject(message) && !withDeltas.has(index) ? message : undefined
