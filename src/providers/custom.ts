@@ -2,10 +2,11 @@ import * as z from "zod"
 import { GatewayError } from "../errors/errors.ts"
 import { PriceList } from "../money/price-list.ts"
 import { PRICE_NAMES } from "../money/pricing.ts"
-import { BaseUrl, forFormat } from "../config/base-url.ts"
+import { BASE_URL_RULE, BaseUrl, forFormat } from "../config/base-url.ts"
 import { keyHeaderOf, type Provider, type Quirks, toKeys } from "./provider.ts"
 import { CUSTOM_FORMATS } from "../formats/provider-format.ts"
 import { builtInProviders } from "./table.ts"
+import { isHeldField } from "./upstream-request.ts"
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = "must be 1 to 63 lower-case letters, digits and hyphens, and start with a letter or digit"
@@ -61,6 +62,17 @@ const HeaderName = z
   .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), { error: "is a header that the gateway sets itself" })
 const HeaderValue = z.string({ error: "must be a string" }).regex(HEADER_VALUE, { error: "must be printable ASCII" })
 
+const BODY_RULE = "must be an object of fields and their JSON values"
+const RequestBody = z
+  .record(z.string(), z.json(), { error: BODY_RULE })
+  .refine((body) => !Object.keys(body).some(isHeldField), {
+    error: "must not have the model, the input, stream, n, service_tier or an output limit: the gateway sets them",
+  })
+const ServerUrl = z
+  .string({ error: BASE_URL_RULE })
+  .refine((url) => !url.includes("?"), { error: "must be without a query: put its parameters in query", abort: true })
+  .pipe(BaseUrl)
+
 const CustomModel = z
   .strictObject(
     {
@@ -98,7 +110,7 @@ const CustomProvider = z.strictObject(
       .refine((slug) => !reserved.has(slug), {
         error: "is the slug of an existing provider; choose another",
       }),
-    base_url: BaseUrl,
+    base_url: ServerUrl,
     api_key: z
       .string({ error: "must be a string" })
       .regex(HEADER_VALUE, { error: "must be printable ASCII, or left out" })
@@ -129,6 +141,7 @@ const CustomProvider = z.strictObject(
     query: z
       .record(z.string(), z.string({ error: "must be a string" }), { error: "must be an object of parameters" })
       .optional(),
+    body: RequestBody.optional(),
     output_limit_field: z
       .enum(["max_tokens", "max_completion_tokens"], { error: 'accepts "max_tokens" or "max_completion_tokens"' })
       .optional(),
@@ -146,7 +159,7 @@ const CustomProvider = z.strictObject(
   {
     error: rejectUnknownKeys(
       "provider",
-      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, headers, query, output_limit_field, developer_role, content_parts, strict, unsupported_fields, regions, zero_retention, collects_data, models",
+      "slug, base_url, api_key, api_keys, key_header, name, wire, responses, completions, batch_price_percent, stream_options, headers, query, body, output_limit_field, developer_role, content_parts, strict, unsupported_fields, regions, zero_retention, collects_data, models",
     ),
   },
 )
@@ -180,6 +193,7 @@ export function toProvider(custom: CustomProvider): Provider {
     ...(custom.regions && { regions: custom.regions }),
     ...(custom.headers && { headers: lowerCased(custom.headers) }),
     ...(custom.query && { query: new URLSearchParams(custom.query).toString() }),
+    ...(custom.body && { body: custom.body }),
     quirks: toQuirks(custom),
   }
 }

@@ -29,6 +29,8 @@ export type Provider = {
   headers?: Readonly<Record<string, string>>
   /** Parameters of the query of each request, encoded: `api-version=2024-10-21`. */
   query?: string
+  /** Fields of each JSON request that does not have them. */
+  body?: Readonly<Record<string, unknown>>
   /** Reached over a service binding instead of the network. */
   embedded?: true
   quirks: Quirks

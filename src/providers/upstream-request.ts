@@ -18,6 +18,31 @@ const UNHELD_FIELDS: ReadonlySet<string> = new Set([
   "candidate_count",
 ])
 
+/** Fields of the request that determine what a call can cost, and how its response is read. */
+const HELD_FIELDS: ReadonlySet<string> = new Set([
+  ...UNHELD_FIELDS,
+  "model",
+  "messages",
+  "input",
+  "prompt",
+  "stream",
+  "stream_options",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "service_tier",
+])
+
+/** Whether a call is held and charged by the field, so that no configuration may add it. */
+export function isHeldField(name: string): boolean {
+  return HELD_FIELDS.has(name)
+}
+
+/** The request with the provider's default fields. A form has none. */
+export function withDefaultFields<T extends Pick<UpstreamRequest, "body" | "form">>(request: T, { body }: Provider): T {
+  return body && !request.form ? { ...request, body: { ...body, ...request.body } } : request
+}
+
 const FOR_TOOLS: ReadonlySet<string> = new Set(["tools", "tool_choice", "parallel_tool_calls"])
 
 /** The body for a provider of the chat format: without fields of the gateway, adapted to the provider's quirks. */

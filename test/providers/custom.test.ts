@@ -6,7 +6,7 @@ import { keyFilterOf } from "../../src/providers/key-filter.ts"
 import { providerUrl } from "../../src/providers/provider.ts"
 import { redacted } from "../../src/providers/responses/rejection.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
-import { credentialHeader, toUpstreamBody } from "../../src/providers/upstream-request.ts"
+import { credentialHeader, toUpstreamBody, withDefaultFields } from "../../src/providers/upstream-request.ts"
 
 const SECRET = "sk-do-not-show-me"
 const minimal = { slug: "local", base_url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5:7b" }] }
@@ -85,6 +85,16 @@ describe("a custom provider", () => {
       "http://127.0.0.1:11434/v1/chat/completions?api-version=2024-10-21&deployment=a+b",
     )
     expect(providerUrl(provider, "/realtime?model=m")).toMatch(/\/realtime\?model=m&api-version=/)
+  })
+
+  test("adds the fields of its body to each JSON request that does not have them", () => {
+    const [custom] = parse({ ...minimal, body: { input_type: "query", user: "gateway" } })
+    const provider = custom && toProvider(custom)
+    if (!provider) throw new Error("no provider")
+    const body = { model: "m", input: "Hi", user: "u" }
+    expect(withDefaultFields({ body }, provider)).toEqual({ body: { ...body, input_type: "query" } })
+    const form = { body, form: new FormData() }
+    expect(withDefaultFields(form, provider)).toBe(form)
   })
 
   test("shows no secret of its headers and query", () => {
@@ -261,7 +271,11 @@ describe("a custom provider", () => {
     ["no base URL", provider({ base_url: undefined }), "CUSTOM_PROVIDERS[0].base_url: must be an http or https URL"],
     ["another scheme", provider({ base_url: "ftp://x.example" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["credentials", provider({ base_url: `https://u:${SECRET}@x.example` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
-    ["a query", provider({ base_url: `https://x.example/?key=${SECRET}` }), "CUSTOM_PROVIDERS[0].base_url: must be"],
+    [
+      "a query",
+      provider({ base_url: `https://x.example/?key=${SECRET}` }),
+      "CUSTOM_PROVIDERS[0].base_url: must be without",
+    ],
     ["a fragment", provider({ base_url: "https://x.example/#a" }), "CUSTOM_PROVIDERS[0].base_url: must be"],
     ["a key with a line break", provider({ api_key: `${SECRET}\n` }), "CUSTOM_PROVIDERS[0].api_key: must be printable"],
     [
@@ -279,6 +293,9 @@ describe("a custom provider", () => {
       provider({ headers: { "x-a": `${SECRET}\n` } }),
       "CUSTOM_PROVIDERS[0].headers.x-a: must",
     ],
+    ["a body that is a text", provider({ body: SECRET }), "CUSTOM_PROVIDERS[0].body: must be an object of fields"],
+    ["a body with an output limit", provider({ body: { max_tokens: 1 } }), "CUSTOM_PROVIDERS[0].body: must not have"],
+    ["a body with a number of choices", provider({ body: { n: 9 } }), "CUSTOM_PROVIDERS[0].body: must not have"],
     ["a query that is a text", provider({ query: SECRET }), "CUSTOM_PROVIDERS[0].query: must be an object"],
     [
       "another output limit",

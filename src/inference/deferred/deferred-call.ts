@@ -1,3 +1,4 @@
+import { withDefaultFields } from "../../providers/upstream-request.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { batchPricing } from "../../money/batch-price.ts"
 import type { Target } from "../../routing/target.ts"
@@ -58,11 +59,12 @@ export async function submitLater(call: HeldCall, { submit }: Submission): Promi
   const [target] = call.targets
   try {
     if (!target) throw new GatewayError("internal", "A held call has no target.")
-    const { path, body, form } = upstream.buildUpstreamRequest(target.provider, {
+    const request = upstream.buildUpstreamRequest(target.provider, {
       upstreamId: target.endpoint.upstreamId,
       maxCompletionTokens: call.completionCapOf(target),
       pseudonym: call.pseudonym,
     })
+    const { path, body, form } = withDefaultFields(request, target.provider)
     if (form) throw new GatewayError("invalid_request", "A request with files cannot be in a batch of a provider.")
     const { model, endpoint } = target
     submit({
