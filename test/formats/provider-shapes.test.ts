@@ -158,3 +158,36 @@ test("null and pings without JSON keep a stream open", () => {
   expect(toResult([...encoded, end], chatReader).result).toMatchObject({ choices: [{ message: { content: "Hi" } }] })
   expect(toResult([new TextEncoder().encode("data: ping\n\n"), end], chatReader).result).toBeUndefined()
 })
+
+describe("a chat response in the shape of the completions format", () => {
+  test("has its text in a stream", () => {
+    const read = readAll([
+      chunkOf({ text: "Hello" }),
+      chunkOf({ text: " world" }),
+      chunkOf({ text: "", finish_reason: "stop" }),
+    ])
+    expect(read).toMatchObject({ text: "Hello world", reasons: ["stop"], units: 11 })
+    expect(read.message).toMatchObject({ role: "assistant", content: "Hello world" })
+    expect(read.keys).not.toContain("text")
+  })
+
+  test("has its text in a document, and as a stream of it", () => {
+    const result = { id: "u", choices: [{ index: 0, text: "Hello", finish_reason: "stop" }] }
+    const meter = newMeter()
+    readResponse(meter, result)
+    expect(meter.units).toBe(5)
+    const [choice] = objectsOf(normalizeResult(result, { ...user, calls: [] })["choices"])
+    expect(choice).toMatchObject({ message: { role: "assistant", content: "Hello" } })
+    expect(choice).not.toHaveProperty("text")
+    const head = chatReader.toStreamHead(result)
+    const frames = (head?.ok ? head.items : []).filter((item) => item instanceof Uint8Array)
+    expect(frames.map((frame) => new TextDecoder().decode(frame)).join("")).toContain('"delta":{"content":"Hello"')
+  })
+})
+
+test("usage in camel case is the provider's count", () => {
+  const usage = { promptTokens: 7, completionTokens: 3, totalTokens: 10, promptTokensDetails: { cachedTokens: 2 } }
+  const meter = newMeter()
+  readResponse(meter, { ...textChunk("Hello"), usage })
+  expect(meter.tokens).toMatchObject({ prompt: 7, completion: 3, cached: 2 })
+})

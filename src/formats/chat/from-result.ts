@@ -1,5 +1,6 @@
 import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize/normalize.ts"
+import { messageOf } from "./normalize/provider-spellings.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
@@ -11,7 +12,7 @@ export function toChunks(result: Json): StreamHead {
   )
   const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
   const text = objectsOf(choices).map((choice) => {
-    const { message: _, ...reported } = choice
+    const { message: _, text: _text, ...reported } = choice
     return reported
   })
   const common = { ...head, object: "chat.completion.chunk" }
@@ -21,6 +22,6 @@ export function toChunks(result: Json): StreamHead {
 }
 
 function normalizeChoice(choice: Json, index: number): Json {
-  const message = isObject(choice["message"]) ? choice["message"] : {}
+  const message = messageOf(choice) ?? {}
   return { index, ...choice, message: normalizeMessage(message, choice["finish_reason"]) }
 }

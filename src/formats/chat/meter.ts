@@ -5,6 +5,7 @@ import {
   choiceIndex,
   growthOf,
   hasFields,
+  messageOf,
   REASONING_KEYS,
   thoughtIn,
   toFinishReason,
@@ -196,8 +197,8 @@ export function hasContent(chunk: Json): boolean {
   return chunk["choices"].some((choice) => {
     if (!isObject(choice)) return false
     if (isName(choice["finish_reason"])) return true
-    const delta = isObject(choice["delta"]) ? choice["delta"] : choice["message"]
-    return isObject(delta) && hasFields(delta)
+    const delta = isObject(choice["delta"]) ? choice["delta"] : messageOf(choice)
+    return delta !== undefined && hasFields(delta)
   })
 }
 

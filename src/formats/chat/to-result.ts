@@ -42,16 +42,17 @@ export function toResult(
  * Merges a choice of a chunk into the accumulated choices. Returns the call index for each of its call deltas, -1 for
  * an invalid delta.
  */
-export function mergeChoice(choices: Map<number, PartialChoice>, text: Json): number[] {
-  const { index: reported, delta: _, message: __, finish_reason: finishReason, logprobs, ...rest } = text
-  const index = isInteger(reported) ? reported : 0
+export function mergeChoice(choices: Map<number, PartialChoice>, added: Json): number[] {
+  const { index: position, delta: _, message: __, text: ___, ...reported } = added
+  const { finish_reason: finishReason, logprobs, ...rest } = reported
+  const index = isInteger(position) ? position : 0
   const growing = choices.get(index) ?? newChoice(index)
   choices.set(index, growing)
   const { choice } = growing
   if (typeof finishReason === "string") choice.finish_reason = finishReason
   for (const [key, value] of Object.entries(rest)) if (value !== null) choice[key] = value
   if (isObject(logprobs)) choice["logprobs"] = mergeLogprobs(choice["logprobs"], logprobs)
-  const growth = growthOf(text, index, growing.withDeltas)
+  const growth = growthOf(added, index, growing.withDeltas)
   return growth ? mergeDelta(growing, flattenContent(growth)) : []
 }
 

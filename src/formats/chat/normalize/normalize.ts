@@ -1,5 +1,13 @@
 import { normalizeLogprobs } from "../logprobs.ts"
-import { callsIn, choiceIndex, flattenContent, growthOf, toFinishReason, withReasoning } from "./provider-spellings.ts"
+import {
+  callsIn,
+  choiceIndex,
+  flattenContent,
+  growthOf,
+  messageOf,
+  toFinishReason,
+  withReasoning,
+} from "./provider-spellings.ts"
 import { newThinkState, type ThinkState, withoutThinkTags, withoutThinkTagsInMessage } from "./think-tags.ts"
 import { emptyArguments, normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
@@ -86,7 +94,7 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   const logprobs = logprobsOf(choice)
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
   if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
-  const { message: _, ...rest } = choice
+  const { message: _, text: _text, ...rest } = choice
   const normal: Json = { ...rest, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
   return withLogprobs(normal, logprobs)
 }
@@ -203,12 +211,13 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
 function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
-  const message = isObject(choice["message"]) ? choice["message"] : {}
+  const { message: _, text: _text, ...rest } = choice
+  const message = messageOf(choice) ?? {}
   const hasCalls = callsIn(message).length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
-    ...choice,
+    ...rest,
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),

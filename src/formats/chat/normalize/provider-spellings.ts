@@ -15,10 +15,17 @@ export function choiceIndex({ index }: Json, position: number): number {
  * delta. Others end a stream with the complete message, which repeats its deltas and adds nothing. `withDeltas`: the
  * choices with content in deltas.
  */
-export function growthOf({ delta, message }: Json, index: number, withDeltas: Set<number>): Json | undefined {
-  if (!isObject(delta)) return isObject(message) && !withDeltas.has(index) ? message : undefined
+export function growthOf(choice: Json, index: number, withDeltas: Set<number>): Json | undefined {
+  const { delta } = choice
+  if (!isObject(delta)) return withDeltas.has(index) ? undefined : messageOf(choice)
   if (!withDeltas.has(index) && hasFields(delta)) withDeltas.add(index)
   return delta
+}
+
+/** The message of a choice. Some servers send its text in the completions format. */
+export function messageOf({ message, text }: Json): Json | undefined {
+  if (isObject(message)) return message
+  return typeof text === "string" ? { content: text } : undefined
 }
 
 /** Whether a delta or message has more than a role. */

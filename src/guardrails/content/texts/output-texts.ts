@@ -1,5 +1,5 @@
 import { mergeDetails } from "../../../formats/chat/normalize/merge-details.ts"
-import { flattenContent } from "../../../formats/chat/normalize/provider-spellings.ts"
+import { flattenContent, messageOf } from "../../../formats/chat/normalize/provider-spellings.ts"
 import { isArray, isObject, type Json, objectsOf } from "../../../support/text/json.ts"
 import { CHOICE_FIELDS, mapOtherFields, mapTexts, RESULT_FIELDS, type Visit } from "./request-texts.ts"
 
@@ -13,11 +13,14 @@ export function mapOutput(result: Json, visit: Visit, redacts: boolean): Json {
 }
 
 function mapChoices(result: Json, visit: Visit, redacts: boolean): Json {
-  const choices = objectsOf(result["choices"]).map((choice) => ({
-    ...mapOtherFields(choice, DOCUMENT_FIELDS, visit),
-    message: mapTexts(isObject(choice["message"]) ? joinTexts(choice["message"]) : null, "assistant", visit),
-    ...(redacts && choice["logprobs"] != null && { logprobs: null }),
-  }))
+  const choices = objectsOf(result["choices"]).map((choice) => {
+    const message = messageOf(choice)
+    return {
+      ...mapOtherFields(choice, DOCUMENT_FIELDS, visit),
+      message: mapTexts(message ? joinTexts(message) : null, "assistant", visit),
+      ...(redacts && choice["logprobs"] != null && { logprobs: null }),
+    }
+  })
   return { ...mapOtherFields(result, RESULT_FIELDS, visit), choices }
 }
 
