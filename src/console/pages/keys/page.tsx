@@ -71,7 +71,7 @@ const columnsOf = ({ owners, lastDays, whyDisabled }: Facts): readonly Column<Ap
   {
     id: "limit",
     label: "Spent / limit",
-    width: "minmax(172px, 2fr)",
+    width: "minmax(172px, 2.4fr)",
     narrow: "hide",
     cell: (key) => <Spent apiKey={key} />,
   },

@@ -87,7 +87,7 @@ const columns: readonly Column<ProviderRow>[] = [
   },
   {
     id: "byok",
-    label: "Keys of this workspace",
+    label: "Workspace keys",
     width: "minmax(120px, 1fr)",
     narrowLabel: "own keys:",
     cell: ({ credentials }) =>
