@@ -7,7 +7,7 @@ import type { ProviderDeps, SubmittingDeps } from "./deps.ts"
 import type { MessageFilter } from "../../src/providers/responses/rejection.ts"
 import { deferralFor, release } from "./hold-requests.ts"
 import type { Part } from "./parts.ts"
-import { messageFilterOf, passed } from "./provider-messages.ts"
+import { messageFilterOf, toClientMessage } from "./provider-messages.ts"
 import { runRequest } from "./request.ts"
 
 /** Number of results that are read, charged and stored concurrently. */
@@ -106,7 +106,7 @@ function asFailure(error: unknown, filter: MessageFilter): LineResult {
   const { code, message } = isObject(error) ? error : {}
   return withoutResponse(
     (typeof code === "string" ? filter(code) : undefined) ?? "provider_failed",
-    typeof message === "string" ? passed(message, filter) : "The provider has no response to this request.",
+    typeof message === "string" ? toClientMessage(message, filter) : "The provider has no response to this request.",
   )
 }
 
@@ -118,7 +118,7 @@ async function withoutResults(part: Part, deps: ProviderDeps): Promise<void> {
   const message =
     part.message === null
       ? "The batch of the provider has no result for this request."
-      : passed(part.message, await messageFilterOf(deps.row, deps.env))
+      : toClientMessage(part.message, await messageFilterOf(deps.row, deps.env))
   for (const line of unfinished) {
     const input = deps.lines.unfinishedLine(line)
     if (input) deps.lines.finish(input, withoutResponse("provider_failed", message))

@@ -18,6 +18,6 @@ export async function messageFilterOf(row: Pick<BatchRow, "keyHash">, env: Env):
 }
 
 /** The message for the client in place of one that a filter blocks. */
-export function passed(message: string, filter: MessageFilter): string {
+export function toClientMessage(message: string, filter: MessageFilter): string {
   return filter(message) ?? `The provider rejected this request. ${BLOCKED_BY_GUARDRAIL}`
 }

@@ -143,11 +143,11 @@ async function submit(part: Part, { row, parts, batches }: SubmittingDeps): Prom
     taken: () => parts.idsOfOthers(part),
   }
   const created = part.state === "submitting" ? await findCreated(source, batches) : undefined
-  if (created) return submitted(part, created, parts)
+  if (created) return toSubmittedPart(part, created, parts)
   if (row.status === "cancelling") return parts.change(part, { state: "ended", status: "cancelled" })
   const fileId = part.file_id ?? (await batches.upload(`${row.id}-${part.part}.jsonl`, parts.content(part)))
   const submitting = parts.change(part, { state: "submitting", file_id: fileId })
-  return submitted(submitting, await batches.create({ ...source, fileId }), parts)
+  return toSubmittedPart(submitting, await batches.create({ ...source, fileId }), parts)
 }
 
 /** Finds a created batch. An error of the provider means that the batch may exist. */
@@ -161,7 +161,7 @@ async function findCreated(source: BatchSource, batches: ProviderBatches): Promi
   }
 }
 
-function submitted(part: Part, { id }: ProviderBatch, parts: ProviderDeps["parts"]): Part {
+function toSubmittedPart(part: Part, { id }: ProviderBatch, parts: ProviderDeps["parts"]): Part {
   return parts.change(part, { state: "submitted", batch_id: id, note: null, failures: 0, due_at: 0 })
 }
 

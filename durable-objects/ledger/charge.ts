@@ -1,4 +1,4 @@
-import { cappedAt, type Generation } from "../../src/ledger/generation.ts"
+import { capCost, type Generation } from "../../src/ledger/generation.ts"
 import type { Counters } from "../../src/ledger/limits.ts"
 import type { Settlement } from "../../src/ledger/protocol.ts"
 import { tokensUsed } from "../../src/ledger/rates.ts"
@@ -81,7 +81,7 @@ function chargeOf({ generation: settled, leaseId }: Settlement, { holds, outbox 
   const lease = leaseId === null ? undefined : holds.lease(leaseId)
   const cover = hold ?? lease
   if (cover) {
-    const generation = hold ? cappedAt(settled, mostOf(hold, settled)) : settled
+    const generation = hold ? capCost(settled, mostOf(hold, settled)) : settled
     return { generation, hold, lease, scopes: scopesOf(generation, cover) }
   }
   if (leaseId !== null && !outbox.has(id)) {

@@ -1,4 +1,4 @@
-import { driftsOf, mayRepair, recordedBy, repaired } from "../../src/reconciliation/reconciliation.ts"
+import { driftsOf, mayRepair, sumsByScope, repairCounters } from "../../src/reconciliation/reconciliation.ts"
 import { type Reconciliation } from "../../src/ledger/reporting/reconciliation.ts"
 import { listCountedKeys } from "../../src/keys/lineage-store.ts"
 import { dayOf } from "../../src/support/time/day.ts"
@@ -35,14 +35,14 @@ export async function reconcileCounters(
       listCountedKeys(db, organizationId),
     ])
     const sums = { keys, scopes, opening: counters.opening(now), undelivered }
-    const recorded = recordedBy(sums, countedKeys, now)
+    const recorded = sumsByScope(sums, countedKeys, now)
     const drifts = driftsOf(charged, recorded, now)
     // A window that was reset meanwhile is compared next time.
     const report = { organizationId, at: now, restored, drifts, overruns: overruns.list() }
     if (dayOf(Date.now()) !== dayOf(now)) return report
     for (const drift of drifts) {
       if (!mayRepair(drift, lowers)) continue
-      counters.set(drift.scope, repaired(counters.at(drift.scope, now), drift))
+      counters.set(drift.scope, repairCounters(counters.at(drift.scope, now), drift))
       drift.isRepaired = true
     }
     counters.save()

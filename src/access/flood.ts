@@ -27,14 +27,14 @@ export async function throttleUnknownKeys(
   now: number,
 ): Promise<void> {
   if (ip === undefined || !isFlooding(ip, now) || (await isKnown(`${kind} ${ip}`, key, findKnown))) return
-  throw flooding(now)
+  throw floodError(now)
 }
 
 function isFlooding(ip: string, now: number): boolean {
   return blocked.get(ip, now) !== undefined
 }
 
-function flooding(now: number): GatewayError {
+function floodError(now: number): GatewayError {
   return tooManyError("Too many requests with invalid keys from this address.", now)
 }
 

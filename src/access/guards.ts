@@ -24,28 +24,28 @@ export function isAllowedBy(handler: object, principal: Principal): boolean {
 /** Management keys only: everything that changes an account. */
 export const requireManagement = guard(
   ({ kind }) => kind === "management",
-  () => denied("Only management keys may perform this operation."),
+  () => deny("Only management keys may perform this operation."),
 )
 
 /** Management keys whose rights do not end: they admit people, who sign in without the limit and expiry of a key. */
 export const requireUnrestricted = guard(
   ({ kind, limitNano, expiresAt }) => kind === "management" && limitNano === null && expiresAt === null,
-  () => denied("Only management keys without a limit and an expiry may perform this operation."),
+  () => deny("Only management keys without a limit and an expiry may perform this operation."),
 )
 
 /** Keys that may create and manage keys: management keys and provisioning keys, which manage nothing else. */
 export const requireProvisioning = guard(
   ({ kind }) => kind === "management" || kind === "provisioning",
-  () => denied("Only management and provisioning keys may perform this operation."),
+  () => deny("Only management and provisioning keys may perform this operation."),
 )
 
 /** The bootstrap key, for operations across organizations. */
 export const requireOperator = guard(
   ({ isOperator }) => isOperator,
-  () => denied("Only the deployment's bootstrap management key may perform this operation."),
+  () => deny("Only the deployment's bootstrap management key may perform this operation."),
 )
 
 /** A denial that the audit log records (audit/actor.ts). */
-function denied(message: string): never {
+function deny(message: string): never {
   throw new GatewayError("forbidden", message, { isDenial: true })
 }

@@ -129,7 +129,7 @@ export const alertChannels = newRouter()
     const input = c.req.valid("json")
     const { type, name, kinds = null, all_workspaces: allWorkspaces = false, enabled = true } = input
     const config = readConfig(type, input.config, c.env)
-    const missing = missingSecretOf(type, config)
+    const missing = generateMissingSecret(type, config)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, input.workspace_id)
     const now = Date.now()
     const scope = { id: newId(), organizationId, workspaceId, type }
@@ -153,7 +153,7 @@ export const alertChannels = newRouter()
     const input = c.req.valid("json")
     const { name, kinds, all_workspaces: allWorkspaces, enabled } = input
     if (allWorkspaces === false) await requireWorkspace(c.env.DB, before)
-    const config = input.config && (await changedConfig(c, before, input.config))
+    const config = input.config && (await toNewConfig(c, before, input.config))
     const change = {
       ...(name !== undefined && { name }),
       ...(kinds !== undefined && { kinds }),
@@ -215,7 +215,7 @@ function noSuchChannel(): GatewayError {
 }
 
 /** Webhooks are always signed. */
-function missingSecretOf(type: ChannelType, config: Readonly<Record<string, unknown>>): Record<string, string> {
+function generateMissingSecret(type: ChannelType, config: Readonly<Record<string, unknown>>): Record<string, string> {
   return type === "webhook" && config["signing_secret"] === undefined ? { signing_secret: newSigningSecret() } : {}
 }
 
@@ -227,7 +227,7 @@ function requireKeyAgain({ type, config }: ChannelRow, read: Readonly<Record<str
 }
 
 /** The sent configuration; masked and omitted secrets keep their value. */
-async function changedConfig(c: Context<App>, before: ChannelRow, sent: Readonly<Record<string, unknown>>) {
+async function toNewConfig(c: Context<App>, before: ChannelRow, sent: Readonly<Record<string, unknown>>) {
   const secret = (await openSecrets(before, c.env)) ?? {}
   const submitted = Object.entries(withKeptUrls(sent, before.config)).filter(
     ([name, value]) => value !== MASK || !(name in secret),

@@ -58,7 +58,7 @@ export async function serveConsole(request: Request, { ASSETS: assets }: Env): P
   const isKnown = isAsset || isPage(pathname)
   // A browser that opens an unknown address gets an error page, not JSON.
   if (!isKnown && !request.headers.get("accept")?.includes("text/html")) return undefined
-  const missing = () => (isAsset || !isKnown ? undefined : missingBuild(request.method))
+  const missing = () => (isAsset || !isKnown ? undefined : missingBuildResponse(request.method))
   if (!assets) return missing()
   const { method, headers } = request
   const found = await assets.fetch(new Request(isAsset ? request.url : `${origin}/`, { method, headers }))
@@ -80,7 +80,7 @@ function withHeaders(response: Response, added: Record<string, string>, status: 
   return new Response(response.body, { status, headers })
 }
 
-function missingBuild(method: string): Response {
+function missingBuildResponse(method: string): Response {
   const text = "The console is not built. Build it with: npm run console:build. The API is at /api/v1.\n"
   return new Response(method === "HEAD" ? null : text, {
     status: 503,

@@ -52,11 +52,11 @@ function apiTypeOf(method: string, path: string): GenerationDraft["apiType"] | u
 
 async function record(thrown: Error, c: Context<App>, apiType: GenerationDraft["apiType"]): Promise<void> {
   const incoming = incomingCall(c)
-  recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await namedBy(c) })
+  recordRejection(incoming, { error: toGatewayError(thrown), apiType, body: await readModelSource(c) })
 }
 
 /** The part of a request that names the model: the body, the path, or the query of a WebSocket. */
-async function namedBy(c: Context<App>): Promise<unknown> {
+async function readModelSource(c: Context<App>): Promise<unknown> {
   const [, model, method] = GEMINI_CALL.exec(c.req.path.slice(BASE_PATH.length)) ?? []
   if (model !== undefined) return { model, stream: method === "streamGenerateContent" }
   return c.req.method === "GET" ? { model: c.req.query("model"), stream: true } : parsedBody(c)

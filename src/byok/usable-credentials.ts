@@ -60,7 +60,7 @@ export function usableCredentials({
 }
 
 /** For a call that was already sent with this credential: restrictions apply to new calls only. */
-export function unrestricted(credential: ByokCredential): ByokCredential {
+export function withoutRestrictions(credential: ByokCredential): ByokCredential {
   return { ...credential, allowedKeyHashes: null, allowedModels: null, allowedUserIds: null }
 }
 

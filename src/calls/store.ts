@@ -56,7 +56,7 @@ export async function searchCalls(db: D1Database, scope: CallScope, search: Call
     SOURCES.map((source) => scanOf(source, inner, scanned)),
     outer,
   )
-  const cuts = isIndexed ? [] : SOURCES.map((source) => cutOf(source, inner))
+  const cuts = isIndexed ? [] : SOURCES.map((source) => endOfScan(source, inner))
   const [rows, ...found] = await db.batch<Row>([page, ...cuts].map((query) => toStatement(db, query)))
   const cut = found.flatMap(({ results }) => results).toSorted(newestFirst)[0]
   const calls = (rows?.results ?? []).map(toStoredCall)
@@ -98,7 +98,7 @@ function scanOf({ table, at, cost }: Source, inner: (at: SQL) => SQL | undefined
 }
 
 /** The last call that a scan reads if it does not read all. */
-function cutOf({ table, at }: Source, inner: (at: SQL) => SQL | undefined): SQL {
+function endOfScan({ table, at }: Source, inner: (at: SQL) => SQL | undefined): SQL {
   return sql`SELECT id, ${at} AS at FROM ${table} WHERE ${inner(at)}
     ORDER BY ${at} DESC, id DESC LIMIT 1 OFFSET ${MAX_SCANNED - 1}`
 }

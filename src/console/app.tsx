@@ -1,7 +1,7 @@
 import { type ComponentType, Fragment } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "./api/client.ts"
-import { arrivedPage, entryOf, loadPage, pageOf, type Route } from "./routes.ts"
+import { loadedPage, entryOf, loadPage, pageOf, type Route } from "./routes.ts"
 import { Frame } from "./shell/frame.tsx"
 import { Help } from "./shell/help.tsx"
 import { openDialog } from "./shell/keyboard.ts"
@@ -64,7 +64,7 @@ function CurrentPage() {
   const [error, setError] = useState<ApiError>()
   const found = pageOf(path.value)
   const route = found?.route
-  const Component = route && arrivedPage(route)
+  const Component = route && loadedPage(route)
   if (found && route && Component) shown.current = { route, params: found.params, Component }
   useEffect(() => {
     let isGone = false

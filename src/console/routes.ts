@@ -85,7 +85,7 @@ export function entryOf(pathname: string): Entry | undefined {
 const arrived = new WeakMap<Loader, PageComponent>()
 
 /** The component of a page whose code is already loaded. */
-export function arrivedPage({ load }: Route): PageComponent | undefined {
+export function loadedPage({ load }: Route): PageComponent | undefined {
   return arrived.get(load)
 }
 

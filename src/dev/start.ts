@@ -21,7 +21,7 @@ const PASSED = "CONTENT_CHECKS EGRESS_TEST_HOSTS WEB_FETCH_DNS_URL OIDC_ISSUER O
 )
 
 /** A file below the working directory by its relative path. */
-function shownPath(file: string): string {
+function toRelativePath(file: string): string {
   const relative = path.relative(process.cwd(), file)
   return relative.startsWith("..") ? file : relative
 }
@@ -55,9 +55,9 @@ async function start(options: Options): Promise<void> {
     drainMs: DRAIN_MS,
     bindings: {
       ...fromShell,
-      ...definedOf(secrets),
+      ...withoutUndefined(secrets),
       ...(servers.length > 0 && { LOCAL_PROVIDERS: JSON.stringify(servers) }),
-      ...definedOf(Object.fromEntries(PASSED.map((name) => [name, process.env[name]]))),
+      ...withoutUndefined(Object.fromEntries(PASSED.map((name) => [name, process.env[name]]))),
     },
     onLog: (line) => {
       const text = formatLog(line, format)
@@ -88,7 +88,7 @@ async function start(options: Options): Promise<void> {
       startMessage({
         baseUrl,
         keys,
-        envFile: shownPath(envFile),
+        envFile: toRelativePath(envFile),
         servers,
         providers: discovered,
         fromShell: Object.keys(fromShell),
@@ -100,7 +100,7 @@ async function start(options: Options): Promise<void> {
   }
 }
 
-function definedOf(values: NodeJS.Dict<string>): Record<string, string> {
+function withoutUndefined(values: NodeJS.Dict<string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
   )

@@ -46,7 +46,7 @@ export async function inlineFiles<Body extends object>(body: Body, find: FindFil
     parts.set(part, toPart(part, content, path))
   }
   const changed = CONVERSATION.flatMap((name) =>
-    name in body ? [[name, replaced(Reflect.get(body, name), parts, 0)] as const] : [],
+    name in body ? [[name, replaceParts(Reflect.get(body, name), parts, 0)] as const] : [],
   )
   return { ...body, ...Object.fromEntries(changed) }
 }
@@ -160,14 +160,14 @@ function toText({ filename, bytes }: Content): string {
   return toFileText(filename, new TextDecoder().decode(bytes))
 }
 
-function replaced(value: unknown, parts: ReadonlyMap<Json, Json>, depth: number): unknown {
+function replaceParts(value: unknown, parts: ReadonlyMap<Json, Json>, depth: number): unknown {
   if (depth > MAX_DEPTH) return value
-  if (isArray(value)) return value.map((one) => replaced(one, parts, depth + 1))
+  if (isArray(value)) return value.map((one) => replaceParts(one, parts, depth + 1))
   if (!isObject(value)) return value
   const part = parts.get(value)
   if (part) return part
   const entries = Object.entries(value).map(([name, one]) =>
-    NESTED.has(name) ? [name, replaced(one, parts, depth + 1)] : [name, one],
+    NESTED.has(name) ? [name, replaceParts(one, parts, depth + 1)] : [name, one],
   )
   return Object.fromEntries(entries)
 }

@@ -71,7 +71,7 @@ export async function screenDownload(
   screening: Screening,
 ): Promise<Uint8Array | string> {
   const bytes = body ? await readAtMost(body, MAX_READ_BYTES) : new Uint8Array()
-  if (!bytes) throw unchecked(`it has more than ${MAX_READ_BYTES} bytes`)
+  if (!bytes) throw uncheckedFileError(`it has more than ${MAX_READ_BYTES} bytes`)
   const text = textOf(bytes)
   if (text === undefined) return bytes
   const { choices } = await screening.response({ choices: [{ message: { content: text } }] })
@@ -86,14 +86,14 @@ function textOf(bytes: Uint8Array): string | undefined {
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
     } catch {
-      throw unchecked("its text is not UTF-8")
+      throw uncheckedFileError("its text is not UTF-8")
     }
   }
   if (kind !== undefined) return undefined
-  throw unchecked("its type is unknown")
+  throw uncheckedFileError("its type is unknown")
 }
 
-function unchecked(why: string): GatewayError {
+function uncheckedFileError(why: string): GatewayError {
   const rule = `file: a guardrail of this key filters files, and this one cannot be checked: ${why}.`
   return new GatewayError("forbidden", rule, { metadata: { reason: "guardrail_unchecked" } })
 }

@@ -54,7 +54,9 @@ export function toAppliedGuardrails(rows: readonly AppliedRow[]): AppliedGuardra
 
 /** The same guardrails with the counters of an end user; undefined if no limit counts end users. */
 export function countedForUser(guardrails: AppliedGuardrails, user: string): AppliedGuardrails | undefined {
-  return counted(guardrails, ({ id, counts }) => (counts?.kind === "end_user" ? endUserScope(id, user) : undefined))
+  return withCounters(guardrails, ({ id, counts }) =>
+    counts?.kind === "end_user" ? endUserScope(id, user) : undefined,
+  )
 }
 
 /** The same guardrails with the counters of metadata values; undefined if no limit counts them. */
@@ -62,13 +64,13 @@ export function countedForMetadata(
   guardrails: AppliedGuardrails,
   valueOf: (field: string) => string,
 ): AppliedGuardrails | undefined {
-  return counted(guardrails, ({ id, counts }) =>
+  return withCounters(guardrails, ({ id, counts }) =>
     counts?.kind === "metadata" ? metadataScope(id, valueOf(counts.field)) : undefined,
   )
 }
 
 /** `scopeOf`: the scope of all limits of a guardrail; undefined if they stay. */
-function counted(
+function withCounters(
   guardrails: AppliedGuardrails,
   scopeOf: (guardrail: AppliedGuardrail) => string | undefined,
 ): AppliedGuardrails | undefined {

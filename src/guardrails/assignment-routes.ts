@@ -135,25 +135,25 @@ const removeMembers = createRoute({
 export const guardrailAssignments = newRouter()
   .openapi(listAllKeys, async (c) => {
     const { rows, total } = await listKeyAssignments(c.env.DB, orgOf(c), null, c.req.valid("query"))
-    return c.json({ data: rows.map(dated), total_count: total }, 200)
+    return c.json({ data: rows.map(withDate), total_count: total }, 200)
   })
   .openapi(listAllMembers, async (c) => {
     const { rows, total } = await listMemberAssignments(c.env.DB, orgOf(c), null, c.req.valid("query"))
-    return c.json({ data: rows.map(dated), total_count: total }, 200)
+    return c.json({ data: rows.map(withDate), total_count: total }, 200)
   })
   .openapi(listKeys, async (c) => {
-    const { guardrailId } = await assigning(c, c.req.valid("param").id)
+    const { guardrailId } = await readAssignment(c, c.req.valid("param").id)
     const { rows, total } = await listKeyAssignments(c.env.DB, orgOf(c), guardrailId, c.req.valid("query"))
-    return c.json({ data: rows.map(dated), total_count: total }, 200)
+    return c.json({ data: rows.map(withDate), total_count: total }, 200)
   })
   .openapi(listMembers, async (c) => {
-    const { guardrailId } = await assigning(c, c.req.valid("param").id)
+    const { guardrailId } = await readAssignment(c, c.req.valid("param").id)
     const { rows, total } = await listMemberAssignments(c.env.DB, orgOf(c), guardrailId, c.req.valid("query"))
-    return c.json({ data: rows.map(dated), total_count: total }, 200)
+    return c.json({ data: rows.map(withDate), total_count: total }, 200)
   })
   .openapi(addKeys, async (c) => {
     const hashes = [...new Set(c.req.valid("json").key_hashes)]
-    const target = await assigning(c, c.req.valid("param").id)
+    const target = await readAssignment(c, c.req.valid("param").id)
     const { unknown, elsewhere } = await findUnassignableKeys(c.env.DB, target, hashes)
     if (unknown.length > 0) throw new GatewayError("not_found", `key_hashes: there is no key ${unknown.join(", ")}.`)
     if (elsewhere.length > 0) {
@@ -172,7 +172,7 @@ export const guardrailAssignments = newRouter()
   })
   .openapi(removeKeys, async (c) => {
     const hashes = [...new Set(c.req.valid("json").key_hashes)]
-    const target = await assigning(c, c.req.valid("param").id)
+    const target = await readAssignment(c, c.req.valid("param").id)
     const entry = entryFor(c, target, "guardrail_key.unassign", { key_hashes: hashes })
     const count = await unassignKeys(c.env.DB, target, hashes, entry)
     invalidateWorkspace(target.workspaceId)
@@ -180,7 +180,7 @@ export const guardrailAssignments = newRouter()
   })
   .openapi(addMembers, async (c) => {
     const ids = [...new Set(c.req.valid("json").member_user_ids)]
-    const target = await assigning(c, c.req.valid("param").id)
+    const target = await readAssignment(c, c.req.valid("param").id)
     const nonMembers = await findNonMembers(c.env.DB, target.organizationId, ids)
     if (nonMembers.length > 0) {
       const rule = `${nonMembers.join(", ")}: not a member of the organization.`
@@ -198,7 +198,7 @@ export const guardrailAssignments = newRouter()
   })
   .openapi(removeMembers, async (c) => {
     const ids = [...new Set(c.req.valid("json").member_user_ids)]
-    const target = await assigning(c, c.req.valid("param").id)
+    const target = await readAssignment(c, c.req.valid("param").id)
     const entry = entryFor(c, target, "guardrail_member.unassign", { member_user_ids: ids })
     const count = await unassignMembers(c.env.DB, target, ids, entry)
     invalidateWorkspace(target.workspaceId)
@@ -209,7 +209,7 @@ function orgOf(c: Context<App>): string {
   return c.var.principal.organizationId
 }
 
-async function assigning(c: Context<App>, id: string): Promise<AssignmentChange> {
+async function readAssignment(c: Context<App>, id: string): Promise<AssignmentChange> {
   const { organizationId, creatorUserId } = c.var.principal
   const row = await findGuardrail(c.env.DB, organizationId, id)
   if (!row) throw noSuchGuardrail()
@@ -227,6 +227,6 @@ function entryFor(
   return entryOf(c, { action, resourceId: guardrailId, workspaceId, changed })
 }
 
-function dated<Row extends { created_at: number }>(row: Row): Omit<Row, "created_at"> & { created_at: string } {
+function withDate<Row extends { created_at: number }>(row: Row): Omit<Row, "created_at"> & { created_at: string } {
   return { ...row, created_at: toTimestamp(row.created_at) }
 }

@@ -27,7 +27,7 @@ export function toGatewayError(thrown: unknown): GatewayError {
 /** The request that failed. */
 type Failed = { path: string; requestId: string }
 
-function failedOf(c: Context<App>): Failed {
+function failedRequestOf(c: Context<App>): Failed {
   return { path: c.req.path, requestId: c.var.requestId }
 }
 
@@ -48,7 +48,7 @@ function withMessagesError(envelope: ErrorEnvelope, { status, message, messagesD
   return { ...envelope, type, error: { ...error, ...envelope.error, ...(details !== undefined && { details }) } }
 }
 
-export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, failedOf(c))
+export const onError: ErrorHandler<App> = (thrown, c) => toErrorResponse(thrown, failedRequestOf(c))
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
@@ -58,10 +58,10 @@ export function onNotFound(allowed: (method: string, path: string) => boolean): 
     const { method, path } = c.req
     const others = METHODS.filter((candidate) => candidate !== method && allowed(candidate, path))
     if (others.length === 0)
-      return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), failedOf(c))
+      return toErrorResponse(new GatewayError("not_found", `There is no ${method} ${path}.`), failedRequestOf(c))
     const allow = others.join(", ")
     const message = `${path} does not support ${method}. It supports ${allow}.`
-    return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), failedOf(c))
+    return toErrorResponse(new GatewayError("method_not_allowed", message, { headers: { allow } }), failedRequestOf(c))
   }
 }
 

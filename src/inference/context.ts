@@ -2,7 +2,7 @@ import { type Caller, callerOf } from "../policy/call-policy.ts"
 import type { Context } from "hono"
 import { throttleFreeModels } from "../access/flood.ts"
 import { hostsIn } from "../outbound/settings.ts"
-import { unrestricted } from "../byok/usable-credentials.ts"
+import { withoutRestrictions } from "../byok/usable-credentials.ts"
 import { openByokCredential, byokRoutesOf } from "../policy/byok-routes.ts"
 import { findStoredFile } from "../files/stored-file.ts"
 import { freeLimits } from "../ledger/free-requests.ts"
@@ -140,7 +140,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
   const later = (work: Promise<unknown>) => executionCtx.waitUntil(work)
   const deferral = deferralOf(executionCtx)
   const received = deferral && "response" in deferral ? deferral : undefined
-  const byok = received ? [received.byok ?? []].flat().map(unrestricted) : caller.byok
+  const byok = received ? [received.byok ?? []].flat().map(withoutRestrictions) : caller.byok
   const byokRoutes = byok.length > 0 ? byokRoutesOf({ ...caller, byok }, env) : undefined
   return {
     // The hold of a deferred call outlives this isolate. A call of an intern's schedule needs a separate hold because

@@ -2,7 +2,7 @@ import type { Attempt } from "../formats/attempt.ts"
 import type { UpstreamRequest } from "../formats/upstream.ts"
 import type { Rejection } from "../providers/responses/rejection.ts"
 import { type Provider, providerUrl } from "../providers/provider.ts"
-import { adaptedTo } from "../providers/responses/adaptation.ts"
+import { adaptProvider } from "../providers/responses/adaptation.ts"
 import { cloudAccess, toCloudRequest } from "../providers/cloud/access.ts"
 import { CredentialError } from "../providers/cloud/cloud.ts"
 import { exhaustedUntil } from "../providers/responses/quota.ts"
@@ -140,7 +140,7 @@ async function send(provider: Provider, attempt: UpstreamAttempt): Promise<Accep
       if (times > 0) rememberQuirks(current.quirks, call.draft, target)
       return result
     }
-    const adapted = isAdaptable && times < MAX_ADAPTATIONS ? adaptedTo(current, result, sent) : undefined
+    const adapted = isAdaptable && times < MAX_ADAPTATIONS ? adaptProvider(current, result, sent) : undefined
     if (!adapted || call.dispatchAbort.aborted) return result
     current = adapted
   }

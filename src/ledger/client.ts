@@ -1,6 +1,6 @@
 import type { Env } from "../config/env.ts"
 import { objectNamed } from "../config/objects.ts"
-import { cappedAt, type Generation, type Settled } from "./generation.ts"
+import { capCost, type Generation, type Settled } from "./generation.ts"
 import type { Reconciliation } from "./reporting/reconciliation.ts"
 import { logError } from "../support/log.ts"
 import { EMPTY_PROGRESS, type Progress, Reports } from "./reporting/reports.ts"
@@ -201,7 +201,7 @@ export class LedgerClient {
     const lease = call?.lease
     // Only the isolate knows the amount held for a call under a lease.
     const isOver = call !== undefined && generation.costNano > call.mostNano
-    const capped = isOver ? cappedAt(generation, call.mostNano) : generation
+    const capped = isOver ? capCost(generation, call.mostNano) : generation
     if (this.#shared.sweptAt + RENEW_AFTER_MS < Date.now()) this.#later?.(this.#reportProgress())
     const settlement = { generation: capped, leaseId: lease?.id ?? null, content }
     await this.#reports.settle(settlement, this.#settlesAtOnce)

@@ -147,7 +147,7 @@ export type Generation = Omit<GenerationDraft, "isByok"> & {
 export type Settled = Generation & { settledAt: number }
 
 /** Limits the cost of a generation to `mostNano`; the rest becomes its overrun. */
-export function cappedAt(generation: Generation, mostNano: number): Generation {
+export function capCost(generation: Generation, mostNano: number): Generation {
   const { costNano, overrunNano = 0 } = generation
   if (costNano <= mostNano) return generation
   return { ...generation, costNano: mostNano, overrunNano: overrunNano + costNano - mostNano }

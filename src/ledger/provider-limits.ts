@@ -41,10 +41,10 @@ export function decideWithProviders(
     mostNano: Math.max(0, ...candidates.map(({ mostNano }) => mostNano)),
   }
   const verdict = decideHold(highestAmounts, limits, countersOf, heldOf)
-  return { verdict, providers: verdict.ok ? providers.map((one) => cappedAt(one, verdict.grantedNano)) : providers }
+  return { verdict, providers: verdict.ok ? providers.map((one) => capVerdict(one, verdict.grantedNano)) : providers }
 }
 
-function cappedAt({ scope, verdict }: ProviderVerdict, mostNano: number): ProviderVerdict {
+function capVerdict({ scope, verdict }: ProviderVerdict, mostNano: number): ProviderVerdict {
   if (!verdict.ok) return { scope, verdict }
   return { scope, verdict: { ok: true, grantedNano: Math.min(verdict.grantedNano, mostNano) } }
 }

@@ -31,7 +31,7 @@ export function familyOf(pid: number): number[] {
 }
 
 /** The running processes among `pids`, with their commands. */
-export function running(pids: readonly number[]): string[] {
+export function runningProcesses(pids: readonly number[]): string[] {
   return processes().flatMap(({ pid, command }) => (pids.includes(pid) ? [`${pid} ${command}`] : []))
 }
 

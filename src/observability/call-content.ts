@@ -45,17 +45,17 @@ export function toCallContent({ messages, output, tools = [] }: CallText): CallC
   return {
     input: latest(messages),
     output: {
-      content: cut(content),
-      reasoning: cut(reasoning),
-      ...(refusal !== undefined && { refusal: cut(refusal) }),
-      ...(toolCalls && { toolCalls: toolCalls.map((call) => ({ ...call, arguments: cut(call.arguments) })) }),
+      content: truncate(content),
+      reasoning: truncate(reasoning),
+      ...(refusal !== undefined && { refusal: truncate(refusal) }),
+      ...(toolCalls && { toolCalls: toolCalls.map((call) => ({ ...call, arguments: truncate(call.arguments) })) }),
     },
-    ...(tools.length > 0 && { tools: cutTools(tools) }),
+    ...(tools.length > 0 && { tools: truncateTools(tools) }),
   }
 }
 
 /** Tool definitions that are too long lose their schemas. */
-function cutTools(tools: readonly unknown[]): readonly unknown[] {
+function truncateTools(tools: readonly unknown[]): readonly unknown[] {
   if (JSON.stringify(tools).length <= MAX_TOOLS) return tools
   const short = tools.map((tool) => {
     const { type, name, description } = toDefinition(tool)
@@ -95,7 +95,7 @@ function withoutData(_: string, value: unknown): unknown {
   return isData ? `[${value.length} characters of data]` : value
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}[…]` : text
 }
 

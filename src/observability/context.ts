@@ -35,7 +35,7 @@ export function exportContextOf(
   return {
     region,
     user,
-    trace: isObject(trace) ? bounded(trace) : null,
+    trace: isObject(trace) ? limitTrace(trace) : null,
     hasContent,
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(isToolRun && { isToolRun }),
@@ -44,7 +44,7 @@ export function exportContextOf(
   }
 }
 
-function bounded(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function limitTrace(trace: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (JSON.stringify(trace).length <= MAX_TRACE) return { ...trace }
   const short = Object.entries(trace).flatMap(([key, value]) =>
     KNOWN.includes(key) && typeof value === "string" ? [[key, value.slice(0, MAX_TRACE_KEY)] as const] : [],

@@ -9,7 +9,7 @@ import { keptUrl, maskUrl, secretsInUrl } from "../outbound/masked-url.ts"
 import { redactorFor } from "../outbound/redactor.ts"
 import { requireOutboundUrl } from "../outbound/required-url.ts"
 import { type Config, type Configured, isSecret, type KindName, KINDS } from "./kinds.ts"
-import { isMask, masked } from "../support/text/mask.ts"
+import { isMask, maskValues } from "../support/text/mask.ts"
 import type { Destination, DestinationChange, FilterRules, NewDestination } from "./schemas.ts"
 import type { destinations } from "./table.ts"
 import { isObject, parseStored } from "../support/text/json.ts"
@@ -168,7 +168,7 @@ export function toDestination(
     name: row.name,
     type: row.type,
     enabled: row.enabled === 1,
-    config: { ...maskedUrls(row.type, parseStored(row.config)), ...masked(parseStored<Config>(secret ?? "{}")) },
+    config: { ...maskUrls(row.type, parseStored(row.config)), ...maskValues(parseStored<Config>(secret ?? "{}")) },
     ...lists,
     sampling_rate: row.sampling_rate,
     privacy_mode: row.privacy_mode === 1,
@@ -187,7 +187,7 @@ export function toDestination(
   }
 }
 
-function maskedUrls(type: KindName, config: Config): Config {
+function maskUrls(type: KindName, config: Config): Config {
   const urls = KINDS[type].urls.flatMap((name) => {
     const { [name]: url } = config
     return typeof url === "string" ? [[name, maskUrl(url)] as const] : []

@@ -107,7 +107,7 @@ export type Flags = Pick<
 >
 
 /** Cost, identity and request context of a call, each only if the destination enables it. */
-export function flaggedOf({ generation, keyName }: CallEvent, flags: Flags) {
+export function flaggedFields({ generation, keyName }: CallEvent, flags: Flags) {
   return {
     cost: flags.broadcast_generation_cost
       ? {
@@ -141,7 +141,7 @@ function toCallRow(event: CallEvent, flags: Flags): Record<string, unknown> {
   const { tokens } = generation
   const { startedAt, endedAt } = timesOf(event)
   const trace = traceOf(event)
-  const { cost, identity, context } = flaggedOf(event, flags)
+  const { cost, identity, context } = flaggedFields(event, flags)
   return {
     event_id: event.id,
     generation_id: generation.id,

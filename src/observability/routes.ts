@@ -134,7 +134,7 @@ export const destinations = newRouter()
     const { type } = input
     const withDefaults = { ...defaultsOf(type, configOf(c.env).CLIENT_DIALECT), ...input.config }
     const parsed = readConfig(type, withDefaults, hostsIn(c.env, "PRIVATE_HOSTS"))
-    const made = missingSecretOf(type, parsed)
+    const made = generateMissingSecret(type, parsed)
     const config: Config = { ...parsed, ...made }
     await requireKeysOfOrganization(c, input.api_key_hashes)
     const workspaceId = await requestedWorkspace(c.env.DB, organizationId, requested)
@@ -160,7 +160,7 @@ export const destinations = newRouter()
     const { config, ...input } = c.req.valid("json")
     const before = await find(c, c.req.valid("param").id)
     await requireKeysOfOrganization(c, input.api_key_hashes)
-    const { made, ...sealed } = config ? await changedConfig(c, before, config) : { made: {} }
+    const { made, ...sealed } = config ? await toNewConfig(c, before, config) : { made: {} }
     const change = { ...toColumns(input), ...sealed, updated_at: Date.now() }
     const changed = changesOf({ ...input, config }, AUDITED_FIELDS)
     const { id, workspace_id: workspaceId } = before
@@ -203,18 +203,18 @@ async function result(c: Context<App>, row: KeyedRow): Promise<z.infer<typeof De
   return toDestination(row, await openSecrets(row, c.env))
 }
 
-async function changedConfig(c: Context<App>, before: KeyedRow, change: Config) {
+async function toNewConfig(c: Context<App>, before: KeyedRow, change: Config) {
   const { type } = before
   const secret = parseStored<Config>((await openSecrets(before, c.env)) ?? "{}")
   requireSecretsAgain(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const merged = mergeConfig(type, { ...parseStored<Config>(before.config), ...secret }, change)
   const read = readConfig(type, merged, hostsIn(c.env, "PRIVATE_HOSTS"))
-  const made = missingSecretOf(type, read)
+  const made = generateMissingSecret(type, read)
   return { made, ...(await toSealed(c, before, { ...read, ...made })) }
 }
 
 /** Webhooks are always signed: a missing or removed secret is generated, and returned once. */
-function missingSecretOf(type: KindName, config: Config): Record<string, string> {
+function generateMissingSecret(type: KindName, config: Config): Record<string, string> {
   return type === "webhook" && config["signingSecret"] === undefined ? { signingSecret: newSigningSecret() } : {}
 }
 

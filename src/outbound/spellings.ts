@@ -20,12 +20,12 @@ export function isEscape(byte: number): boolean {
 
 /** A unit for each character of a text. */
 export function unitsOf(text: string): Unit[] {
-  return Array.from(text, (char) => cached(textUnits, char, spellingsOf))
+  return Array.from(text, (char) => readCached(textUnits, char, spellingsOf))
 }
 
 /** The same for base64, whose last two digits have other characters in URLs. */
 export function base64Units(encoded: string): Unit[] {
-  return Array.from(encoded, (char) => cached(digitUnits, char, digitSpellings))
+  return Array.from(encoded, (char) => readCached(digitUnits, char, digitSpellings))
 }
 
 /** Bytes without other spellings. */
@@ -41,7 +41,7 @@ const LITERAL: readonly Unit[] = Array.from({ length: 256 }, (_, byte) => ({
 const textUnits = new Map<string, Unit>()
 const digitUnits = new Map<string, Unit>()
 
-function cached(cache: Map<string, Unit>, char: string, read: (char: string) => string[]): Unit {
+function readCached(cache: Map<string, Unit>, char: string, read: (char: string) => string[]): Unit {
   const stored = cache.get(char)
   if (stored) return stored
   const spellings = [...new Set(read(char))].map((text) => encoder.encode(text))

@@ -23,12 +23,12 @@ export function secretsAad(row: Pick<ServiceRow, "id" | "workspaceId" | "version
 /** The secrets after a change: a mask that was returned keeps its value, what is left out stays. */
 export function mergeSecrets(before: ServiceSecrets, { headers, query }: ServiceFields): ServiceSecrets {
   return {
-    headers: headers === undefined ? before.headers : merged("headers", before.headers, headers ?? {}),
-    query: query === undefined ? before.query : merged("query", before.query, query ?? {}),
+    headers: headers === undefined ? before.headers : mergeValues("headers", before.headers, headers ?? {}),
+    query: query === undefined ? before.query : mergeValues("query", before.query, query ?? {}),
   }
 }
 
-function merged(field: string, before: Values, sent: Values): Values {
+function mergeValues(field: string, before: Values, sent: Values): Values {
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => {
       if (!isMask(value)) return [name, value]

@@ -50,10 +50,10 @@ export function chooseModels(
   preferences: AutoRouterPreferences,
   facts: Facts,
 ): string[] {
-  const isWanted = wanted(preferences)
+  const isWanted = toModelFilter(preferences)
   const ranked = candidates
     .filter((one) => isWanted(one.id) && canServe(one, facts))
-    .map((one) => ({ ...one, price: blended(one) }))
+    .map((one) => ({ ...one, price: blendedPrice(one) }))
     .filter(({ price }) => price >= 0)
     .sort((one, other) => one.price - other.price || compare(one.id, other.id))
     .map((one, index, all) => ({ ...one, percentile: all.length === 1 ? 0 : (100 * index) / (all.length - 1) }))
@@ -65,7 +65,7 @@ export function chooseModels(
 }
 
 /** Exclusion wins. Without a list of allowed models, all are allowed. */
-function wanted({
+function toModelFilter({
   allowed_models: allowed,
   excluded_models: excluded,
 }: AutoRouterPreferences): (id: string) => boolean {
@@ -129,7 +129,7 @@ export function looksLikeCode(text: string): boolean {
 }
 
 /** For ranking only, never for charging. NaN, of an invalid price, fails every comparison and drops the model. */
-function blended({ promptPrice, completionPrice }: Candidate): number {
+function blendedPrice({ promptPrice, completionPrice }: Candidate): number {
   const [prompt, completion] = [Number(promptPrice), Number(completionPrice)]
   return prompt < 0 || completion < 0 ? -1 : (PROMPT_SHARE * prompt + completion) / (PROMPT_SHARE + 1)
 }

@@ -1,7 +1,7 @@
 import { isArray, isObject, type Json } from "../support/text/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { estimatePromptTokens, UNITS_PER_TOKEN } from "../support/tokens.ts"
-import { cutMiddle } from "../server-tools/text.ts"
+import { truncateMiddle } from "../server-tools/text.ts"
 import { toUnits } from "./turns.ts"
 
 type Estimate = (messages: readonly Json[]) => number
@@ -36,7 +36,7 @@ export function compress(
 
   const room = Math.max(MIN_TEXT_LENGTH, Math.floor((budgetTokens * UNITS_PER_TOKEN) / 2))
   for (const index of droppable.flatMap((unit) => unit.members)) {
-    if (cutTexts(working, index, room)) shortened.add(index)
+    if (shortenTexts(working, index, room)) shortened.add(index)
   }
   const order = middleFirst(droppable.map(({ members }) => members))
   const without = (count: number) => {
@@ -45,7 +45,7 @@ export function compress(
   }
   const count = smallestFit(order.length, (dropped) => estimate(toMessages(without(dropped))) <= budgetTokens)
   const remaining = without(count)
-  cutKept(remaining, budgetTokens, estimate, shortened)
+  shortenKept(remaining, budgetTokens, estimate, shortened)
   const indexes = new Set(remaining.map(({ index }) => index))
   return {
     messages: toMessages(remaining),
@@ -78,13 +78,13 @@ function smallestFit(maxCount: number, fits: (count: number) => boolean): number
   return low
 }
 
-function cutKept(remaining: readonly Placed[], budget: number, estimate: Estimate, shortened: Set<number>): void {
+function shortenKept(remaining: readonly Placed[], budget: number, estimate: Estimate, shortened: Set<number>): void {
   const messages = toMessages(remaining)
   for (let over = estimate(messages) - budget; over > 0; over = estimate(messages) - budget) {
     const { position, length } = longest(messages)
     if (length <= MIN_TEXT_LENGTH) throw tooLongError(budget + over, budget)
     const cut = Math.max((over + 1) * UNITS_PER_TOKEN, Math.ceil(length / 10))
-    cutTexts(messages, position, Math.max(MIN_TEXT_LENGTH, length - cut))
+    shortenTexts(messages, position, Math.max(MIN_TEXT_LENGTH, length - cut))
     const index = remaining[position]?.index
     if (index !== undefined) shortened.add(index)
   }
@@ -122,16 +122,16 @@ function textOf(part: unknown): string | undefined {
 }
 
 /** Replaces the message with a copy with shorter texts. Returns whether one was too long. */
-function cutTexts(messages: Json[], position: number, maxLength: number): boolean {
+function shortenTexts(messages: Json[], position: number, maxLength: number): boolean {
   const message = messages[position]
   if (!message || !textsOf(message).some((text) => text.length > maxLength)) return false
   const { content } = message
   const cut =
     typeof content === "string"
-      ? cutMiddle(content, maxLength)
+      ? truncateMiddle(content, maxLength)
       : (isArray(content) ? content : []).map((part: unknown) =>
           isObject(part) && typeof part["text"] === "string"
-            ? { ...part, text: cutMiddle(part["text"], maxLength) }
+            ? { ...part, text: truncateMiddle(part["text"], maxLength) }
             : part,
         )
   messages[position] = { ...message, content: cut }

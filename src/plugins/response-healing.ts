@@ -11,7 +11,7 @@ const MAX_LENGTH = 2_000_000
 export function heal(text: string): string | null {
   if (isJson(text)) return text
   if (text.length > MAX_LENGTH) return null
-  for (const fenced of fencedIn(text)) {
+  for (const fenced of fencedBlocks(text)) {
     const healed = healPiece(fenced)
     if (healed !== null) return healed
   }
@@ -39,7 +39,7 @@ function isJson(text: string): boolean {
 }
 
 /** Contents of code fences; the last fence may be unclosed. */
-function fencedIn(text: string): string[] {
+function fencedBlocks(text: string): string[] {
   return [...text.matchAll(/```[ \t]*[\w-]*[ \t]*\r?\n([\s\S]*?)(?:```|$)/g)].map((match) => match[1] ?? "")
 }
 

@@ -32,7 +32,7 @@ export type Sums = {
 }
 
 /** The sum of each scope. */
-export function recordedBy(
+export function sumsByScope(
   { keys, scopes, opening, undelivered }: Sums,
   countedKeys: CountedKeys,
   now: number,
@@ -100,7 +100,7 @@ export function mayRepair({ chargedNano, recordedNano }: Drift, lowers: boolean)
 }
 
 /** Adds the difference, not the sum: calls were charged while the two were compared. */
-export function repaired(counters: Counters, { window, measure, chargedNano, recordedNano }: Drift): Counters {
+export function repairCounters(counters: Counters, { window, measure, chargedNano, recordedNano }: Drift): Counters {
   const before = counters[window]
   return { ...counters, [window]: { ...before, [measure]: before[measure] + recordedNano - chargedNano } }
 }

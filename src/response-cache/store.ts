@@ -22,7 +22,7 @@ export type CacheKey = {
 export type CachedResponse = { body: ReadableStream<Uint8Array>; contentType: string }
 
 function objectKeyOf({ organizationId, workspaceId, provider, path, headers, body }: CacheKey): string {
-  const parts = [provider, path, sorted(body), ...(headers ? [sorted(headers)] : [])]
+  const parts = [provider, path, sortFields(body), ...(headers ? [sortFields(headers)] : [])]
   return `${prefixOf(organizationId, workspaceId)}${sha256Hex(JSON.stringify(parts))}`
 }
 
@@ -31,10 +31,10 @@ function prefixOf(organizationId: string, workspaceId: string): string {
 }
 
 /** The same value regardless of the order of fields. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields)
   if (!isObject(value)) return value
-  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => [name, sorted(inner)])
+  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => [name, sortFields(inner)])
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 

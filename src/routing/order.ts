@@ -50,7 +50,7 @@ export function inOrder(
       const statistics = statisticsOf?.(key) ?? UNKNOWN
       const score =
         sort === undefined && order.length === 0
-          ? drawn(target, chanceOf(key))
+          ? drawPriority(target, chanceOf(key))
           : scoreBy(sort ?? "price", target, statistics)
       return {
         target,
@@ -103,7 +103,7 @@ function priceOf({ endpoint: { pricing } }: Target): number {
 }
 
 /** Exponential race: each target is first with a probability proportional to its weight. */
-function drawn(target: Target, chance: number): number {
+function drawPriority(target: Target, chance: number): number {
   return -Math.log(chance) * priceOf(target) ** 2
 }
 

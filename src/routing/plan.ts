@@ -67,7 +67,7 @@ export function plan(request: Routable, deps: PlanInput): Target[] {
   const ordered = isOnePool(request)
     ? inOrder(pool, preferences, resolved[0]?.sort ?? deps.defaultSort ?? "price", deps)
     : offers.flatMap((offer) => inOrder(offer.targets, preferences, offer.named.sort ?? deps.defaultSort, deps))
-  const targets = limited(ordered, preferences)
+  const targets = withoutFallbacks(ordered, preferences)
   if (targets.length > 0) return targets
   const names = resolved.map((found) => found.name).join(", ")
   throw rejectionFor(names, removed)
@@ -134,7 +134,7 @@ function isOnePool({ provider, route }: Routable): boolean {
 }
 
 /** Without fallbacks: only the targets that `order` names, or the first one with all its keys. */
-function limited(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
+function withoutFallbacks(targets: Target[], { allow_fallbacks: allowed, order }: ProviderPreferences): Target[] {
   if (allowed !== false) return targets
   const [first] = targets
   if (!order?.length) return targets.filter((target) => target === first || (first && isSibling(first, target)))

@@ -35,7 +35,7 @@ const derived = new Map<string, Derived>()
 const MAX_MASTERS = 4
 
 /** Caches values, not promises: a promise belongs to the request that made it. */
-function derivedOf(master: string): Derived {
+function deriveKeys(master: string): Derived {
   const cached = derived.get(master) ?? { signing: new Map<string, CryptoKey>() }
   if (!derived.has(master) && derived.size >= MAX_MASTERS) derived.clear()
   derived.set(master, cached)
@@ -44,7 +44,7 @@ function derivedOf(master: string): Derived {
 
 /** The key that seals data keys. */
 export async function wrappingKey(master: string): Promise<CryptoKey> {
-  return (derivedOf(master).wrapping ??= await deriveWrappingKey(master))
+  return (deriveKeys(master).wrapping ??= await deriveWrappingKey(master))
 }
 
 async function deriveWrappingKey(master: string): Promise<CryptoKey> {
@@ -55,7 +55,7 @@ async function deriveWrappingKey(master: string): Promise<CryptoKey> {
 
 /** A key for one purpose that signs values which clients return. `purpose`: a constant of the code. */
 export async function signingKey(master: string, purpose: string): Promise<CryptoKey> {
-  const { signing } = derivedOf(master)
+  const { signing } = deriveKeys(master)
   const cached = signing.get(purpose)
   if (cached) return cached
   const algorithm = { name: "HMAC", hash: "SHA-256", length: 256 }
@@ -69,7 +69,7 @@ export async function signingKey(master: string, purpose: string): Promise<Crypt
 
 /** Identifies a master key without revealing it: 32 hex digits. */
 export async function masterIdOf(master: string): Promise<string> {
-  return (derivedOf(master).id ??= toHex(
+  return (deriveKeys(master).id ??= toHex(
     await crypto.subtle.deriveBits(purposeOf("master-key-id"), await importMaster(master), 128),
   ))
 }

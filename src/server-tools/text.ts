@@ -4,14 +4,14 @@ export function startOf(text: string, maxLength: number): string {
 }
 
 /** The start of a text, with a note if it is cut. */
-export function cutEnd(text: string, maxLength: number): string {
+export function truncateEnd(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const start = startOf(text, maxLength)
   return `${start}\n[… cut here: ${text.length - start.length} more characters]`
 }
 
 /** The start and the end of a text, with a note between them. The note counts towards `maxLength`. */
-export function cutMiddle(text: string, maxLength: number): string {
+export function truncateMiddle(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const note = (omitted: number) => `\n[… ${omitted} characters left out …]\n`
   const room = Math.max(0, maxLength - note(text.length).length)

@@ -158,7 +158,7 @@ export function runAnalyticsQuery(
       return passing ? { row: { ...key, ...Object.fromEntries(values) }, sums } : undefined
     })
     .filter((one) => one !== undefined)
-  const first = sorted(passed, question).slice(0, question.limit)
+  const first = sortRows(passed, question).slice(0, question.limit)
   return { rows: first.map(({ row }) => row), all: passed.length }
 }
 
@@ -176,7 +176,7 @@ function largest<T extends { group: string; sums: Sums }>(
 }
 
 /** Sorts as requested, by default newest bucket first, then by the first metric; ties keep a stable order. */
-function sorted<T extends { row: AnalyticsRow; sums: Sums }>(
+function sortRows<T extends { row: AnalyticsRow; sums: Sums }>(
   rows: T[],
   { orderBy, metrics, granularity }: Question,
 ): T[] {

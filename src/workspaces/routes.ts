@@ -106,15 +106,15 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       const entry = entryOf(c, { action: "workspace.create", resourceId: id, workspaceId: id, changed })
       const workspace = { id, organizationId, createdBy: creatorUserId, createdAt: Date.now() }
       const row = await insertWorkspace(c.env.DB, workspace, input, entry).catch(rejectDuplicateSlug)
-      return c.json({ data: toWorkspace(required(row)) }, 201)
+      return c.json({ data: toWorkspace(requireWorkspace(row)) }, 201)
     })
     .openapi(get, async (c) => {
       const row = await findWorkspaceRow(c.env.DB, c.var.principal.organizationId, c.req.valid("param").workspaceRef)
-      return c.json({ data: toWorkspace(required(row)) }, 200)
+      return c.json({ data: toWorkspace(requireWorkspace(row)) }, 200)
     })
     .openapi(update, async (c) => {
       const { organizationId } = c.var.principal
-      const { id, settings } = required(
+      const { id, settings } = requireWorkspace(
         await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef),
       )
       const aliases = Object.keys(aliasesOf(settings) ?? {})
@@ -125,11 +125,11 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
         rejectDuplicateSlug,
       )
       invalidateWorkspace(id)
-      return c.json({ data: toWorkspace(required(row)) }, 200)
+      return c.json({ data: toWorkspace(requireWorkspace(row)) }, 200)
     })
     .openapi(remove, async (c) => {
       const { organizationId } = c.var.principal
-      const row = required(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
+      const row = requireWorkspace(await findWorkspaceRow(c.env.DB, organizationId, c.req.valid("param").workspaceRef))
       const { isDefault } = row
       if (isDefault) requireConfirmation(c.req.valid("query").confirm_default_workspace_deletion)
       const entry = entryOf(c, { action: "workspace.delete", resourceId: row.id, workspaceId: row.id })
@@ -151,7 +151,7 @@ export const workspaceRoutes = (afterDelete: AfterDelete) =>
       return c.json({ deleted: true as const }, 200)
     })
 
-function required(row: WorkspaceRow | undefined): WorkspaceRow {
+function requireWorkspace(row: WorkspaceRow | undefined): WorkspaceRow {
   if (!row) throw new GatewayError("not_found", "There is no workspace with this id or slug.")
   return row
 }

@@ -6,7 +6,7 @@ import path from "node:path"
 import { beforeAll, expect, onTestFinished, test } from "vitest"
 import { ensureBuild } from "../../src/dev/build/build.ts"
 import { root } from "../../src/local/paths.ts"
-import { familyOf, running } from "../../src/local/processes.ts"
+import { familyOf, runningProcesses } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 import { removeFolder } from "../support/remove-folder.ts"
@@ -143,5 +143,5 @@ test("a SIGTERM as soon as it listens ends all its processes", async () => {
   const family = familyOf(child.pid ?? 0)
   child.kill("SIGTERM")
   await once(child, "exit")
-  await eventually(() => expect(running(family)).toEqual([]))
+  await eventually(() => expect(runningProcesses(family)).toEqual([]))
 })

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import path from "node:path"
 import { readEnvFile } from "../../src/dev/start/dev-vars.ts"
 import { root } from "../../src/dev/options.ts"
-import { familyOf, running } from "../../src/local/processes.ts"
+import { familyOf, runningProcesses } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 
@@ -85,7 +85,7 @@ export async function end(started: Started, signal: NodeJS.Signals = "SIGTERM"):
 /** Waits for no process to be left, whether or not the first one has reported its exit. */
 export async function gone({ family }: Started): Promise<void> {
   await eventually(() => {
-    const left = running(family)
+    const left = runningProcesses(family)
     if (left.length > 0) throw new Error(`Still there: ${left.join("\n")}`)
   })
 }

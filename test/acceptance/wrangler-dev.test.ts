@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { readEnvFile } from "../../src/dev/start/dev-vars.ts"
-import { familyOf, running } from "../../src/local/processes.ts"
+import { familyOf, runningProcesses } from "../../src/local/processes.ts"
 import { eventually } from "../support/eventually.ts"
 import { findFreePort } from "../support/free-port.ts"
 import { cloneTree } from "./clone.ts"
@@ -35,7 +35,7 @@ test("wrangler dev in a new clone serves with working keys from the first reques
   onTestFinished(async () => {
     child.kill("SIGTERM")
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
-    await eventually(() => expect(running(family)).toEqual([]))
+    await eventually(() => expect(runningProcesses(family)).toEqual([]))
   })
   const origin = `http://127.0.0.1:${port}`
   await eventually(async () => expect((await fetch(`${origin}/health`)).status, printed).toBe(200), 240_000)

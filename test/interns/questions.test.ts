@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseAcp, type AcpMessage } from "../../src/interns/run/acp/acp.ts"
 import { fieldError } from "../../src/interns/run/form.ts"
-import { cutMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
+import { truncateMiddle, MAX_DETAIL_LENGTH } from "../../src/interns/run/permission-details.ts"
 import { ToolCallChanges, ToolCalls } from "../../src/interns/run/tool-calls.ts"
 
 const permission = (toolCall: unknown, more: object = {}): AcpMessage => {
@@ -71,7 +71,7 @@ describe("a question shows", () => {
     expect(details.command).toMatch(/^aaaa/)
     expect(details.command).toMatch(/; rm -rf \/$/)
     expect(details.command).toContain(`(${long.length - MAX_DETAIL_LENGTH} of ${long.length} characters left out)`)
-    expect(cutMiddle("x".repeat(MAX_DETAIL_LENGTH))).toHaveLength(MAX_DETAIL_LENGTH)
+    expect(truncateMiddle("x".repeat(MAX_DETAIL_LENGTH))).toHaveLength(MAX_DETAIL_LENGTH)
   })
 
   test("the details of an earlier update when the request has only the id of the call", () => {
@@ -188,7 +188,7 @@ describe("the transcript of a tool call", () => {
         const entries = all.flatMap((fields) => news.entry(call(fields)) ?? [])
         const merged: Record<string, unknown> = Object.assign({}, ...entries)
         const command = all.findLast(({ rawInput }) => rawInput !== undefined)?.rawInput?.command
-        expect(merged["command"]).toBe(command === undefined ? undefined : cutMiddle(command))
+        expect(merged["command"]).toBe(command === undefined ? undefined : truncateMiddle(command))
         expect(merged["status"]).toBe(all.at(-1)?.status)
         for (const entry of entries) expect(JSON.stringify(entry).length).toBeLessThan(6 * MAX_DETAIL_LENGTH + 2_000)
         expect(news.entry(call({ ...merged, rawInput: {} }))).toBeUndefined()

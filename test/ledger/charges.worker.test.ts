@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
 import { formatUsd, isNanoPrecise } from "../../src/money/money.ts"
-import { redacted } from "../../src/providers/responses/rejection.ts"
+import { redact } from "../../src/providers/responses/rejection.ts"
 import { chunk, DONE, good, mockProvider, sse, usageChunk } from "../support/mock-provider.ts"
 import { newKey, newWorkspace, operatorClient, readStream, expectJson, type Workspace } from "../support/world.ts"
 import { runs } from "../support/runs.ts"
@@ -159,7 +159,7 @@ test("concurrently set budgets decrease from the longest window to the shortest"
 test("a truncated error of a provider does not end in a part of a key", async () => {
   const apiKey = "secret-of-the-provider-0123456789"
   for (let at = 1_950; at < 2_010; at++) {
-    const text = redacted(`${"x".repeat(at)}${apiKey} and more`, { name: "P", apiKey })
+    const text = redact(`${"x".repeat(at)}${apiKey} and more`, { name: "P", apiKey })
     for (let length = 4; length <= apiKey.length; length++) expect(text).not.toContain(apiKey.slice(0, length))
   }
   const workspace = await newWorkspace()

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { adaptedTo } from "../../src/providers/responses/adaptation.ts"
+import { adaptProvider } from "../../src/providers/responses/adaptation.ts"
 import type { Provider, Quirks } from "../../src/providers/provider.ts"
 import { toRejection } from "../../src/providers/responses/rejection.ts"
 import type { Json } from "../../src/support/text/json.ts"
@@ -33,7 +33,7 @@ function learned(
 ) {
   const provider = providerWith(quirks)
   const answered = { status, headers: new Headers(), body: JSON.stringify({ error: { message } }) }
-  return adaptedTo(provider, toRejection(provider, answered, { now: 0 }), body)?.quirks
+  return adaptProvider(provider, toRejection(provider, answered, { now: 0 }), body)?.quirks
 }
 
 describe("a rejected field", () => {

@@ -4,7 +4,7 @@ import { ChatRequest } from "../../src/formats/schemas.ts"
 import { toCustomModels } from "../../src/models/custom-models.ts"
 import { keyFilterOf } from "../../src/providers/key-filter.ts"
 import { providerUrl } from "../../src/providers/provider.ts"
-import { redacted } from "../../src/providers/responses/rejection.ts"
+import { redact } from "../../src/providers/responses/rejection.ts"
 import { parseCustomProviders, toProvider } from "../../src/providers/custom.ts"
 import { credentialHeader, toUpstreamBody, withDefaultFields } from "../../src/providers/upstream-request.ts"
 
@@ -106,7 +106,7 @@ describe("a custom provider", () => {
     const provider = custom && toProvider(custom)
     if (!provider) throw new Error("no provider")
     const quoted = "header-secret-1, an-ordinary-app and query-secret-2"
-    expect(redacted(quoted, provider)).toBe("[redacted], an-ordinary-app and [redacted]")
+    expect(redact(quoted, provider)).toBe("[redacted], an-ordinary-app and [redacted]")
     expect(keyFilterOf(provider)?.text(quoted)).toBe("[redacted], an-ordinary-app and [redacted]")
     const chunks = keyFilterOf(provider)?.chunks()
     const sent = quoted.split("").map((one) => chunks?.push(new TextEncoder().encode(one)) ?? new Uint8Array(0))

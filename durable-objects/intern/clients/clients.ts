@@ -3,7 +3,7 @@ import {
   CLIENT_CLOSE,
   CLIENT_LIMITS,
   type ClientFrame,
-  initialized,
+  initializeResult,
   readClientFrame,
   RPC_ERRORS,
   showsForms,
@@ -181,7 +181,7 @@ export class InternClients {
     switch (method) {
       case "initialize":
         socket.serializeAttachment({ ...client, showsForms: showsForms(params) } satisfies Client)
-        return this.#reply(client.id, id, initialized(client.name))
+        return this.#reply(client.id, id, initializeResult(client.name))
       case "session/list":
         return this.#respond(client, id, this.#sessionAccess.list(params))
       case "session/new":

@@ -52,7 +52,7 @@ export class AnthropicBatches implements ProviderBatches {
 
   async create({ content }: BatchSource): Promise<ProviderBatch> {
     const headers = { "content-type": "application/json" }
-    const body = new Blob(['{"requests":[', ...separated(content()), "]}"])
+    const body = new Blob(['{"requests":[', ...linesToItems(content()), "]}"])
     return this.#read(await this.#client.json("POST", PATH, { body, headers }))
   }
 
@@ -156,7 +156,7 @@ function outcomeOf(result: Json): Omit<BatchResult, "line"> {
 }
 
 /** Converts JSON lines to the items of an array. JSON contains no raw line feeds. */
-function separated(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+function linesToItems(pieces: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
   const items = pieces.map((piece) => piece.map((byte) => (byte === LINE_FEED ? COMMA : byte)))
   const last = items.pop()
   return last ? [...items, last.slice(0, -1)] : []

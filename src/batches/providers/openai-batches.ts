@@ -91,13 +91,13 @@ export class OpenAiBatches implements ProviderBatches {
       status,
       outputFileId: typeof output === "string" ? output : null,
       errorFileId: typeof error === "string" ? error : null,
-      message: typeof message === "string" ? this.#client.redacted(message) : null,
+      message: typeof message === "string" ? this.#client.redact(message) : null,
     }
   }
 
   #redacted(error: unknown): Json {
     const texts = Object.entries(isObject(error) ? error : {}).filter(([, value]) => typeof value === "string")
-    return Object.fromEntries(texts.map(([name, value]) => [name, this.#client.redacted(String(value))]))
+    return Object.fromEntries(texts.map(([name, value]) => [name, this.#client.redact(String(value))]))
   }
 }
 

@@ -3,7 +3,7 @@ import { readRejection } from "../../inference/upstream/upstream-response.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
 import { type Provider, providerUrl } from "../../providers/provider.ts"
 import { fetchReadable } from "../../providers/responses/readable-body.ts"
-import { redacted } from "../../providers/responses/rejection.ts"
+import { redact } from "../../providers/responses/rejection.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isObject, type Json, parseJson } from "../../support/text/json.ts"
@@ -68,8 +68,8 @@ export class ProviderClient {
   }
 
   /** A text of the provider for clients, without its key. */
-  redacted(text: string): string {
-    return redacted(text, this.#provider)
+  redact(text: string): string {
+    return redact(text, this.#provider)
   }
 
   broken(): ProviderBatchError {

@@ -21,11 +21,11 @@ export async function* readFrames(response: Response): AsyncGenerator<Frame> {
 
 function rethrowCut(thrown: unknown): never {
   if (thrown instanceof DOMException) throw thrown
-  throw cutError()
+  throw incompleteStreamError()
 }
 
 /** A stream that ended before its last event. */
-export function cutError(): ApiError {
+export function incompleteStreamError(): ApiError {
   return new ApiError("The connection was lost before the response was complete.", { status: 0, requestId: null })
 }
 

@@ -4,14 +4,14 @@ import { signal } from "@preact/signals"
 export const hasExactAmounts = signal(false)
 
 /** `12,345.678`. Without Intl, whose first formatter takes longer than all numbers of a page. */
-function grouped(digits: string): string {
+function groupDigits(digits: string): string {
   const [integer = "", fraction] = digits.split(".")
   const text = integer.replace(/\B(?=(?:\d{3})+$)/g, ",")
   return fraction === undefined ? text : `${text}.${fraction}`
 }
 
 export function count(value: number): string {
-  return grouped(String(Number.isInteger(value) ? value : Math.round(value * 1000) / 1000))
+  return groupDigits(String(Number.isInteger(value) ? value : Math.round(value * 1000) / 1000))
 }
 
 /** `1 key`, `1,200 keys`. */
@@ -31,7 +31,7 @@ export function compact(value: number): string {
     scaled /= 1000
     power += 1
   }
-  return `${grouped(scaled.toFixed(1).replace(/\.0$/, ""))}${POWERS[power]}`
+  return `${groupDigits(scaled.toFixed(1).replace(/\.0$/, ""))}${POWERS[power]}`
 }
 
 /**
@@ -43,7 +43,7 @@ export function usd(value: number): string {
   const sign = value < 0 ? "−" : ""
   const amount = Math.abs(value)
   if (amount === 0) return "$0"
-  if (amount >= 1) return `${sign}$${grouped(amount.toFixed(2))}`
+  if (amount >= 1) return `${sign}$${groupDigits(amount.toFixed(2))}`
   const digits = Math.min(9, Math.max(2, 2 - Math.floor(Math.log10(amount))))
   const text = amount.toFixed(digits)
   return `${sign}$${text.replace(/(\.\d\d\d*?)0+$/, "$1")}`
@@ -55,7 +55,7 @@ export function exactUsd(value: number): string {
   const text = Math.abs(value)
     .toFixed(9)
     .replace(/(\.\d\d\d*?)0+$/, "$1")
-  return `${value < 0 ? "−" : ""}$${grouped(text)}`
+  return `${value < 0 ? "−" : ""}$${groupDigits(text)}`
 }
 
 /** The API has prices in USD per token; people compare them per million. */

@@ -3,12 +3,12 @@ import { effect, signal } from "@preact/signals"
 export type Theme = "system" | "light" | "dark"
 const NAME = "console.theme"
 
-function stored(): Theme {
+function readTheme(): Theme {
   const value = localStorage.getItem(NAME)
   return value === "light" || value === "dark" ? value : "system"
 }
 
-export const theme = signal<Theme>(stored())
+export const theme = signal<Theme>(readTheme())
 const systemDark = matchMedia("(prefers-color-scheme: dark)")
 export const isDark = signal(false)
 

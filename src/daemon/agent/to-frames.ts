@@ -32,14 +32,14 @@ function pieces(message: AnyMessage): AnyMessage[] {
   const { update } = params ?? {}
   if (!update?.sessionUpdate?.endsWith("_chunk") || update.content?.type !== "text") return []
   const { content } = update
-  return cut(content.text).map((text) => ({
+  return splitText(content.text).map((text) => ({
     ...message,
     params: { ...params, update: { ...update, content: { ...content, text } } },
   }))
 }
 
 /** Cuts text, never inside a surrogate pair. */
-function cut(text: string): string[] {
+function splitText(text: string): string[] {
   const parts: string[] = []
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + MAX_PIECE_LENGTH)

@@ -145,7 +145,7 @@ function toSeedModel(meta: Meta) {
     tokenizer: toTokenizer(id),
     endpoints: offers.map((offer) => ({
       ...offer,
-      context_length: Math.min(meta.context_window, listed(offer)?.context_window ?? meta.context_window),
+      context_length: Math.min(meta.context_window, toListed(offer)?.context_window ?? meta.context_window),
       max_completion_tokens: isAtHome(offer, id) ? (meta.max_output_tokens ?? null) : null,
       supported_parameters: parameters,
     })),
@@ -269,7 +269,7 @@ function authorListed(id: string): Listed | undefined {
   return find(providerId, slug) ?? find(providerId, slug.replaceAll(".", "-"))
 }
 
-function listed({ provider, upstream_id: upstreamId }: Offer): Listed | undefined {
+function toListed({ provider, upstream_id: upstreamId }: Offer): Listed | undefined {
   const upstream = upstreams[provider]
   return upstream && find(upstream.prices, upstreamId)
 }

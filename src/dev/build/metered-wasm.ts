@@ -13,15 +13,15 @@ export function meterWasm(module: Uint8Array, exportName: string): Uint8Array<Ar
   const written = sections.flatMap(({ id, bytes }) => {
     // Name and producer sections are for debuggers.
     if (id === CUSTOM) return []
-    if (id === GLOBAL) return section(id, appended(bytes, [I32, MUTABLE, ...I32_CONST_0, END]))
+    if (id === GLOBAL) return section(id, appendEntry(bytes, [I32, MUTABLE, ...I32_CONST_0, END]))
     if (id === EXPORT) {
       const name = [...new TextEncoder().encode(exportName)]
-      return section(id, appended(bytes, [name.length, ...name, GLOBAL_KIND, ...leb(counter)]))
+      return section(id, appendEntry(bytes, [name.length, ...name, GLOBAL_KIND, ...leb(counter)]))
     }
     if (id !== CODE) return section(id, bytes)
     return section(
       id,
-      meteredCode(bytes, counter, (index) => parameters[types[index] ?? -1] ?? 0),
+      meterCode(bytes, counter, (index) => parameters[types[index] ?? -1] ?? 0),
     )
   })
   return Uint8Array.from([...module.subarray(0, HEADER_BYTES), ...written])
@@ -33,18 +33,18 @@ const [I32, MUTABLE, END, GLOBAL_KIND, FUNC_TYPE] = [0x7f, 1, 0x0b, 3, 0x60] as 
 const I32_CONST_0 = [0x41, 0]
 const BYTES_OF_A_STEP_LOG2 = 5
 
-function meteredCode(bytes: Uint8Array, counter: number, parametersOf: (index: number) => number): number[] {
+function meterCode(bytes: Uint8Array, counter: number, parametersOf: (index: number) => number): number[] {
   const reader = new Reader(bytes)
   const count = reader.number()
   const bodies: number[] = []
   for (let index = 0; index < count; index += 1) {
-    const body = meteredBody(new Reader(reader.take(reader.number())), counter, parametersOf(index))
+    const body = meterBody(new Reader(reader.take(reader.number())), counter, parametersOf(index))
     for (const byte of [...leb(body.length), ...body]) bodies.push(byte)
   }
   return leb(count).concat(bodies)
 }
 
-function meteredBody(reader: Reader, counter: number, parameters: number): number[] {
+function meterBody(reader: Reader, counter: number, parameters: number): number[] {
   const groups = reader.number()
   const start = reader.at
   let local = parameters
@@ -116,7 +116,7 @@ function skipPrefixed(reader: Reader): Kind {
 }
 
 /** A section with one more entry at its end. */
-function appended(bytes: Uint8Array, entry: readonly number[]): number[] {
+function appendEntry(bytes: Uint8Array, entry: readonly number[]): number[] {
   const reader = new Reader(bytes)
   return [...leb(reader.number() + 1), ...reader.rest(), ...entry]
 }

@@ -3,7 +3,7 @@ import type { Api } from "../api.ts"
 import { Failure } from "../failure.ts"
 import { CLIENTS, type ClientName } from "../../connect/clients.ts"
 import { isObject, parseJson } from "../../support/text/json.ts"
-import { readText, writtenFor } from "./files.ts"
+import { readText, filesWrittenFor } from "./files.ts"
 
 /** `absent`: there is nothing to check, which is not a failure. */
 export type Check = { is: "good" | "broken" | "absent"; about: string; message: string }
@@ -114,7 +114,7 @@ export function checkClients(home: string, base: string): Check[] {
     const address = ADDRESSES[client]?.(home)
     const remedy = `npm run gateway -- connect ${client}`
     if (address === base || `${address}/v1` === base) return good(client, "uses this gateway")
-    if (writtenFor(home, client).length > 0) {
+    if (filesWrittenFor(home, client).length > 0) {
       return broken(client, `was connected and no longer uses this gateway, but ${address ?? "none"}. Run: ${remedy}`)
     }
     if (client === "cursor") return absent(client, "not checked: its settings are in a database")

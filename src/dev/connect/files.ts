@@ -25,7 +25,7 @@ export function readText(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined
 }
 
-export function writtenFor(home: string, client: string): Written[] {
+export function filesWrittenFor(home: string, client: string): Written[] {
   return readState(home)[client] ?? []
 }
 
@@ -35,7 +35,7 @@ function readState(home: string): State {
 
 /** Writes the files of a client. The first backup is kept: it has the user's original settings. */
 export function writeFiles(home: string, client: string, files: readonly FileEdit[]): Written[] {
-  const before = writtenFor(home, client)
+  const before = filesWrittenFor(home, client)
   const written = files.map(({ path: file, text, settings }) => {
     const previous = before.find((entry) => entry.path === file)
     const present = readText(file)
@@ -62,7 +62,7 @@ function backUp(file: string, text: string): string {
  * were changed themselves, unless forced.
  */
 export function undo(home: string, client: ClientName, isForced: boolean): Undone[] {
-  const written = writtenFor(home, client)
+  const written = filesWrittenFor(home, client)
   if (written.length === 0) throw new Failure(`${client} is not connected by this command: nothing to undo.`)
   const restored = written.map((entry) => {
     const text = readText(entry.path)

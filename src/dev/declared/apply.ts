@@ -82,7 +82,7 @@ class Writer {
   async #workspace({ action, name, declared, fields }: Change): Promise<void> {
     if (action === "remove") await this.#send("DELETE", `/workspaces/${name}`)
     else if (action === "update")
-      await this.#send("PATCH", `/workspaces/${name}`, { ...changed(fields), ...MAY_NAME_LATER })
+      await this.#send("PATCH", `/workspaces/${name}`, { ...toNewValues(fields), ...MAY_NAME_LATER })
     else {
       const body = { name, ...declared, slug: name, ...MAY_NAME_LATER }
       const { data } = await this.#send<{ data: Json }>("POST", "/workspaces", body)
@@ -94,7 +94,7 @@ class Writer {
     const { action, id, workspace, name, declared, fields } = change
     if (action === "remove") await this.#send("DELETE", `/guardrails/${id}`)
     else if (action === "update")
-      await this.#send("PATCH", `/guardrails/${id}`, { ...changed(fields), ...MAY_NAME_LATER })
+      await this.#send("PATCH", `/guardrails/${id}`, { ...toNewValues(fields), ...MAY_NAME_LATER })
     else {
       const body = { ...declared, name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
       const { data } = await this.#send<{ data: Json }>("POST", "/guardrails", body)
@@ -106,7 +106,7 @@ class Writer {
     const { action, id, workspace, name, declared, fields } = change
     if (action === "remove") return void (await this.#send("DELETE", `/keys/${id}`))
     if (action === "update")
-      return void (await this.#send("PATCH", `/keys/${id}`, { ...changed(fields), ...MAY_NAME_LATER }))
+      return void (await this.#send("PATCH", `/keys/${id}`, { ...toNewValues(fields), ...MAY_NAME_LATER }))
     if (!this.#keysOut) throw new Failure("A new key needs --keys-out.")
     const { disabled, ...rest } = declared
     const body = { ...rest, name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
@@ -137,7 +137,7 @@ class Writer {
     const { action, id, workspace, name, declared, secrets } = change
     const resource = "/observability/destinations"
     if (action === "remove") await this.#send("DELETE", `${resource}/${id}`)
-    else if (action === "update") await this.#send("PATCH", `${resource}/${id}`, changedBody(change))
+    else if (action === "update") await this.#send("PATCH", `${resource}/${id}`, toRequestBody(change))
     else {
       const body = { ...toBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
       await this.#send("POST", resource, body)
@@ -148,7 +148,7 @@ class Writer {
     const bodyOf = ({ label, ...rest }: Json) => (label === undefined ? rest : { ...rest, key: secrets["label"] })
     if (action === "remove") await this.#send("DELETE", `/byok/${id}`)
     else if (action === "update")
-      await this.#send("PATCH", `/byok/${id}`, { ...bodyOf(changed(fields)), ...MAY_NAME_LATER })
+      await this.#send("PATCH", `/byok/${id}`, { ...bodyOf(toNewValues(fields)), ...MAY_NAME_LATER })
     else {
       const body = { ...bodyOf(declared), name, workspace_id: this.#workspaceId(workspace), ...MAY_NAME_LATER }
       await this.#send("POST", "/byok", body)
@@ -160,7 +160,7 @@ class Writer {
     const workspaceId = this.#workspaceId(workspace)
     const resource = `${path}/${name}?workspace_id=${workspaceId}`
     if (action === "remove") await this.#send("DELETE", resource)
-    else if (action === "update") await this.#send("PATCH", resource, changedBody(change))
+    else if (action === "update") await this.#send("PATCH", resource, toRequestBody(change))
     else await this.#send("POST", path, { ...toBody(declared, secrets), slug: name, workspace_id: workspaceId })
   }
 
@@ -170,7 +170,7 @@ class Writer {
     else if (action === "update") {
       // The configuration is replaced completely.
       const { config } = toBody(declared, secrets)
-      const body = toBody(changed(fields), secrets)
+      const body = toBody(toNewValues(fields), secrets)
       await this.#send("PATCH", `${resource}/${id}`, { ...body, ...(body["config"] !== undefined && { config }) })
     } else {
       const body = { ...toBody(declared, secrets), name, workspace_id: this.#workspaceId(workspace) }
@@ -202,11 +202,11 @@ class Writer {
 }
 
 /** Includes the secrets, which a URL with another host needs again. */
-function changedBody({ fields, declared, secrets }: Change): Json {
+function toRequestBody({ fields, declared, secrets }: Change): Json {
   const declaredSecrets = Object.entries(declared).filter(([field]) => field in secrets)
-  return toBody({ ...Object.fromEntries(declaredSecrets), ...changed(fields) }, secrets)
+  return toBody({ ...Object.fromEntries(declaredSecrets), ...toNewValues(fields) }, secrets)
 }
 
-function changed(fields: Change["fields"]): Json {
+function toNewValues(fields: Change["fields"]): Json {
   return Object.fromEntries(fields.map(({ field, to }) => [field, to]))
 }

@@ -109,14 +109,14 @@ function normalizeDetector(value: unknown): unknown {
 
 /** JSON with sorted names, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value))
+  return JSON.stringify(sortKeys(value))
 }
 
-function sorted(value: unknown): unknown {
-  if (isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (isArray(value)) return value.map(sortKeys)
   if (!isObject(value)) return value
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]))
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sortKeys(inner)]))
 }
 
 /** SHA-256 of the named fields; absent fields count as null. */

@@ -114,7 +114,7 @@ export function readDeclaration(text: string, file: string, env = process.env): 
       ...workspaces.flatMap(([slug, workspace]) => [
         ...resourcesOf(slug, workspace),
         ...presetsOf(slug, workspace.presets ?? {}),
-        ...sealedOf(slug, workspace, env),
+        ...sealedResourcesOf(slug, workspace, env),
       ]),
     ],
     sections: new Set([
@@ -174,7 +174,7 @@ function resourcesOf(workspace: string, declared: Workspace): Resource[] {
   ]
 }
 
-function sealedOf(slug: string, workspace: Workspace, env: Environment): Resource[] {
+function sealedResourcesOf(slug: string, workspace: Workspace, env: Environment): Resource[] {
   const { destinations = {}, mcp_servers: mcpServers = {}, alert_channels: channels = {} } = workspace
   const { byok = {}, passthrough_services: services = {} } = workspace
   return [
@@ -219,22 +219,22 @@ function explainIssue(issue: z.core.$ZodIssue): string {
     return explain({ issues: [{ ...issue, message }] })
   }
   if (issue.code !== "unrecognized_keys") return explain({ issues: [issue] })
-  const accepted = acceptedAt(DeclaredFile, issue.path)
+  const accepted = acceptedNamesAt(DeclaredFile, issue.path)
   const message = `has no ${issue.keys.join(", ")}. It accepts ${accepted.join(", ")}.`
   return explain({ issues: [{ ...issue, path: issue.path.length > 0 ? issue.path : ["file"], message }] })
 }
 
 /** The names that the object at a path of the schema accepts. */
-function acceptedAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+function acceptedNamesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === "optional" || def.type === "nullable" || def.type === "default")
-    return acceptedAt(def.innerType, path)
-  if (def.type === "pipe") return acceptedAt(def.out, path)
+    return acceptedNamesAt(def.innerType, path)
+  if (def.type === "pipe") return acceptedNamesAt(def.out, path)
   const [first, ...rest] = path
-  if (def.type === "record") return acceptedAt(def.valueType, rest)
-  if (def.type === "array") return acceptedAt(def.element, rest)
+  if (def.type === "record") return acceptedNamesAt(def.valueType, rest)
+  if (def.type === "array") return acceptedNamesAt(def.element, rest)
   if (def.type !== "object") return []
   if (first === undefined) return Object.keys(def.shape)
   const next = def.shape[String(first)]
-  return next ? acceptedAt(next, rest) : []
+  return next ? acceptedNamesAt(next, rest) : []
 }

@@ -2,7 +2,7 @@ import { CHANNEL_SECRETS, CONFIGS, MASK } from "../../alerts/schemas.ts"
 import type { ChannelType } from "../../alerts/alert.ts"
 import { toMask } from "../../byok/credential.ts"
 import { isSecret, type KindName, KINDS } from "../../observability/kinds.ts"
-import { masked } from "../../support/text/mask.ts"
+import { maskValues } from "../../support/text/mask.ts"
 import { maskUrl } from "../../outbound/masked-url.ts"
 import { isObject, type Json } from "../../support/text/json.ts"
 import { addressOf, normalizeFields, type Resource } from "./resource.ts"
@@ -20,7 +20,7 @@ export function destinationsOf(
     const { type } = declared
     const identity = { kind: "destination" as const, workspace, name }
     const { config: schema, urls } = KINDS[type]
-    const rules = { schema, urls, isSecret: (field: string) => isSecret(type, field), mask: masked }
+    const rules = { schema, urls, isSecret: (field: string) => isSecret(type, field), mask: maskValues }
     return toConfigured({ identity, declared, ...rules }, env)
   })
 }
@@ -70,7 +70,7 @@ export function passthroughServicesOf(
       const resolved = resolveReferences(path, values ?? {}, env)
       if (!isObject(resolved)) continue
       secrets[field] = resolved
-      fields[field] = masked(resolved)
+      fields[field] = maskValues(resolved)
     }
     return { ...identity, fields: normalizeFields(fields), secrets }
   })
@@ -88,7 +88,7 @@ export function mcpServersOf([workspace, entries]: Section<Json>, env: Environme
     const resolved = resolveReferences(path, headers, env) as Json
     return {
       ...identity,
-      fields: normalizeFields({ ...rest, headers: masked(resolved) }),
+      fields: normalizeFields({ ...rest, headers: maskValues(resolved) }),
       secrets: { headers: resolved, url },
     }
   })

@@ -42,17 +42,17 @@ export function toConfigured(
     ...identity,
     fields: normalizeFields({
       ...rest,
-      ...prefixed(Object.fromEntries(open)),
-      ...prefixed(Object.fromEntries(maskedUrls.map(([field, url]) => [field, maskUrl(url)]))),
-      ...prefixed(mask(Object.fromEntries(secrets))),
+      ...prefixNames(Object.fromEntries(open)),
+      ...prefixNames(Object.fromEntries(maskedUrls.map(([field, url]) => [field, maskUrl(url)]))),
+      ...prefixNames(mask(Object.fromEntries(secrets))),
     }),
-    secrets: prefixed(Object.fromEntries([...secrets, ...maskedUrls])),
+    secrets: prefixNames(Object.fromEntries([...secrets, ...maskedUrls])),
   }
 }
 
 /** Flattens a response of the gateway. */
 export function toConfiguredFields({ config, ...fields }: Json): Json {
-  return { ...fields, ...(isObject(config) && prefixed(config)) }
+  return { ...fields, ...(isObject(config) && prefixNames(config)) }
 }
 
 /** The body that sets these fields, with the secrets. */
@@ -64,7 +64,7 @@ export function toBody(fields: Json, secrets: Json): Json {
   return config.length > 0 ? { ...others, config: Object.fromEntries(config) } : others
 }
 
-function prefixed(config: Json): Json {
+function prefixNames(config: Json): Json {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [`config.${name}`, value]))
 }
 

@@ -10,7 +10,7 @@ type Variables = NodeJS.Dict<string>
  */
 export function providersOfShell(shell: Variables, written: Variables): Record<string, string> {
   const found = builtInProviders.map((provider) => variablesOf(provider, shell, written))
-  return Object.assign({}, ...found, chosen(["CUSTOM_PROVIDERS"], shell, written)) as Record<string, string>
+  return Object.assign({}, ...found, chooseVariables(["CUSTOM_PROVIDERS"], shell, written)) as Record<string, string>
 }
 
 function variablesOf(provider: BuiltInProvider, shell: Variables, written: Variables): Record<string, string> {
@@ -19,11 +19,11 @@ function variablesOf(provider: BuiltInProvider, shell: Variables, written: Varia
   if (keys.some((name) => written[name])) return {}
   const key = keys.find((name) => shell[name])
   const addressNames = [secret.replace(/_API_KEY$/, "_BASE_URL"), ...addresses.flatMap(([names]) => names)]
-  if (key === undefined) return keyless ? chosen(addressNames, shell, written) : {}
+  if (key === undefined) return keyless ? chooseVariables(addressNames, shell, written) : {}
   if (baseUrl === null && !addressNames.some((name) => written[name] || shell[name])) return {}
-  return chosen([key, ...addressNames, ...settings], shell, written)
+  return chooseVariables([key, ...addressNames, ...settings], shell, written)
 }
 
-function chosen(names: readonly string[], shell: Variables, written: Variables): Record<string, string> {
+function chooseVariables(names: readonly string[], shell: Variables, written: Variables): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (shell[name] && !written[name] ? [[name, shell[name]]] : [])))
 }

@@ -50,7 +50,7 @@ function messagesEncoder(completion: Completion): CompletionEncoder {
     },
     failure: () => emitStep(fail(state, { code: OVERLOADED, message: overloaded.error.message })),
     end: () => emitStep(finish(state)),
-    document: () => result(toMessagesResult(signed(toDocument(completion)), facts)),
+    document: () => result(toMessagesResult(withSignatures(toDocument(completion)), facts)),
     failed: () => invalid(OVERLOADED, overloaded.error.message, null, null),
   }
 }
@@ -77,7 +77,7 @@ function asClaudeChunk(chunk: Chunk): Chunk {
   return { ...chunk, choices: [{ index: 0, delta: { ...delta, reasoning_details: details } }] }
 }
 
-function signed(document: Chunk): Chunk {
+function withSignatures(document: Chunk): Chunk {
   const choices = (document["choices"] as Json[]).map((choice) => {
     const { reasoning, ...message } = toRecord(choice["message"])
     if (reasoning === undefined) return choice

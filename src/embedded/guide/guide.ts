@@ -61,7 +61,7 @@ export function guide(question: string): GuideAnswer {
   const { search, byId } = indexOf()
   const found = search.search(question.slice(-1_000)).flatMap(({ id }) => byId.get(String(id)) ?? [])
   const [best, ...others] = found
-  if (!best) return nothingFound()
+  if (!best) return noResultAnswer()
   const more = others.filter(({ title }) => title !== best.title).slice(0, MAX_SEE_ALSO)
   const text = [
     `**${best.titles.join(" › ")}**`,
@@ -73,7 +73,7 @@ export function guide(question: string): GuideAnswer {
   return { text, sources: [best, ...more].map(({ id }) => id) }
 }
 
-function nothingFound(): GuideAnswer {
+function noResultAnswer(): GuideAnswer {
   const topics = documents.map(({ path }) => `- ${path}`).join("\n")
   const text = `I found nothing about that in this gateway's documentation. It covers:\n\n${topics}\n\nTry: "How do I add my OpenAI key?"`
   return { text: `${text}\n\n${SELF_DESCRIPTION}`, sources: [] }

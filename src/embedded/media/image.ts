@@ -3,7 +3,12 @@ import { concat } from "../../support/bytes.ts"
 /** A PNG of one pixel. https://www.w3.org/TR/png-3/ */
 export function toPicture(red: number, green: number, blue: number): Uint8Array {
   const header = Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 1, EIGHT_BITS, TRUE_COLOUR, 0, 0, 0)
-  return concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", stored(NO_FILTER, red, green, blue)), chunk("IEND")])
+  return concat([
+    SIGNATURE,
+    chunk("IHDR", header),
+    chunk("IDAT", uncompressedStream(NO_FILTER, red, green, blue)),
+    chunk("IEND"),
+  ])
 }
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
@@ -17,7 +22,7 @@ function chunk(type: string, data: Uint8Array = new Uint8Array(0)): Uint8Array {
 }
 
 /** A zlib stream of one uncompressed block. */
-function stored(...bytes: readonly number[]): Uint8Array {
+function uncompressedStream(...bytes: readonly number[]): Uint8Array {
   const size = bytes.length
   const block = [0x78, 0x01, 1, size, 0, ~size & 0xff, 0xff, ...bytes]
   return concat([Uint8Array.from(block), toUint32(adler32(bytes))])

@@ -41,13 +41,13 @@ async function readHead(
   let size = 0
   while (size < HEAD_BYTES) {
     const { done, value } = await source.next()
-    if (done) return { head: joined(chunks), isComplete: true }
+    if (done) return { head: joinChunks(chunks), isComplete: true }
     chunks.push(value.slice())
     size += value.byteLength
   }
-  return { head: joined(chunks), isComplete: false }
+  return { head: joinChunks(chunks), isComplete: false }
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
+function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 0 ? new Uint8Array() : concat(chunks)
 }

@@ -1,6 +1,6 @@
 import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize/normalize.ts"
-import { messageOf } from "./normalize/provider-spellings.ts"
+import { fieldsBesideMessage, messageOf } from "./normalize/provider-spellings.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
@@ -11,10 +11,7 @@ export function toChunks(result: Json): StreamHead {
     isObject(choice) ? normalizeChoice(choice, index) : choice,
   )
   const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
-  const text = objectsOf(choices).map((choice) => {
-    const { message: _, text: _text, ...reported } = choice
-    return reported
-  })
+  const text = objectsOf(choices).map(fieldsBesideMessage)
   const common = { ...head, object: "chat.completion.chunk" }
   const frames = [toFrame({ ...common, choices: text })]
   if (isObject(usage)) frames.push(toFrame({ ...common, choices: [], usage }))

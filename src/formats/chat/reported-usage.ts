@@ -14,10 +14,10 @@ export function reportedUsage(response: Json): unknown {
 /** The usage with the names of the chat format if a provider sends `promptTokens` or `inputTokens`. */
 function inSnakeCase(usage: Json): Json {
   if (!("promptTokens" in usage || "inputTokens" in usage)) return usage
-  return renamed(usage, (details) => (isObject(details) ? renamed(details, (count) => count) : details))
+  return renameFields(usage, (details) => (isObject(details) ? renameFields(details, (count) => count) : details))
 }
 
-function renamed(fields: Json, map: (value: unknown) => unknown): Json {
+function renameFields(fields: Json, map: (value: unknown) => unknown): Json {
   const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [toSnakeCase(name), map(value)]))
 }

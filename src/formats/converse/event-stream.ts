@@ -111,7 +111,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 }
 
 /** Re-encodes each message of the stream with `encode`. */
-export function decodedStream(
+export function reencodeStream(
   body: ReadableStream<Uint8Array>,
   encode: (message: EventStreamMessage) => Uint8Array,
 ): ReadableStream<Uint8Array> {

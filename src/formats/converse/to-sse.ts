@@ -1,5 +1,5 @@
 import { parseData, toFrame } from "../sse/frames.ts"
-import { decodedStream, type EventStreamMessage } from "./event-stream.ts"
+import { reencodeStream, type EventStreamMessage } from "./event-stream.ts"
 
 /** The content type of a stream of Converse events. */
 export const EVENT_STREAM_TYPE = "application/vnd.amazon.eventstream"
@@ -8,7 +8,7 @@ const decoder = new TextDecoder()
 
 /** Converts a binary stream of Converse events to server-sent events for the relay: `{"contentBlockDelta":{...}}`. */
 export function converseAsSse(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  return decodedStream(body, (message) => toFrame(toEvent(message)))
+  return reencodeStream(body, (message) => toFrame(toEvent(message)))
 }
 
 /** Wraps the event in its type, as in the API model of the stream. Exceptions and errors become `exception`. */

@@ -3,7 +3,7 @@ import type { Json } from "../../support/text/json.ts"
 import { toChatName } from "../tools/tool-aliases.ts"
 import { addFields } from "../responses/call-fields.ts"
 import type { ReasoningDetail } from "../reasoning-detail.ts"
-import { joined, toContentParts, simplest } from "./parts.ts"
+import { joinTextParts, toContentParts, simplest } from "./parts.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./schemas.ts"
 import { readSignature } from "./signatures.ts"
 
@@ -16,7 +16,7 @@ export function toMessages({
     toContentParts(part, `systemInstruction.parts[${at}]`),
   )
   const calls = new OpenCalls()
-  const messages = instructions.length === 0 ? [] : [{ role: "system", content: joined(instructions, "\n\n") }]
+  const messages = instructions.length === 0 ? [] : [{ role: "system", content: joinTextParts(instructions, "\n\n") }]
   return [...messages, ...turnsOf(contents).flatMap((turn) => toTurn(turn, calls))]
 }
 
@@ -41,7 +41,7 @@ function toTurn({ isModel, parts }: Turn, calls: OpenCalls): Json[] {
   const results: Json[] = []
   const content: Json[] = []
   for (const { part, path } of parts) {
-    if (part.functionCall) throw misplaced(path, "functionCall", "model")
+    if (part.functionCall) throw misplacedFieldError(path, "functionCall", "model")
     if (part.functionResponse) results.push(toToolMessage(part.functionResponse, path, calls))
     else content.push(...toContentParts(part, path))
   }
@@ -55,7 +55,7 @@ function toAssistantMessage(parts: readonly Located[], calls: OpenCalls): Json {
   const toolCalls: Json[] = []
   for (const { part, path } of parts) {
     const { functionCall, thoughtSignature } = part
-    if (part.functionResponse) throw misplaced(path, "functionResponse", "user")
+    if (part.functionResponse) throw misplacedFieldError(path, "functionResponse", "user")
     const signed = thoughtSignature ? readSignature(thoughtSignature) : undefined
     details.push(...(signed?.details ?? []))
     if (!functionCall) {
@@ -70,7 +70,7 @@ function toAssistantMessage(parts: readonly Located[], calls: OpenCalls): Json {
   }
   return {
     role: "assistant",
-    content: content.length > 0 || toolCalls.length === 0 ? joined(content) : null,
+    content: content.length > 0 || toolCalls.length === 0 ? joinTextParts(content) : null,
     ...(details.length > 0 && { reasoning_details: details.map((detail, index) => ({ ...detail, index })) }),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
   }
@@ -110,6 +110,6 @@ class OpenCalls {
   }
 }
 
-function misplaced(path: string, field: string, role: string): GatewayError {
+function misplacedFieldError(path: string, field: string, role: string): GatewayError {
   return new GatewayError("invalid_request", `${path}.${field}: must be in a content with the role ${role}.`)
 }

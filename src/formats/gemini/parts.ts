@@ -7,11 +7,11 @@ import type { GeminiPart } from "./schemas.ts"
 
 /** The content of a user or tool message. A single text becomes a string, which every provider accepts. */
 export function simplest(parts: readonly Json[]): string | Json[] {
-  return parts.length > 1 ? [...parts] : joined(parts)
+  return parts.length > 1 ? [...parts] : joinTextParts(parts)
 }
 
 /** A content of nothing but texts becomes one string. */
-export function joined(parts: readonly Json[], separator = ""): string | Json[] {
+export function joinTextParts(parts: readonly Json[], separator = ""): string | Json[] {
   const isText = parts.every((part): part is { type: "text"; text: string } => part["type"] === "text")
   return isText ? parts.map(({ text }) => text).join(separator) : [...parts]
 }

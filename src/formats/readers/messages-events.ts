@@ -32,7 +32,7 @@ export function toEvents(message: Json): StreamHead {
 }
 
 function emitBlock(block: Json, index: number): Event[] {
-  const { start, deltas } = cut(block)
+  const { start, deltas } = splitBlock(block)
   return [
     { type: "content_block_start", index, content_block: start },
     ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -41,7 +41,7 @@ function emitBlock(block: Json, index: number): Event[] {
 }
 
 /** Splits a block into its start and its deltas. Blocks of other types are complete at the start. */
-function cut(block: Json): { start: Json; deltas: Json[] } {
+function splitBlock(block: Json): { start: Json; deltas: Json[] } {
   const { type, text, thinking, signature, citations, input } = block
   if (type === "text" && typeof text === "string") {
     const cited = listOf(citations)

@@ -37,7 +37,7 @@ function withId(item: Json, index: number): Json {
 }
 
 function emitItem(item: Json, index: number): Event[] {
-  const { start, grown } = cut(item)
+  const { start, grown } = splitItem(item)
   const status = "status" in item ? { status: "in_progress" } : {}
   return [
     { type: "response.output_item.added", output_index: index, item: { ...item, ...start, ...status } },
@@ -47,7 +47,7 @@ function emitItem(item: Json, index: number): Event[] {
 }
 
 /** The fields that an item starts without, and the events that add them. Other items arrive complete. */
-function cut(item: Json): { start: Json; grown: Event[] } {
+function splitItem(item: Json): { start: Json; grown: Event[] } {
   const { type, name, arguments: encoded, input } = item
   if (type === "message") return { start: { content: [] }, grown: emitParts(item["content"]) }
   if (type === "reasoning") {
@@ -82,7 +82,7 @@ function emitSummary(summary: unknown): Event[] {
 
 function emitParts(content: unknown): Event[] {
   return partsOf(content).flatMap((part, index) => {
-    const { start, grown } = cutPart(part)
+    const { start, grown } = splitPart(part)
     const events: Event[] = [
       { type: "response.content_part.added", part: { ...part, ...start } },
       ...grown,
@@ -92,7 +92,7 @@ function emitParts(content: unknown): Event[] {
   })
 }
 
-function cutPart(part: Json): { start: Json; grown: Event[] } {
+function splitPart(part: Json): { start: Json; grown: Event[] } {
   const { type } = part
   const text = textIn(part, "text")
   if (type === "refusal") {

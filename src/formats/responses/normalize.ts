@@ -52,10 +52,10 @@ export function normalizeEvent(event: Json, calls: Map<unknown, string>): Json {
   const { type, item, part, annotation, logprobs, output_index: position } = event
   if (isObject(item)) {
     if (item["type"] === "function_call" && typeof item["name"] === "string") calls.set(position, item["name"])
-    return changed(event, "item", normalizeItem(item))
+    return withField(event, "item", normalizeItem(item))
   }
-  if (isObject(part)) return changed(event, "part", normalizePart(part))
-  if (isObject(annotation)) return changed(event, "annotation", normalizeAnnotation(annotation))
+  if (isObject(part)) return withField(event, "part", normalizePart(part))
+  if (isObject(annotation)) return withField(event, "annotation", normalizeAnnotation(annotation))
   if (HAS_LOGPROBS.has(type) && !isArray(logprobs)) return { ...event, logprobs: [] }
   if (type === "response.function_call_arguments.done" && typeof event["name"] !== "string") {
     const name = calls.get(position)
@@ -66,7 +66,7 @@ export function normalizeEvent(event: Json, calls: Map<unknown, string>): Json {
 
 const HAS_LOGPROBS = new Set<unknown>(["response.output_text.delta", "response.output_text.done"])
 
-function changed(event: Json, key: string, value: Json): Json {
+function withField(event: Json, key: string, value: Json): Json {
   return event[key] === value ? event : { ...event, [key]: value }
 }
 

@@ -64,7 +64,7 @@ export class FrameShape {
     if (!spans) return undefined
     const order = spans.map((_, index) => index).toSorted((a, b) => (spans[a]?.start ?? 0) - (spans[b]?.start ?? 0))
     const sorted = order.flatMap((index) => strings[index] ?? [])
-    const input = cut(
+    const input = splitAtSpans(
       frame,
       order.flatMap((index) => spans[index] ?? []),
     )
@@ -218,7 +218,7 @@ function findStrings(frame: Uint8Array, strings: readonly VariableString[]): Spa
   return spans
 }
 
-function cut(frame: Uint8Array, spans: readonly Span[]): Uint8Array[] {
+function splitAtSpans(frame: Uint8Array, spans: readonly Span[]): Uint8Array[] {
   const starts = [0, ...spans.map(({ end }) => end)]
   return starts.map((start, index) => frame.slice(start, spans[index]?.start))
 }

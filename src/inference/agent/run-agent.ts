@@ -104,7 +104,7 @@ function outerCall(id: string, agent: Agent): CallContext {
     metadata: () => {
       if (!agent.metadata) return {}
       const stages = withLaterFindings(objectsOf(agent.metadata["pipeline"]), agent)
-      const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingOf(job)] }
+      const metadata = { ...agent.metadata, pipeline: [...stages, ...agent.stages, ...healingStages(job)] }
       return { service_metadata: metadata, openrouter_metadata: metadata }
     },
     meter: newMeter(),
@@ -121,7 +121,7 @@ function withLaterFindings(stages: readonly Json[], { job: { screening, caller }
   return stages.map((stage) => (stage["type"] === "guardrail" ? (laterOf(stage["guardrail_id"]) ?? stage) : stage))
 }
 
-function healingOf({ prepared }: Job): PipelineStage[] {
+function healingStages({ prepared }: Job): PipelineStage[] {
   if (!prepared.heals) return []
   const summary = isJson(prepared.chat) ? "invalid JSON in the response was repaired" : "JSON was not requested"
   return [{ type: "response_healing", name: "response-healing", summary }]

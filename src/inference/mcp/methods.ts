@@ -79,7 +79,7 @@ function deniedError(message: string): GatewayError {
 }
 
 /** The request to send: with a revision that both sides support, and only fields that guardrails read. */
-export function outgoingOf(
+export function toServerRequest(
   { jsonrpc, id, method, params: sentParams }: McpRequest,
   connection: Connection,
 ): McpRequest {
@@ -111,7 +111,7 @@ function metaWithoutVersion(request: McpRequest): Json {
 }
 
 /** The part of the response that the key may see. */
-export function passedOf(request: McpRequest, message: McpMessage, connection: Connection): McpMessage {
+export function visiblePart(request: McpRequest, message: McpMessage, connection: Connection): McpMessage {
   const { result } = message
   if (!isObject(result)) return message
   if (request.method === "tools/list") return { ...message, result: withAllowedTools(result, connection) }

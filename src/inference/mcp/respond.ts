@@ -26,7 +26,7 @@ import { runRequest, type RunningRequest, TIME_IS_OVER } from "./run.ts"
 type Accepted = { json: boolean; events: boolean }
 
 /** Throws 400 for a client that accepts neither. */
-export function acceptedBy(header: string | null): Accepted {
+export function readAccept(header: string | null): Accepted {
   const types = (header ?? "*/*").toLowerCase()
   const takes = (type: string) => types.includes(type) || types.includes("*/*")
   const accepted = { json: takes("application/json"), events: takes("text/event-stream") }

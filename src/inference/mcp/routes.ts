@@ -13,7 +13,7 @@ import { McpServerPath } from "../../mcp-servers/schemas.ts"
 import { incomingCall } from "../context.ts"
 import { connect } from "./connection.ts"
 import { readRevision, VERSION_HEADER } from "./revision.ts"
-import { acceptedBy, respondOneWay, respondToBatch, respondToDelete, respondToRequest } from "./respond.ts"
+import { readAccept, respondOneWay, respondToBatch, respondToDelete, respondToRequest } from "./respond.ts"
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 const MAX_BATCH = 20
@@ -112,7 +112,7 @@ export const mcpGateway = newRouter()
     const revision = readRevision(c.req.raw.headers, body)
     if ("rejection" in revision) return c.json(revision.rejection, 400)
     const connection = await connect(incomingCall(c), c.req.valid("param").server, revision.version)
-    const accepted = acceptedBy(c.req.header("accept") ?? null)
+    const accepted = readAccept(c.req.header("accept") ?? null)
     if (Array.isArray(body)) {
       if (connection.version !== VERSION_WITHOUT_HEADER) {
         throw new GatewayError(

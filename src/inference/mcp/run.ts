@@ -21,7 +21,7 @@ import { isObject } from "../../support/text/json.ts"
 import { logError } from "../../support/log.ts"
 import { recordRejection } from "../errors/rejections.ts"
 import type { Connection } from "./connection.ts"
-import { outgoingOf, passedOf, requireMethod, toolOf } from "./methods.ts"
+import { toServerRequest, visiblePart, requireMethod, toolOf } from "./methods.ts"
 import { holdToolCall, mcpModel, type ToolCall } from "./tool-call.ts"
 
 /** A running request. `messages` always ends with the response to it. */
@@ -54,7 +54,7 @@ export async function runRequest(
     if (isTooDeep(request))
       throw new GatewayError("invalid_request", "The message is nested too deeply. Reduce the nesting.")
     requireMethod(request, connection)
-    const outgoing = outgoingOf(request, connection)
+    const outgoing = toServerRequest(request, connection)
     const names = connection.isStateless ? paramNamesOf(connection.incoming.request.headers) : []
     const screened = screening ? ((await screenSent(outgoing, screening, names)) as McpRequest) : outgoing
     call = await holdFor(screened, connection)
@@ -123,13 +123,13 @@ async function* relayMessages(relay: Relay): AsyncGenerator<McpMessage, void, un
     for await (const message of response.messages) {
       const isFinal = isResponseTo(request, message)
       if (isResponse(message) && !isFinal) continue
-      const passed = await screenedOf(message, screening, isFinal)
+      const passed = await screenMessage(message, screening, isFinal)
       if (!passed) continue
       if (!isFinal) {
         yield passed
         continue
       }
-      const visible = passedOf(request, passed, connection)
+      const visible = visiblePart(request, passed, connection)
       const stages = screening?.stages() ?? []
       connection.onScreened?.(stages)
       endToolCall(call, visible, stages)
@@ -146,7 +146,7 @@ async function* relayMessages(relay: Relay): AsyncGenerator<McpMessage, void, un
 }
 
 /** Drops a blocked notification. The response then fails with the same error. */
-async function screenedOf(
+async function screenMessage(
   message: McpMessage,
   screening: Screening | undefined,
   isFinal: boolean,

@@ -46,7 +46,7 @@ export async function readImageEdit(
   const [mask] = filesIn(form, "mask")
   return {
     request,
-    files: { images: images.map((one) => renamed(one, "image")), mask: mask && renamed(mask, "mask") },
+    files: { images: images.map((one) => renameFile(one, "image")), mask: mask && renameFile(mask, "mask") },
   }
 }
 
@@ -61,7 +61,7 @@ function typeOf({ type }: File): string {
   return plain.toLowerCase()
 }
 
-function renamed(file: File, plain: string): File {
+function renameFile(file: File, plain: string): File {
   return new File([file], nameOf(file, plain), { type: typeOf(file) })
 }
 

@@ -164,13 +164,13 @@ export function transcriptionRequest(
     },
     complete: ({ segments, ...response }) => ({
       ...response,
-      ...(isArray(segments) && { segments: numbered(segments) }),
+      ...(isArray(segments) && { segments: withSegmentIds(segments) }),
     }),
   })
 }
 
 /** Segments with their position as id, which strict clients require and some providers leave out. */
-function numbered(segments: unknown[]): Json[] {
+function withSegmentIds(segments: unknown[]): Json[] {
   return objectsOf(segments).map((one, at) => ({ ...one, id: isInteger(one["id"]) ? one["id"] : at }))
 }
 

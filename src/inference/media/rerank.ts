@@ -33,7 +33,7 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
       return {
         reader,
         path: quirks.rerank?.path ?? "/rerank",
-        body: { ...body, ...ranked(documents, quirks) },
+        body: { ...body, ...toDocuments(documents, quirks) },
         // The response is one document.
         translate: { document: toResults, stream: () => () => [] },
       }
@@ -42,7 +42,7 @@ export function rerankRequest(request: RerankRequest): InferenceRequest {
   })
 }
 
-function ranked(documents: RerankRequest["documents"], { rerank }: Quirks): Json {
+function toDocuments(documents: RerankRequest["documents"], { rerank }: Quirks): Json {
   const sent = rerank?.takesTextOnly ? documents.map(textOnly) : documents
   return rerank?.documentsField ? { documents: undefined, [rerank.documentsField]: sent } : { documents: sent }
 }
@@ -57,12 +57,12 @@ function toResults({ data, results = data, usage, ...response }: Json): Json {
   const counted = usage ?? (searchUnits === undefined ? undefined : { search_units: searchUnits })
   return {
     ...response,
-    results: isArray(results) ? results.map(scored) : results,
+    results: isArray(results) ? results.map(withScore) : results,
     ...(counted !== undefined && { usage: counted }),
   }
 }
 
-function scored(result: unknown): unknown {
+function withScore(result: unknown): unknown {
   if (!isObject(result)) return result
   const { score, relevance_score: relevance = score, ...fields } = result
   return { ...fields, relevance_score: relevance }
@@ -72,10 +72,10 @@ function scored(result: unknown): unknown {
 function topResults(response: Json, { documents, top_n: limit }: RerankRequest): Json[] {
   const scoreOf = ({ relevance_score: score }: Json) => (typeof score === "number" ? score : 0)
   const sorted = objectsOf(response["results"]).toSorted((a, b) => scoreOf(b) - scoreOf(a))
-  return sorted.slice(0, limit ?? sorted.length).map((result) => documented(result, documents))
+  return sorted.slice(0, limit ?? sorted.length).map((result) => withDocument(result, documents))
 }
 
-function documented(result: Json, documents: RerankRequest["documents"]): Json {
+function withDocument(result: Json, documents: RerankRequest["documents"]): Json {
   const { index } = result
   const document = isInteger(index) ? documents[index] : undefined
   const asObject = (text: unknown) => (typeof text === "string" ? { text } : text)

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
-import { type MessageFilter, redacted, BLOCKED_BY_GUARDRAIL } from "../../providers/responses/rejection.ts"
+import { type MessageFilter, redact, BLOCKED_BY_GUARDRAIL } from "../../providers/responses/rejection.ts"
 import type { MasterKeys } from "../../secrets/master-key.ts"
 import { shortSignature } from "../../secrets/signature.ts"
 import { decodeBase64, isSame, toBase64Url, toHex } from "../../support/text/encoding.ts"
@@ -109,7 +109,7 @@ export function toJob(
 
 function failureOf(message: string, { provider, filter }: Source): string {
   const statusText = "The provider reported an error."
-  return provider ? (redacted(message, provider, filter) ?? `${statusText} ${BLOCKED_BY_GUARDRAIL}`) : statusText
+  return provider ? (redact(message, provider, filter) ?? `${statusText} ${BLOCKED_BY_GUARDRAIL}`) : statusText
 }
 
 /** The type of a video. Storage of providers often serves videos as bytes of no type, which clients do not accept. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { unescaped } from "../../guardrails/content/texts/encoded-text.ts"
+import { decodeEscapes } from "../../guardrails/content/texts/encoded-text.ts"
 import { mapFree, namesIn, textsOf, withTexts } from "../../guardrails/content/texts/json-texts.ts"
 import { isTooDeep } from "../../support/text/depth.ts"
 import type { Screening } from "../../guardrails/screening.ts"
@@ -45,7 +45,7 @@ export async function screenSent(sent: ScreenedRequest, type: string, screening:
   const keywords = fields.flatMap(([name, text]) => (KEYWORDS.test(name) ? [name, text] : [name]))
   const request = {
     messages: textsOf(map).map((content) => ({ role: "user", content })),
-    names: [unescaped(path), ...parameters.map(([name]) => name), ...keywords, ...namesIn(value)],
+    names: [decodeEscapes(path), ...parameters.map(([name]) => name), ...keywords, ...namesIn(value)],
   }
   const screened = await screening.request(request)
   if (screened === request) return sent
@@ -63,7 +63,7 @@ export async function screenSent(sent: ScreenedRequest, type: string, screening:
 
 /** Maps the text of a segment; one that is not changed keeps its escapes. */
 function mapSegment(segment: string, visit: (text: string) => string): string {
-  const text = unescaped(segment)
+  const text = decodeEscapes(segment)
   const mapped = visit(text)
   return mapped === text ? segment : encodeURIComponent(mapped)
 }

@@ -51,7 +51,7 @@ const EMBEDDED_FALLBACKS = ["embedded/guide", "sim/echo"]
 const EMBEDDED = /^(?:embedded|sim(?:-\w+)?)\//
 
 function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[] {
-  const all = offered(deps, within)
+  const all = listCandidates(deps, within)
   if (isNamed) return all
   const real = all.filter(({ id }) => !EMBEDDED.test(id))
   if (real.length > 0) return real
@@ -59,7 +59,7 @@ function candidatesOf(deps: Deps, within: Within, isNamed: boolean): Candidate[]
   return fallback.slice(0, 1)
 }
 
-function offered({ catalogue, providers }: Deps, within: Within): Candidate[] {
+function listCandidates({ catalogue, providers }: Deps, within: Within): Candidate[] {
   return [...catalogue.models.values()].flatMap((model) => {
     const offers = pricedEndpoints(model).filter((endpoint) => {
       const provider = providers.get(endpoint.provider)

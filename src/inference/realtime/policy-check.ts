@@ -23,13 +23,13 @@ export function endOfPolicy(
     requireReadable(policy.caller)
     const { targets } = planSession(model, { ...policy, meta })
     if (targets.some(({ provider }) => provider.slug === target.provider.slug)) return undefined
-    return forbidden("guardrail", "The policy of this key no longer allows this session.")
+    return forbiddenClosing("guardrail", "The policy of this key no longer allows this session.")
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
-    return forbidden(thrown.metadata?.reason ?? thrown.code, thrown.message)
+    return forbiddenClosing(thrown.metadata?.reason ?? thrown.code, thrown.message)
   }
 }
 
-function forbidden(code: string, message: string): Closing {
+function forbiddenClosing(code: string, message: string): Closing {
   return { code: CLOSE.guardrail, error: { type: "permission_error", code, message } }
 }

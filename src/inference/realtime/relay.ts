@@ -6,9 +6,9 @@ import { isDeepJson } from "../../support/text/depth.ts"
 import { BODY_DEPTH_RULE, isBodyTooDeep } from "../input/body-depth.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
 import { checkEvent, requestedTranscription } from "./events/client-events.ts"
-import { closingOf, errorEvent, type EventError, parseEvent, type RealtimeEvent } from "./events/events.ts"
+import { toClosing, errorEvent, type EventError, parseEvent, type RealtimeEvent } from "./events/events.ts"
 import { type OpenedSession, planTranscription } from "./open.ts"
-import { passedError, passedSession, sessionOf } from "./events/provider-events.ts"
+import { toClientError, toClientSession, sessionOf } from "./events/provider-events.ts"
 import type { Responses } from "./events/responses.ts"
 import { sendText } from "./sockets.ts"
 import { SessionText } from "./events/transcript.ts"
@@ -64,7 +64,7 @@ export class EventRelay {
       await this.#responses.admitRequest()
       return undefined
     } catch (thrown) {
-      if (this.#responses.isRunning && thrown instanceof GatewayError) return closingOf(thrown).error
+      if (this.#responses.isRunning && thrown instanceof GatewayError) return toClosing(thrown).error
       throw thrown
     }
   }
@@ -88,10 +88,10 @@ export class EventRelay {
     const { type, response } = event
     if (type === "error") {
       this.#responses.requestRejected()
-      this.#emit(passedError(event, target))
+      this.#emit(toClientError(event, target))
     } else if (type === "session.created" || type === "session.updated") {
       conversation.session(sessionOf(event) ?? {})
-      this.#emit(passedSession(event, target))
+      this.#emit(toClientSession(event, target))
     } else {
       if (type === "response.created" && isObject(response) && typeof response["id"] === "string") {
         await this.#responses.begin(response["id"], this.#text.take())

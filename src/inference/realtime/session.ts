@@ -4,7 +4,7 @@ import type { Caller } from "../../policy/call-policy.ts"
 import type { Json } from "../../support/text/json.ts"
 import { logError } from "../../support/log.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
-import { CLOSE, type Closing, closingOf, errorEvent } from "./events/events.ts"
+import { CLOSE, type Closing, toClosing, errorEvent } from "./events/events.ts"
 import type { OpenedSession } from "./open.ts"
 import { type CurrentPolicy, endOfPolicy } from "./policy-check.ts"
 import { EventRelay } from "./relay.ts"
@@ -119,7 +119,7 @@ export class RealtimeSession {
       })
       .catch(async (cause: unknown) => {
         if (!(cause instanceof GatewayError)) logError("realtime session failed", this.#logFields(), cause)
-        await this.#end(closingOf(cause), "error")
+        await this.#end(toClosing(cause), "error")
       })
   }
 

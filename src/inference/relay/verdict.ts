@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors/errors.ts"
-import { type MessageFilter, redactedCode, toErrorResponse, toRejection } from "../../providers/responses/rejection.ts"
+import { type MessageFilter, redactCode, toErrorResponse, toRejection } from "../../providers/responses/rejection.ts"
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import type { RelayEnd } from "./stream-relay.ts"
 
@@ -33,7 +33,7 @@ export function relayVerdict(
   if (meter.error) {
     const { code } = meter.error
     const rejection = toRejection(provider, toErrorResponse(meter.error), { now: Date.now(), filter })
-    const providerCode = code === null ? undefined : redactedCode(code, provider.apiKey, filter)
+    const providerCode = code === null ? undefined : redactCode(code, provider.apiKey, filter)
     const error = new GatewayError(rejection.code, rejection.message, {
       metadata: providerCode === undefined ? {} : { provider_code: providerCode },
     })

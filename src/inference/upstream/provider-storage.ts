@@ -29,10 +29,10 @@ const MAX_DEPTH = 20
  */
 export function providerStorageIn(request: object): string | undefined {
   const [file] = fileReferences(request)
-  return file?.path ?? storedIn(request, "", 0)
+  return file?.path ?? findStoredId(request, "", 0)
 }
 
-function storedIn(value: object, path: string, depth: number): string | undefined {
+function findStoredId(value: object, path: string, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return undefined
   const entries = isArray(value)
     ? value.map((element, at) => [`${path}[${at}]`, "", element] as const)
@@ -43,7 +43,7 @@ function storedIn(value: object, path: string, depth: number): string | undefine
     if (depth === 0 && CLIENT_DATA.has(name)) continue
     if (isId(name, inner)) return inside
     const next = depth === 0 && name === "tools" ? vendorToolsOf(inner) : inner
-    const found = isArray(next) || isObject(next) ? storedIn(next, inside, depth + 1) : undefined
+    const found = isArray(next) || isObject(next) ? findStoredId(next, inside, depth + 1) : undefined
     if (found !== undefined) return found
   }
   return undefined

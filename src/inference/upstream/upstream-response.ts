@@ -5,7 +5,7 @@ import { readStreamHead } from "../../formats/sse/stream-head.ts"
 import type { StreamHead } from "../../formats/sse/stream-item.ts"
 import {
   type MessageFilter,
-  redactedCode,
+  redactCode,
   type Rejection,
   toErrorResponse,
   toRejection,
@@ -247,6 +247,6 @@ function fromInBandError(
 ): Rejection {
   if (!error) return failure(provider, "provider_failed", `${provider.name} returned ${reason}.`)
   const rejection = toRejection(provider, toErrorResponse(error), { now: Date.now(), filter })
-  const code = error.code === null ? undefined : redactedCode(error.code, provider.apiKey, filter)
+  const code = error.code === null ? undefined : redactCode(error.code, provider.apiKey, filter)
   return { ...rejection, status: 200, providerCode: code ?? null }
 }

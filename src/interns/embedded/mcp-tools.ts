@@ -3,7 +3,7 @@ import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 import { logWarning } from "../../support/log.ts"
 import { serverOf } from "../../support/mcp-tools.ts"
 import type { CallOptions, McpClient } from "./mcp-client.ts"
-import { cut } from "./shell/shell.ts"
+import { truncate } from "./shell/shell.ts"
 import type { ToolCall } from "./tools.ts"
 import { withTimeout } from "../../support/time/time.ts"
 
@@ -41,7 +41,7 @@ export class McpToolbox {
     const now = this.#deps.now()
     const isFresh = this.#listed?.key === key && this.#listed.at + LISTED_MS > now
     if (!isFresh) this.#listed = { at: now, key, tools: this.#list(permitted) }
-    return Promise.race([this.#listed?.tools ?? NONE, aborted(signal)])
+    return Promise.race([this.#listed?.tools ?? NONE, noToolsOnAbort(signal)])
   }
 
   /** Shared by all turns, so that no single turn aborts it for the others. */
@@ -85,7 +85,7 @@ export class McpToolbox {
       const { result, generation } = await this.#deps.client.call(server, tool, args, by)
       const cost = generation === null ? 0 : await this.#deps.costOf(generation)
       const text = textOfResult(result)
-      return { text: cut(result["isError"] === true ? `The tool failed: ${text}` : text), cost }
+      return { text: truncate(result["isError"] === true ? `The tool failed: ${text}` : text), cost }
     } catch (cause) {
       return { text: `The tool failed: ${cause instanceof Error ? cause.message.slice(0, MAX_REASON) : ""}`, cost: 0 }
     }
@@ -94,7 +94,7 @@ export class McpToolbox {
 
 const NONE: McpTools = { byName: new Map(), unavailable: [] }
 
-function aborted(signal: AbortSignal): Promise<McpTools> {
+function noToolsOnAbort(signal: AbortSignal): Promise<McpTools> {
   const { promise, resolve } = Promise.withResolvers<McpTools>()
   if (signal.aborted) resolve(NONE)
   signal.addEventListener("abort", () => resolve(NONE), { once: true })

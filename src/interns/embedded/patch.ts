@@ -28,7 +28,7 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
   for (const forward of parsed) {
     const patch = has("-R", "--reverse") ? reversePatch(forward) : forward
     const isGone = patch.newFileName === "/dev/null"
-    const name = names[0] ?? stripped((isGone ? patch.oldFileName : patch.newFileName) ?? "", strip)
+    const name = names[0] ?? stripFolders((isGone ? patch.oldFileName : patch.newFileName) ?? "", strip)
     const path = fs.resolvePath(folder, name)
     const before = (await fs.exists(path)) ? await fs.readFile(path) : ""
     const after = applyPatch(before, patch, { fuzzFactor: 2 })
@@ -48,7 +48,7 @@ async function applyPatches(args: readonly string[], { fs, cwd, stdin }: Command
 }
 
 /** Without `-p`, strips all folders like patch, but from git's `a/` and `b/` names only the prefix. */
-function stripped(name: string, strip: number): string {
+function stripFolders(name: string, strip: number): string {
   if (strip >= 0) return name.split("/").slice(strip).join("/")
   return /^[ab]\//.test(name) ? name.slice(2) : name
 }

@@ -1,6 +1,6 @@
 import { type Disk } from "./shell/disk.ts"
 import { HOME, resolvePath } from "./home.ts"
-import { cut, runShell } from "./shell/shell.ts"
+import { truncate, runShell } from "./shell/shell.ts"
 import type { ShellFetch } from "./shell/shell-fetch.ts"
 
 /** A call by the model. `arguments` should be JSON, but may be invalid. */
@@ -42,8 +42,8 @@ const tools: Record<string, Tool> = {
     parameters: schema({ path: textField("Its path.") }, ["path"]),
     needsPermission: false,
     run: ({ path }, { disk }) => {
-      const found = disk.read(resolved(path))
-      return found ? cut(new TextDecoder().decode(found)) : "There is no such file."
+      const found = disk.read(toAbsolute(path))
+      return found ? truncate(new TextDecoder().decode(found)) : "There is no such file."
     },
   },
   write_file: {
@@ -51,7 +51,7 @@ const tools: Record<string, Tool> = {
     parameters: schema({ path: textField("Its path."), content: textField("All of its text.") }, ["path", "content"]),
     needsPermission: false,
     run: ({ path, content }, { disk }) => {
-      return disk.write(resolved(path), new TextEncoder().encode(text(content, "content"))) ?? "Written."
+      return disk.write(toAbsolute(path), new TextEncoder().encode(text(content, "content"))) ?? "Written."
     },
   },
   publish_file: {
@@ -59,7 +59,7 @@ const tools: Record<string, Tool> = {
     parameters: schema({ path: textField("Its path.") }, ["path"]),
     needsPermission: false,
     run: async ({ path }, { disk, publish }) => {
-      const from = resolved(path)
+      const from = toAbsolute(path)
       const found = disk.read(from)
       if (!found) return "There is no such file."
       return `Published: GET /files/${await publish(from, found)}/content`
@@ -69,7 +69,7 @@ const tools: Record<string, Tool> = {
     description: `Lists all files below ${HOME}.`,
     parameters: schema({}, []),
     needsPermission: false,
-    run: (_, { disk }) => cut(disk.paths().join("\n")) || "There are no files.",
+    run: (_, { disk }) => truncate(disk.paths().join("\n")) || "There are no files.",
   },
 }
 
@@ -98,7 +98,7 @@ export async function runTool(call: ToolCall, deps: ToolDeps): Promise<string> {
   }
 }
 
-function resolved(path: unknown): string {
+function toAbsolute(path: unknown): string {
   const found = resolvePath(text(path, "path"))
   if (found === undefined || found === HOME) throw new Error(`path: must be of a file below ${HOME}.`)
   return found

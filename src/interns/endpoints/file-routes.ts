@@ -104,7 +104,7 @@ export const internFiles = newRouter()
   })
   .openapi(download, async (c) => {
     const { id } = await internWithFiles(c, c.req.valid("param").internId)
-    const content = await openIntern(c.env, id).readFile(resolved(c.req.valid("query").path))
+    const content = await openIntern(c.env, id).readFile(toAbsolutePath(c.req.valid("query").path))
     if (!content) throw noFile()
     const headers = {
       "content-type": "application/octet-stream",
@@ -116,7 +116,7 @@ export const internFiles = newRouter()
   })
   .openapi(upload, async (c) => {
     const { id } = await internWithFiles(c, c.req.valid("param").internId)
-    const path = resolved(c.req.valid("query").path)
+    const path = toAbsolutePath(c.req.valid("query").path)
     const { body } = c.req.raw
     const content = body ? await readAtMost(body, MAX_FILE_BYTES) : new Uint8Array(0)
     if (!content) throw internError("payload_too_large", `A file may have at most ${MAX_FILE_BYTES} bytes.`)
@@ -126,12 +126,12 @@ export const internFiles = newRouter()
   })
   .openapi(remove, async (c) => {
     const { id } = await internWithFiles(c, c.req.valid("param").internId)
-    if (!(await openIntern(c.env, id).deleteFile(resolved(c.req.valid("query").path)))) throw noFile()
+    if (!(await openIntern(c.env, id).deleteFile(toAbsolutePath(c.req.valid("query").path)))) throw noFile()
     return c.json({ deleted: true } as const, 200)
   })
   .openapi(publish, async (c) => {
     const row = await internWithFiles(c, c.req.valid("param").internId)
-    const path = resolved(c.req.valid("json").path)
+    const path = toAbsolutePath(c.req.valid("json").path)
     const content = await openIntern(c.env, row.id).readFile(path)
     if (!content) throw noFile()
     return c.json(toFileRecord(await publishFile(c.env, row, path, content)), 201)
@@ -143,7 +143,7 @@ async function internWithFiles(c: Context<App>, id: string): Promise<InternRow> 
   throw internError("intern_rejected", "The files of this intern are on the machine of its agent, not in the gateway.")
 }
 
-function resolved(path: string): string {
+function toAbsolutePath(path: string): string {
   const found = resolvePath(path)
   if (found === undefined || found === HOME) throw internError("invalid_body", `path: must be of a file below ${HOME}.`)
   return found

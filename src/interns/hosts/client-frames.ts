@@ -48,7 +48,7 @@ export function readClientFrame(text: string): ClientFrame {
   try {
     parsed = JSON.parse(text)
   } catch {
-    return malformed(null, RPC_ERRORS.parse, "This is not JSON. Send one JSON-RPC message per frame.")
+    return malformedFrameError(null, RPC_ERRORS.parse, "This is not JSON. Send one JSON-RPC message per frame.")
   }
   const message = record(parsed)
   const { id, method, params, result, error } = message
@@ -56,10 +56,11 @@ export function readClientFrame(text: string): ClientFrame {
   if (message["jsonrpc"] !== "2.0" || (id !== undefined && !isId) || (method === undefined && !isId)) {
     const rule =
       'Send one JSON-RPC message per frame: an object with jsonrpc: "2.0", and a string or a number as its id.'
-    return malformed(isId ? id : null, RPC_ERRORS.invalid, rule)
+    return malformedFrameError(isId ? id : null, RPC_ERRORS.invalid, rule)
   }
   if (method === undefined) return answerOf(id as RpcId, result, error)
-  if (typeof method !== "string") return malformed(isId ? id : null, RPC_ERRORS.invalid, "method: must be a string.")
+  if (typeof method !== "string")
+    return malformedFrameError(isId ? id : null, RPC_ERRORS.invalid, "method: must be a string.")
   return isId ? { is: "request", id, method, params: record(params) } : { is: "notice", method, params: record(params) }
 }
 
@@ -76,12 +77,12 @@ function answerOf(id: RpcId, result: unknown, error: unknown): ClientFrame {
   return { is: "answer", id, outcome: { error: reported } }
 }
 
-function malformed(id: RpcId | null, code: number, message: string): ClientFrame {
+function malformedFrameError(id: RpcId | null, code: number, message: string): ClientFrame {
   return { is: "malformed", id, error: { code, message } }
 }
 
 /** The agent's response to `initialize`. It ignores the version that the client requests. */
-export function initialized(name: string) {
+export function initializeResult(name: string) {
   return {
     protocolVersion: 1,
     agentCapabilities: { loadSession: true, sessionCapabilities: { list: {} } },

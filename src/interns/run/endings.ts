@@ -27,14 +27,14 @@ export function turnFailure(message: string, status: number | null, code: number
 export function finishOf(ending: Ending | null): Finish {
   switch (ending) {
     case "timeout":
-      return failed("timeout", "The turn took longer than 300 seconds.")
+      return failedFinish("timeout", "The turn took longer than 300 seconds.")
     case "not_opened":
-      return failed("no_answer", "The intern did not open a session within 60 seconds.")
+      return failedFinish("no_answer", "The intern did not open a session within 60 seconds.")
     default:
-      return failed("run_ended", "The run has ended: it was cancelled.")
+      return failedFinish("run_ended", "The run has ended: it was cancelled.")
   }
 }
 
-function failed(reason: "timeout" | "no_answer" | "run_ended", message: string): Finish {
+function failedFinish(reason: "timeout" | "no_answer" | "run_ended", message: string): Finish {
   return { reason: "error", error: { reason, message } }
 }

@@ -51,17 +51,17 @@ export function permissionDetails(
   const isShown = command !== undefined || url !== undefined || diffs.length > 0
   const rest = isShown || Object.keys(input).length === 0 ? undefined : JSON.stringify(input)
   return {
-    ...(command !== undefined && { command: cutMiddle(command) }),
-    ...(folder !== undefined && { folder: cutMiddle(folder) }),
-    ...(url !== undefined && { url: cutMiddle(url) }),
+    ...(command !== undefined && { command: truncateMiddle(command) }),
+    ...(folder !== undefined && { folder: truncateMiddle(folder) }),
+    ...(url !== undefined && { url: truncateMiddle(url) }),
     ...(paths.length > 0 && { paths }),
     ...(diffs.length > 0 && { diffs }),
-    ...(rest !== undefined && { input: cutMiddle(rest) }),
+    ...(rest !== undefined && { input: truncateMiddle(rest) }),
   }
 }
 
 /** Keeps both ends, since either may show the effect of a text. The middle has the number of omitted characters. */
-export function cutMiddle(uncut: string, limit = MAX_DETAIL_LENGTH): string {
+export function truncateMiddle(uncut: string, limit = MAX_DETAIL_LENGTH): string {
   if (uncut.length <= limit) return uncut
   const [head, tail] = [Math.ceil(limit / 2), Math.floor(limit / 2)]
   const missing = uncut.length - head - tail
@@ -88,7 +88,7 @@ function diffsOf(call: Json, input: Json): Diff[] {
   const sent = sentDiffs(call)
   const complete = new Set(sent.filter(isComplete).map(({ path }) => path))
   return [...sent, ...editIn(input).filter(({ path }) => !complete.has(path))].map(({ path, before, after }) => {
-    return { path, before: before === null ? null : cutMiddle(before), after: cutMiddle(after) }
+    return { path, before: before === null ? null : truncateMiddle(before), after: truncateMiddle(after) }
   })
 }
 
@@ -113,7 +113,7 @@ function editIn(input: Json): Diff[] {
 function pathsOf(call: Json, input: Json): string[] {
   const located = list(call["locations"]).map((location) => text(record(location)["path"]))
   const paths = [firstText(input, PATH_FIELDS), ...located].filter((path) => path !== undefined)
-  return [...new Set(paths)].slice(0, MAX_PATHS).map((path) => cutMiddle(path))
+  return [...new Set(paths)].slice(0, MAX_PATHS).map((path) => truncateMiddle(path))
 }
 
 function firstText(input: Json, fields: readonly string[]): string | undefined {

@@ -173,7 +173,7 @@ export class Reports {
     for (const one of settlements) {
       one.state = "known"
       const { generation } = one
-      this.#leases.close(generation.id, usedBy(generation), charged.has(generation.id))
+      this.#leases.close(generation.id, reportedSpend(generation), charged.has(generation.id))
     }
     return result
   }
@@ -200,6 +200,6 @@ function isOverloaded(cause: unknown): boolean {
   return cause instanceof Error && Reflect.get(cause, "overloaded") === true
 }
 
-function usedBy({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
+function reportedSpend({ costNano, byokCostNano, tokens }: Generation): { costNano: number; tokens: number } {
   return { costNano: costNano + byokCostNano, tokens: tokensUsed(tokens) }
 }

@@ -1,4 +1,4 @@
-import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
+import { type CallEvent, flaggedFields, type Flags, traceOf } from "../event.ts"
 import { errorTypeOf, operationOf, outputTypeOf, toProviderName } from "./conventions.ts"
 import { toDefinitions, toInputMessages, toOutputMessage, toResponseText } from "./messages.ts"
 
@@ -11,7 +11,7 @@ export function attributesOf(event: CallEvent, flags: Flags): Attributes {
   const { generation } = event
   const { sessionId } = generation
   const { traceName, givenTraceId, metadata } = traceOf(event)
-  const { cost, identity, context } = flaggedOf(event, flags)
+  const { cost, identity, context } = flaggedFields(event, flags)
   const isToolRun = generation.broadcast?.isToolRun === true
   return {
     "gen_ai.operation.name": operationOf(generation),
@@ -32,10 +32,10 @@ export function attributesOf(event: CallEvent, flags: Flags): Attributes {
     "gateway.attempts": generation.attempts.length,
     "trace.name": traceName,
     "trace.id": givenTraceId,
-    ...prefixed("trace.metadata", metadata),
-    ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...prefixed("gateway.cost", cost) }),
-    ...("user_id" in identity && { "user.id": identity.user_id, ...prefixed("gateway.identity", identity) }),
-    ...prefixed("gateway.context", context),
+    ...withPrefix("trace.metadata", metadata),
+    ...("total_cost" in cost && { "gen_ai.usage.cost": cost.total_cost, ...withPrefix("gateway.cost", cost) }),
+    ...("user_id" in identity && { "user.id": identity.user_id, ...withPrefix("gateway.identity", identity) }),
+    ...withPrefix("gateway.context", context),
     ...contentAttributes(event),
   }
 }
@@ -47,7 +47,7 @@ function modelAttributes({ generation }: CallEvent): Attributes {
   return {
     "gen_ai.request.model": generation.requestedModel,
     "gen_ai.request.stream": streamed,
-    ...prefixed("gen_ai.request", request),
+    ...withPrefix("gen_ai.request", request),
     "gen_ai.request.max_tokens": maxTokens,
     "gen_ai.request.choice.count": choices === 1 ? null : choices,
     "gen_ai.request.stop_sequences": stop,
@@ -78,7 +78,7 @@ function contentAttributes({ generation, content }: CallEvent): Attributes {
   }
 }
 
-export function prefixed(prefix: string, values: object): Attributes {
+export function withPrefix(prefix: string, values: object): Attributes {
   const entries: [string, unknown][] = Object.entries(values)
   return Object.fromEntries(entries.map(([key, value]) => [`${prefix}.${key}`, value]))
 }

@@ -1,7 +1,7 @@
 import type { Outbound } from "../../outbound/send.ts"
 import type { ConfigOf, Configured, KindName } from "../kinds.ts"
-import { type CallEvent, flaggedOf, type Flags, traceOf } from "../event.ts"
-import { type Attributes, prefixed } from "./attributes.ts"
+import { type CallEvent, flaggedFields, type Flags, traceOf } from "../event.ts"
+import { type Attributes, withPrefix } from "./attributes.ts"
 import { toResponseText, toChatMessage } from "./messages.ts"
 import { type Extras, toOtlp } from "./otlp.ts"
 import type { CallContent } from "../call-content.ts"
@@ -126,21 +126,21 @@ function basic(user: string, password: string): string {
 }
 
 function userOf(event: CallEvent, flags: Flags): string | null {
-  const { identity } = flaggedOf(event, flags)
+  const { identity } = flaggedFields(event, flags)
   return ("user_id" in identity && identity.user_id) || null
 }
 
 function langfuseAttributes(event: CallEvent, flags: Flags): Attributes {
   const { generation, content } = event
   const { traceName, metadata } = traceOf(event)
-  const { cost } = flaggedOf(event, flags)
+  const { cost } = flaggedFields(event, flags)
   return {
     "langfuse.observation.type": generation.broadcast?.isToolRun ? "tool" : "generation",
     "langfuse.trace.name": traceName,
     "langfuse.session.id": generation.sessionId,
     "langfuse.user.id": userOf(event, flags),
     ...("total_cost" in cost && { "langfuse.observation.cost_details": JSON.stringify({ total: cost.total_cost }) }),
-    ...prefixed("langfuse.trace.metadata", metadata),
+    ...withPrefix("langfuse.trace.metadata", metadata),
     ...(content && {
       "langfuse.observation.input": JSON.stringify(content.input),
       "langfuse.observation.output": toResponseText(content),
@@ -191,7 +191,7 @@ function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
     "langsmith.metadata.session_id": generation.sessionId,
     "langsmith.metadata.user_id": userOf(event, flags),
     ...(!isToolRun && { "langsmith.usage_metadata": JSON.stringify(langsmithUsage(event, flags)) }),
-    ...prefixed("langsmith.metadata", metadata),
+    ...withPrefix("langsmith.metadata", metadata),
     ...(content && {
       "gen_ai.prompt": JSON.stringify({ messages: content.input }),
       "gen_ai.completion": JSON.stringify({ messages: [toChatMessage(content)] }),
@@ -202,7 +202,7 @@ function langsmithAttributes(event: CallEvent, flags: Flags): Attributes {
 /** LangSmith's own usage object: the conventions have no name for cost that it reads. */
 function langsmithUsage(event: CallEvent, flags: Flags): object {
   const { prompt, completion, cached, cacheWrite, reasoning } = event.generation.tokens
-  const { cost } = flaggedOf(event, flags)
+  const { cost } = flaggedFields(event, flags)
   return {
     input_tokens: prompt,
     output_tokens: completion,

@@ -35,7 +35,7 @@ const OPTIONAL_FIELDS = [
 const EXTENSIONS = ["reasoning_content", "reasoning_details", "cache_control"]
 
 /** The provider with further quirks; undefined if the rejection names no field that can be left out or renamed. */
-export function adaptedTo(provider: Provider, { status, message }: Rejection, body: Json): Provider | undefined {
+export function adaptProvider(provider: Provider, { status, message }: Rejection, body: Json): Provider | undefined {
   const isAboutRequest = status === 400 || status === 422
   const isUnknown = UNKNOWN_FIELD.test(message) || isDocumentsUnknown(message) || STRING_CONTENT.test(message)
   if (!isAboutRequest || provider.format !== "openai" || !isUnknown) return undefined

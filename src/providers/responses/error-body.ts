@@ -38,8 +38,8 @@ const TITLES = ["error_description", "title"]
 /** The message in a value of an error; `depth`: how many levels to search. */
 function messageIn(value: unknown, depth: number): string | undefined {
   if (depth === 0) return undefined
-  if (typeof value === "string") return unwrapped(value, depth)
-  if (isArray(value)) return joined(value.map((one) => issueIn(one, depth - 1)))
+  if (typeof value === "string") return unwrapError(value, depth)
+  if (isArray(value)) return joinIssues(value.map((one) => issueIn(one, depth - 1)))
   if (!isObject(value)) return undefined
   // An object or a list in `error` is the error; a string may be its title.
   const first = typeof value["error"] === "object" ? [value["error"]] : []
@@ -62,7 +62,7 @@ function firstMessage(values: readonly unknown[], depth: number): string | undef
 }
 
 /** Providers behind another one have its error as JSON in their message. */
-function unwrapped(text: string, depth: number): string | undefined {
+function unwrapError(text: string, depth: number): string | undefined {
   if (text.trim() === "") return undefined
   const inner = text.startsWith("{") ? parseJson(text) : undefined
   return (isObject(inner) ? messageIn(inner, depth - 1) : undefined) ?? text
@@ -80,7 +80,7 @@ function issueIn(issue: unknown, depth: number): string | undefined {
 
 /** `{"temperature":["must be less than 2"]}` */
 function issuesByField(errors: Json, depth: number): string | undefined {
-  return joined(
+  return joinIssues(
     Object.entries(errors).map(([name, value]) => {
       const message = messageIn(value, depth)
       return message === undefined ? undefined : `${name}: ${message}`
@@ -88,7 +88,7 @@ function issuesByField(errors: Json, depth: number): string | undefined {
   )
 }
 
-function joined(issues: readonly (string | undefined)[]): string | undefined {
+function joinIssues(issues: readonly (string | undefined)[]): string | undefined {
   const known = issues.filter((issue) => issue !== undefined)
   return known.length === 0 ? undefined : known.slice(0, MAX_ISSUES).join(" ")
 }

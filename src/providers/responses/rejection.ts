@@ -90,7 +90,7 @@ export function toRejection(
   const result = readErrorBody(body, now)
   const blamesKey = (status === 400 || status === 422) && result.message !== undefined && KEY_TERMS.test(result.message)
   const rule = blamesKey ? KEY_AT_FAULT : (RULES[status] ?? ANYTHING_ELSE)
-  const content = rule.relay && result.message !== undefined ? redacted(result.message, provider, filter) : ""
+  const content = rule.relay && result.message !== undefined ? redact(result.message, provider, filter) : ""
   const statusText = `${provider.name} returned status ${status}.`
   return {
     provider: provider.name,
@@ -98,7 +98,7 @@ export function toRejection(
     code: rule.code,
     message: content === undefined ? `${statusText} ${BLOCKED_BY_GUARDRAIL}` : content === "" ? statusText : content,
     providerCode: String(status),
-    retryAfterMs: capped(
+    retryAfterMs: capHint(
       parseRetryAfter(headers, now) ??
         result.retryAfterMs ??
         hintInText(status, result.message) ??
@@ -132,9 +132,9 @@ export const BLOCKED_BY_GUARDRAIL = "A guardrail of this key blocks its message.
  * A provider's error text without its key and host, cut to the length for clients; undefined if the filter blocks it.
  * Filters the complete text, because a cut match would not be found.
  */
-export function redacted(message: string, provider: RejectingProvider): string
-export function redacted(message: string, provider: RejectingProvider, filter?: MessageFilter): string | undefined
-export function redacted(
+export function redact(message: string, provider: RejectingProvider): string
+export function redact(message: string, provider: RejectingProvider, filter?: MessageFilter): string | undefined
+export function redact(
   message: string,
   { apiKey, baseUrl, ...further }: RejectingProvider,
   filter?: MessageFilter,
@@ -152,9 +152,9 @@ const MIN_SECRET_LENGTH = 8
 const MAX_CODE_LENGTH = 100
 
 /** A provider's error code, without its key. */
-export function redactedCode(code: string, apiKey: string | undefined): string
-export function redactedCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined
-export function redactedCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined {
+export function redactCode(code: string, apiKey: string | undefined): string
+export function redactCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined
+export function redactCode(code: string, apiKey: string | undefined, filter?: MessageFilter): string | undefined {
   const text = redactSecrets(code, apiKey)
   return (filter ? filter(text) : text)?.slice(0, MAX_CODE_LENGTH)
 }
@@ -181,6 +181,6 @@ function hintInText(status: number, message: string | undefined): number | null 
   return STATUSES_WITH_HINT.includes(status) && message !== undefined ? retryHintInText(message) : null
 }
 
-function capped(hintMs: number | null): number | null {
+function capHint(hintMs: number | null): number | null {
   return hintMs === null ? null : Math.min(hintMs, MAX_HINT_MS)
 }

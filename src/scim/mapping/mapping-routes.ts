@@ -152,12 +152,12 @@ export const scimMappings = newRouter()
     return c.json({ data: toMapping(mapping) }, configOf(c.env).CLIENT_DIALECT === "openrouter" ? 201 : 200)
   })
   .openapi(get, async (c) => {
-    const row = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
+    const row = await requireMapping(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     return c.json({ data: toMapping(row) }, 200)
   })
   .openapi(update, async (c) => {
     const { role } = c.req.valid("json")
-    const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
+    const before = await requireMapping(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ role }, ["role"])
     const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.update", ...event })
@@ -167,7 +167,7 @@ export const scimMappings = newRouter()
   })
   .openapi(remove, async (c) => {
     const keep = c.req.valid("query").keep_members === "true"
-    const before = await wanted(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
+    const before = await requireMapping(c.env.DB, c.var.principal.organizationId, c.req.valid("param").id)
     const changed = changesOf({ keep_members: keep }, ["keep_members"])
     const event = { resourceId: before.id, workspaceId: before.workspace_id, changed }
     const entry = entryOf(c, { action: "scim_group_mapping.delete", ...event })
@@ -189,7 +189,7 @@ async function requireBoth(
   }
 }
 
-async function wanted(db: D1Database, organizationId: string, id: string): Promise<MappingRow> {
+async function requireMapping(db: D1Database, organizationId: string, id: string): Promise<MappingRow> {
   const row = await findMapping(db, organizationId, id)
   if (!row) throw noSuchMapping()
   return row

@@ -36,8 +36,8 @@ export async function runBulk(
   let errors = 0
   for (const operation of order) {
     const outcome = circular.has(operation)
-      ? failed(new ScimError(409, "The operation is part of a circular reference."), request)
-      : await perform(operation, request, endpoints, created).catch((thrown: unknown) => failed(thrown, request))
+      ? failedOutcome(new ScimError(409, "The operation is part of a circular reference."), request)
+      : await perform(operation, request, endpoints, created).catch((thrown: unknown) => failedOutcome(thrown, request))
     outcomes.set(operation, outcome)
     if (operation.method === "POST" && operation.bulkId !== undefined) created.set(operation.bulkId, outcome)
     if (outcome.status >= 400 && ++errors >= failOnErrors) break
@@ -91,7 +91,7 @@ async function perform(
     return verbs.patch(single, operations)
   }
   const location = id === "" ? undefined : `${request.base}/${endpoint}/${id}`
-  const result = await run().catch((thrown: unknown) => failed(thrown, request))
+  const result = await run().catch((thrown: unknown) => failedOutcome(thrown, request))
   return result instanceof Response ? toOutcome(result, location) : { ...result, ...(location && { location }) }
 }
 
@@ -111,7 +111,7 @@ function within(maxBytes: number, data: Record<string, unknown>): Record<string,
   throw new ScimError(413, `data: is larger than ${maxBytes} bytes, the maximum for this path.`)
 }
 
-function failed(thrown: unknown, { origin }: ScimRequest): Outcome {
+function failedOutcome(thrown: unknown, { origin }: ScimRequest): Outcome {
   const { status, body, error } = toScimFailure(thrown)
   if (status >= 500) logError(error.message, { requestId: origin.requestId }, error.cause)
   return { status, response: body }

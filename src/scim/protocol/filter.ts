@@ -144,7 +144,7 @@ function comparisonsIn(filter: Filter): number {
 export function toOrder(sortBy: string | undefined, descending: boolean, fields: Fields): string {
   const direction = descending ? "DESC" : "ASC"
   if (sortBy === undefined) return `created_at ${direction}, id`
-  const side = sortedBy(bare(sortBy), fields)
+  const side = sortValue(bare(sortBy), fields)
   if (side === undefined) throw invalid("invalidPath", "sortBy: resources cannot be sorted by this attribute.")
   // Resources without a value sort last, or first in descending order: RFC 7644, section 3.4.2.3.
   return `${side} ${direction} NULLS ${descending ? "FIRST" : "LAST"}, id`
@@ -157,9 +157,9 @@ function fieldAt(path: string, fields: Fields): Field | undefined {
 }
 
 /** Compares the primary value of a multi-valued attribute, otherwise the first. */
-function sortedBy(path: string, fields: Fields): string | undefined {
+function sortValue(path: string, fields: Fields): string | undefined {
   const field = fieldAt(path, fields)
-  if (field?.kind === "list") return sortedBy("value", field.parts) && firstOf(field, "value")
+  if (field?.kind === "list") return sortValue("value", field.parts) && firstOf(field, "value")
   if (field) return field.kind === "complex" ? undefined : folded(field)
   const dot = path.lastIndexOf(".")
   const parent = fieldAt(path.slice(0, dot), fields)

@@ -128,7 +128,7 @@ function names(header: string | null, version: number): boolean | undefined {
 
 /** Throws 412 if If-Match does not match the version of the resource. */
 export function requireMatch(headers: Headers, version: number): void {
-  if (names(headers.get("if-match"), version) === false) throw outdated()
+  if (names(headers.get("if-match"), version) === false) throw outdatedError()
 }
 
 /** Whether the client requires a version for a write. */
@@ -140,6 +140,6 @@ export function isUnchanged(headers: Headers, version: number): boolean {
   return names(headers.get("if-none-match"), version) === true
 }
 
-export function outdated(): ScimError {
+export function outdatedError(): ScimError {
   return new ScimError(412, "The resource was changed concurrently. Read it, and send If-Match with its meta.version.")
 }

@@ -59,7 +59,7 @@ export function pageOf({ query }: ScimRequest, fields: Fields): { page: Resource
 }
 
 /** The 304 response to a read whose If-None-Match has the current version; undefined otherwise. */
-export function unchanged({ headers }: ScimRequest, version: number): Response | undefined {
+export function notModified({ headers }: ScimRequest, version: number): Response | undefined {
   if (!isUnchanged(headers, version)) return undefined
   return new Response(null, { status: 304, headers: { etag: versionTag(version) } })
 }

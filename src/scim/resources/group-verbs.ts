@@ -13,9 +13,9 @@ import {
   updateGroup,
 } from "./group-store.ts"
 import { readProjection } from "../protocol/projection.ts"
-import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "../protocol/request.ts"
+import { directoryOf, entryOf, pageOf, type ScimRequest, notModified, type Verbs } from "../protocol/request.ts"
 import { versionTag } from "./user.ts"
-import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "../protocol/protocol.ts"
+import { hasMatch, listResponse, outdatedError, requireMatch, scimJson } from "../protocol/protocol.ts"
 
 /** Ten thousand members with their names. */
 const MAX_BODY_BYTES = 2_097_152
@@ -51,8 +51,8 @@ export const groups: Verbs = {
     return groupResponse(request, row, 201)
   },
   async read(request) {
-    const row = await wanted(request)
-    return unchanged(request, row.version) ?? groupResponse(request, row)
+    const row = await requireGroup(request)
+    return notModified(request, row.version) ?? groupResponse(request, row)
   },
   async replace(request) {
     return groupResponse(request, await change(request, readGroup(await request.body(MAX_BODY_BYTES))))
@@ -71,7 +71,7 @@ export const groups: Verbs = {
       write,
       entry: groupEntry(request, "delete", id),
     })
-    if (!isDeleted) throw outdated()
+    if (!isDeleted) throw outdatedError()
     return new Response(null, { status: 204 })
   },
 }
@@ -79,7 +79,7 @@ export const groups: Verbs = {
 /** Finds the group of a write and checks the version that the client requires. */
 async function begin(request: ScimRequest) {
   const { headers } = request
-  const { id, version } = await wanted(request)
+  const { id, version } = await requireGroup(request)
   requireMatch(headers, version)
   return { id, version: hasMatch(headers) ? version : undefined, stamp: newId(), now: Date.now() }
 }
@@ -94,11 +94,11 @@ async function change(request: ScimRequest, group: GroupChange): Promise<GroupRo
     write,
     entry: groupEntry(request, "update", id, group),
   })
-  if (!row) throw outdated()
+  if (!row) throw outdatedError()
   return row
 }
 
-async function wanted(request: ScimRequest): Promise<GroupRow> {
+async function requireGroup(request: ScimRequest): Promise<GroupRow> {
   const row = await findGroup(request.db, directoryOf(request), request.id)
   if (!row) throw new ScimError(404, "There is no group with this id.")
   return row

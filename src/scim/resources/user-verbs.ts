@@ -6,7 +6,7 @@ import { invalid, ScimError } from "../protocol/errors.ts"
 import { USER_FIELDS } from "../protocol/filter.ts"
 import { readProjection } from "../protocol/projection.ts"
 import { spellingsOf } from "../protocol/spellings.ts"
-import { directoryOf, entryOf, pageOf, type ScimRequest, unchanged, type Verbs } from "../protocol/request.ts"
+import { directoryOf, entryOf, pageOf, type ScimRequest, notModified, type Verbs } from "../protocol/request.ts"
 import { readUser, toUser, type UserFields, type UserRow, versionTag } from "./user.ts"
 import { patchUser } from "./user-patch.ts"
 import {
@@ -19,7 +19,7 @@ import {
   listUsers,
   updateUser,
 } from "./user-store.ts"
-import { hasMatch, listResponse, outdated, requireMatch, scimJson } from "../protocol/protocol.ts"
+import { hasMatch, listResponse, outdatedError, requireMatch, scimJson } from "../protocol/protocol.ts"
 import { isUniqueViolation } from "../../support/rows.ts"
 
 const MAX_BODY_BYTES = 131_072
@@ -57,8 +57,8 @@ export const users: Verbs = {
     return userResponse(request, row, 201)
   },
   async read(request) {
-    const row = await wanted(request)
-    return unchanged(request, row.version) ?? userResponse(request, row)
+    const row = await requireUser(request)
+    return notModified(request, row.version) ?? userResponse(request, row)
   },
   async replace(request) {
     const body = await request.body(MAX_BODY_BYTES)
@@ -72,21 +72,21 @@ export const users: Verbs = {
   },
   async remove(request) {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const row = await wanted(request)
+      const row = await requireUser(request)
       requireMatch(request.headers, row.version)
       const disabled = await deleteUser(request.db, row, Date.now(), userEntry(request, { verb: "delete", id: row.id }))
       if (!disabled) continue
       forget(disabled)
       return new Response(null, { status: 204 })
     }
-    throw outdated()
+    throw outdatedError()
   },
 }
 
 /** Changes the current user. Retries after a concurrent change, unless the client requires a version. */
 async function change(request: ScimRequest, next: (row: UserRow) => UserFields): Promise<Response> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const before = await wanted(request)
+    const before = await requireUser(request)
     requireMatch(request.headers, before.version)
     const fields = next(before)
     if (fields.attributes.length > MAX_BODY_BYTES) throw invalid("tooMany", "The user would be larger than 128 KiB.")
@@ -99,10 +99,10 @@ async function change(request: ScimRequest, next: (row: UserRow) => UserFields):
     if (row) return userResponse(request, row)
     if (hasMatch(request.headers)) break
   }
-  throw outdated()
+  throw outdatedError()
 }
 
-async function wanted(request: ScimRequest): Promise<UserRow> {
+async function requireUser(request: ScimRequest): Promise<UserRow> {
   const row = await findUser(request.db, directoryOf(request), request.id)
   if (!row) throw new ScimError(404, "There is no user with this id.")
   return row

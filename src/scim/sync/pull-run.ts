@@ -54,7 +54,7 @@ export async function pullStep(env: Env, job: SyncJobRow, now: number): Promise<
   const directory = await findPullDirectory(env.DB, job)
   if (!directory) return job.pull_cursor === null ? nextPhase(env.DB, job) : dropPulled(env.DB, job)
   const cursor = cursorOf(job, directory)
-  const requestPath = await pending(env, directory, now)
+  const requestPath = await nextRequestPath(env, directory, now)
   const { next, waitMs } = isListed(cursor)
     ? await readNext(env.DB, job, cursor, requestPath)
     : await requestById(env.DB, { job, directory, cursor, requestPath })
@@ -94,7 +94,7 @@ type RequestPath = (path: string) => Promise<ReadResult<Record<string, unknown>>
 type Step = { next: Next; waitMs?: number }
 
 /** The token is decrypted only here. */
-async function pending(env: Env, directory: PullRow, now: number): Promise<RequestPath> {
+async function nextRequestPath(env: Env, directory: PullRow, now: number): Promise<RequestPath> {
   const dataKey = await tokenKeyOf(env.DB, directory)
   const sealed = { aad: tokenAad(directory), sealed: directory.pull_sealed }
   const token = dataKey && (await openSealed({ ...sealed, dataKey }, masterKeysOf(env)))

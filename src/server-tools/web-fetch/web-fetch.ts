@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
 import { Domains, isPermitted } from "../domains.ts"
-import { cutEnd } from "../text.ts"
+import { truncateEnd } from "../text.ts"
 import { failure, type ServerTool, type Tally, type ToolOutcome, type ToolDeps } from "../tool.ts"
 import { readDocument } from "./document.ts"
 import { fetchPublic } from "./guarded-fetch.ts"
@@ -64,7 +64,7 @@ async function run(args: unknown, config: WebFetchConfig, deps: ToolDeps, tally:
   if (!document.ok) return failedFetch(url, document.reason, page.status)
   const { title } = document
   const note = page.isCut ? "\n[… the page is longer than the gateway reads]" : ""
-  const text = cutEnd(document.text, config.maxContentTokens * UNITS_PER_TOKEN) + note
+  const text = truncateEnd(document.text, config.maxContentTokens * UNITS_PER_TOKEN) + note
   const head = `Content of ${page.url}:${title === undefined ? "" : `\nTitle: ${title}`}`
   return {
     content: `${head}\n\n${text === "" ? "[the page has no text]" : text}\n\nEnd of the content of ${page.url}.`,

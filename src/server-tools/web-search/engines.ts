@@ -58,7 +58,7 @@ function withOperators(search: Search): string {
 }
 
 /** Only fields with a value: engines reject nulls, and some give an empty list a meaning. */
-function filled(fields: Record<string, unknown>): Record<string, unknown> {
+function withoutEmptyFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
   )
@@ -71,7 +71,7 @@ export const engines: Record<EngineName, Engine> = {
     buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: { "x-api-key": apiKey },
-      body: filled({
+      body: withoutEmptyFields({
         query: search.query,
         type: search.mode ?? "auto",
         numResults: search.maxResults,
@@ -95,7 +95,7 @@ export const engines: Record<EngineName, Engine> = {
     buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
-      body: filled({
+      body: withoutEmptyFields({
         query: search.query,
         search_depth: search.mode,
         max_results: search.maxResults,
@@ -117,7 +117,7 @@ export const engines: Record<EngineName, Engine> = {
     buildRequest: (search, apiKey) => ({
       path: "/web/search",
       headers: { "x-subscription-token": apiKey },
-      query: filled({
+      query: withoutEmptyFields({
         q: withOperators(search),
         count: String(search.maxResults),
         text_decorations: "false",
@@ -143,11 +143,11 @@ export const engines: Record<EngineName, Engine> = {
         search_queries: [startOf(search.query, 200)],
         // Version 1 of the API calls "fast" what version 2 calls "basic".
         mode: search.mode === undefined || search.mode === "fast" ? "basic" : search.mode,
-        advanced_settings: filled({
+        advanced_settings: withoutEmptyFields({
           max_results: search.maxResults,
           location: search.country?.toLowerCase(),
           excerpt_settings: { max_chars_per_result: search.maxCharacters },
-          source_policy: filled({ include_domains: included(search), exclude_domains: excluded(search) }),
+          source_policy: withoutEmptyFields({ include_domains: included(search), exclude_domains: excluded(search) }),
         }),
       },
     }),
@@ -165,7 +165,7 @@ export const engines: Record<EngineName, Engine> = {
     buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
-      body: filled({
+      body: withoutEmptyFields({
         query: withOperators(search),
         limit: search.maxResults,
         sources: [{ type: "web" }],
@@ -186,7 +186,7 @@ export const engines: Record<EngineName, Engine> = {
     buildRequest: (search, apiKey) => ({
       path: "/search",
       headers: bearer(apiKey),
-      body: filled({
+      body: withoutEmptyFields({
         query: search.query,
         max_results: search.maxResults,
         max_tokens_per_page: Math.ceil(search.maxCharacters / UNITS_PER_TOKEN),

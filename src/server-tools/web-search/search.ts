@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../../support/text/json.ts"
 import { readAtMost } from "../../support/bytes.ts"
 import { isPermitted } from "../domains.ts"
-import { cutEnd, startOf } from "../text.ts"
+import { truncateEnd, startOf } from "../text.ts"
 import { withDeadline } from "../../outbound/deadline.ts"
 import type { SearchSettings } from "./configured.ts"
 import { engines, type EngineName, type Search, type SearchResult } from "./engines.ts"
@@ -87,7 +87,7 @@ function toResults(engine: EngineName, document: Json, search: Search): SearchRe
       title:
         (typeof title === "string" && title.replace(/\s+/g, " ").trim().slice(0, MAX_TITLE_LENGTH)) || link.hostname,
       url: link.href,
-      snippet: typeof snippet === "string" ? cutEnd(snippet.trim(), search.maxCharacters) : "",
+      snippet: typeof snippet === "string" ? truncateEnd(snippet.trim(), search.maxCharacters) : "",
       ...(typeof published === "string" && published !== "" && { published: published.slice(0, 40) }),
     })
     if (results.length === search.maxResults) break

@@ -97,7 +97,7 @@ export const oidcSignIn = newRouter()
     return c.json({ data: { oidc: settings ? { name: settings.name } : null } }, 200)
   })
   .openapi(begin, async (c) => {
-    const settings = required(c.env)
+    const settings = requireSettings(c.env)
     const now = Date.now()
     const { return_to: returnTo, organization } = c.req.valid("query")
     const transaction = newTransaction(safePath(returnTo, new URL(c.req.url).origin), organization, now)
@@ -110,7 +110,7 @@ export const oidcSignIn = newRouter()
     return c.redirect(url, 302)
   })
   .openapi(callback, async (c) => {
-    const settings = required(c.env)
+    const settings = requireSettings(c.env)
     const now = Date.now()
     const transaction = await openTransaction(getCookie(c, cookieName(c)), masterKeysOf(c.env), now)
     // A transaction is used once, whether or not it succeeds.
@@ -133,7 +133,7 @@ function rejectionUrl(reason: Reason): string {
   return `/?sign_in=${reason}`
 }
 
-function required(env: App["Bindings"]): OidcSettings {
+function requireSettings(env: App["Bindings"]): OidcSettings {
   const settings = oidcSettings(env)
   if (settings) return settings
   throw new GatewayError("not_found", "This deployment has no identity provider: set OIDC_ISSUER and OIDC_CLIENT_ID.")

@@ -13,8 +13,8 @@ export function isMask(text: string): boolean {
 }
 
 /** Masks all values of secrets. */
-export function masked(secret: Json): Json {
+export function maskValues(secret: Json): Json {
   return Object.fromEntries(
-    Object.entries(secret).map(([name, value]) => [name, isObject(value) ? masked(value) : toMask(String(value))]),
+    Object.entries(secret).map(([name, value]) => [name, isObject(value) ? maskValues(value) : toMask(String(value))]),
   )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { describeCause, spendChanges } from "../../../src/console/pages/overview/causes.ts"
-import { reachedAt } from "../../../src/console/pages/overview/forecast.ts"
+import { limitReachedAt } from "../../../src/console/pages/overview/forecast.ts"
 
 const row = (model: string, requests: number, tokens: number, usage: number) => ({
   model,
@@ -55,11 +55,11 @@ const limit = (spent: number, more: object = {}) => ({
 
 test("a limit is reached at the pace of its window, unless it resets before", () => {
   const noon = midnight - 12 * HOUR
-  expect(reachedAt(limit(8), noon)).toBe(noon + 3 * HOUR)
-  expect(reachedAt(limit(4), noon)).toBeNull()
-  expect(reachedAt(limit(0), noon)).toBeNull()
-  expect(reachedAt(limit(10), noon)).toBeNull()
-  expect(reachedAt(limit(8, { interval: null, resets_at: null }), noon)).toBeNull()
+  expect(limitReachedAt(limit(8), noon)).toBe(noon + 3 * HOUR)
+  expect(limitReachedAt(limit(4), noon)).toBeNull()
+  expect(limitReachedAt(limit(0), noon)).toBeNull()
+  expect(limitReachedAt(limit(10), noon)).toBeNull()
+  expect(limitReachedAt(limit(8, { interval: null, resets_at: null }), noon)).toBeNull()
   // The first minutes of a day have no pace.
-  expect(reachedAt(limit(8), midnight - 23.9 * HOUR)).toBeNull()
+  expect(limitReachedAt(limit(8), midnight - 23.9 * HOUR)).toBeNull()
 })

@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { concat } from "../../../src/support/bytes.ts"
-import { decodedStream, EventStreamDecoder } from "../../../src/formats/converse/event-stream.ts"
+import { reencodeStream, EventStreamDecoder } from "../../../src/formats/converse/event-stream.ts"
 import { eventStreamFrame, frameWith } from "../../support/event-stream.ts"
 import { runs } from "../../support/runs.ts"
 
@@ -110,7 +110,7 @@ describe("binary event streams", () => {
       start: (controller) => controller.enqueue(concat([frame, broken])),
       cancel: () => void (isCancelled = true),
     })
-    const reader = decodedStream(source, () => Uint8Array.of(1)).getReader()
+    const reader = reencodeStream(source, () => Uint8Array.of(1)).getReader()
     await expect(reader.read()).rejects.toThrow(/checksum/)
     expect(isCancelled).toBe(true)
   })

@@ -146,7 +146,7 @@ function useNewCalls(path: string, onCalls: (page: CallPage) => void, onState: (
       timer = undefined
       const [base = "", search = ""] = path.split("?")
       const params = Object.fromEntries(new URLSearchParams(search))
-      const page = await api<CallPage>(withParams(base, { ...repeated(search), limit: params["limit"] ?? 100 }))
+      const page = await api<CallPage>(withParams(base, { ...toRepeatedParams(search), limit: params["limit"] ?? 100 }))
       if (!isStopped) onCalls(page)
     }
     const schedule = () => {
@@ -170,7 +170,7 @@ function useNewCalls(path: string, onCalls: (page: CallPage) => void, onState: (
   }, [path])
 }
 
-function repeated(search: string): Record<string, string[]> {
+function toRepeatedParams(search: string): Record<string, string[]> {
   const params = new URLSearchParams(search)
   return Object.fromEntries([...new Set(params.keys())].map((name) => [name, params.getAll(name)]))
 }

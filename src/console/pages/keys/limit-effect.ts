@@ -8,7 +8,7 @@ type Charged = { cost: number; byok_cost: number }
  * Calls of the window that a lower limit would have rejected: those that began when it was spent. `calls`: newest first;
  * `spent`: in the complete window, of which there may be more calls.
  */
-export function rejectedBy(
+export function callsRejectedBy(
   calls: readonly Charged[],
   limit: number,
   { spent, byok }: { spent: number; byok: boolean },

@@ -4,7 +4,7 @@ import type { ApiKey, CallPage } from "../../api/types.ts"
 import { count, plural, usd } from "../../format/number.ts"
 import { now } from "../../format/time.ts"
 import { Status } from "../../ui/status.tsx"
-import { rejectedBy, windowOf } from "./limit-effect.ts"
+import { callsRejectedBy, windowOf } from "./limit-effect.ts"
 import { spentOf } from "./state.ts"
 
 const MAX_CALLS = 200
@@ -24,7 +24,7 @@ export function LimitPreview({ apiKey, input }: { apiKey: ApiKey; input: LimitIn
   const { data, has_more: hasMore } = calls.data
   const reset = input.reset === "" ? null : input.reset
   const spent = spentOf({ ...apiKey, limit_reset: reset, include_byok_in_limit: input.byok })
-  const rejected = rejectedBy(data, limit, { spent, byok: input.byok })
+  const rejected = callsRejectedBy(data, limit, { spent, byok: input.byok })
   const which = hasMore ? `newest ${count(MAX_CALLS)} calls` : plural(data.length, "call")
   const period = window?.name ?? "of this key"
   return (

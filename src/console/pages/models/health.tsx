@@ -49,7 +49,7 @@ export function useMeasured(
 }
 
 /** The scope of the measurement. */
-export function measuredOn(): string {
+export function measurementScope(): string {
   const scope = session.value?.kind === "management" ? "this workspace" : "this key"
   return `Measured on the calls of ${scope} in the last 24 hours.`
 }

@@ -19,7 +19,7 @@ import { Empty, ErrorPanel, Loaded } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { useSubmit } from "../../ui/hooks/use-submit.ts"
 import { Count, Duration } from "../../ui/values.tsx"
-import { SuccessRate, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { SuccessRate, type Health, measurementScope, useMeasured } from "./health.tsx"
 import { Differences } from "./differences.tsx"
 import { Overrides } from "./overrides.tsx"
 import { Features, Price, type ProviderListing } from "./page.tsx"
@@ -176,7 +176,7 @@ export default function ModelPage({ params }: PageProps) {
                   />
                 </div>
               )}
-              <p class="small quiet">{measuredOn()}</p>
+              <p class="small quiet">{measurementScope()}</p>
             </section>
             <Differences endpoints={data.endpoints} providers={providers.data?.data ?? []} />
             <Overrides endpoints={data.endpoints} />

@@ -14,7 +14,7 @@ import { type Option, Options, Search } from "../../ui/field.tsx"
 import { Empty, ErrorPanel, Skeleton } from "../../ui/states.tsx"
 import { type Column, Table } from "../../ui/table.tsx"
 import { Duration } from "../../ui/values.tsx"
-import { SuccessRate, type Health, measuredOn, useMeasured } from "./health.tsx"
+import { SuccessRate, type Health, measurementScope, useMeasured } from "./health.tsx"
 
 export type ProviderListing = z.infer<typeof ProviderList>["data"][number]
 
@@ -263,7 +263,7 @@ export default function ModelsPage() {
             />
             <p class="table-foot">
               {count(rows.length)} of {count(all.data?.data.count ?? rows.length)} models. Prices are of the cheapest
-              endpoint. {measuredOn()}
+              endpoint. {measurementScope()}
             </p>
           </>
         )}

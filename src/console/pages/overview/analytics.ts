@@ -31,7 +31,7 @@ export function rangeOf({ from, to }: Pick<Range, "from" | "to">): AnalyticsQuer
 }
 
 /** For the chosen workspace; if grouped by workspace, for the organization. A plain key sees only its own calls. */
-function scoped(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
+function inWorkspace(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
   if (session.value?.kind !== "management") return { path: "/key/analytics/query", body }
   const workspace = workspaceId.value
   if (workspace === null || body.dimensions?.includes("workspace_id")) return { path: "/analytics/query", body }
@@ -41,7 +41,7 @@ function scoped(body: AnalyticsQuery): { path: string; body: AnalyticsQuery } {
 
 /** Totals of the complete range, computed by the server. */
 export function useAnalytics(query: AnalyticsQuery | null): Query<readonly Row[]> {
-  const call = query && scoped(query)
+  const call = query && inWorkspace(query)
   return useQuery(call && `${call.path} ${JSON.stringify(call.body)}`, async () => {
     if (!call) return []
     const { data } = await api<AnalyticsResponse>(call.path, { method: "POST", body: call.body })

@@ -15,7 +15,7 @@ function windowStart(interval: NonNullable<Limit["interval"]>, end: number): num
 type Windowed = Pick<Limit, "limit" | "spent" | "held" | "left" | "interval" | "resets_at">
 
 /** When a limit is reached at the mean pace of its window; null if it resets before, or there is no pace yet. */
-export function reachedAt({ spent, left, interval, resets_at: resetsAt }: Windowed, now: number): number | null {
+export function limitReachedAt({ spent, left, interval, resets_at: resetsAt }: Windowed, now: number): number | null {
   if (interval === null || resetsAt === null || spent <= 0 || left <= 0) return null
   const end = Date.parse(resetsAt)
   const start = windowStart(interval, end)

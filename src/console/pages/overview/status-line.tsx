@@ -7,7 +7,7 @@ import { hrefOf } from "../../ui/chip.tsx"
 import { nameOfLimit } from "../../ui/charts/meter.tsx"
 import { describeEpisode, episodesByProvider, useMinutes } from "../providers/history.tsx"
 import { Status } from "../../ui/status.tsx"
-import { reachedAt } from "./forecast.ts"
+import { limitReachedAt } from "./forecast.ts"
 import { numberIn, type Row } from "./series.ts"
 
 const HOUR = 3_600_000
@@ -33,7 +33,7 @@ export function StatusLine({ to, limits }: { to: number; limits: readonly Limit[
   const isTight = closest !== undefined && closest.limit > 0 && closest.left / closest.limit < TIGHT_SHARE
   const forecasts = (limits ?? [])
     .filter((limit) => !(isTight && limit === closest))
-    .map((limit) => ({ limit, at: reachedAt(limit, now.value) }))
+    .map((limit) => ({ limit, at: limitReachedAt(limit, now.value) }))
     .filter(({ at }) => at !== null)
   const rejections = rejected.data?.data.length ?? 0
   if (failing.data === undefined) return <p class="status-line">{"\u00A0"}</p>

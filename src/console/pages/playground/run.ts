@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals"
 import { api, ApiError, call } from "../../api/client.ts"
-import { cutError, readFrames } from "../../api/events.ts"
+import { incompleteStreamError, readFrames } from "../../api/events.ts"
 import type { Limit } from "../../api/types.ts"
 import type { RoutingMetadata, Run, ToolCall, Usage } from "./types.ts"
 
@@ -98,7 +98,7 @@ export async function stream({ run, body, price, abort }: Job): Promise<void> {
       apply(draft, JSON.parse(data) as Chunk)
       changed()
     }
-    if (!isComplete && !draft.error) throw cutError()
+    if (!isComplete && !draft.error) throw incompleteStreamError()
     draft.status = draft.error ? "failed" : "done"
   } catch (thrown) {
     fail(draft, thrown, abort)

@@ -44,8 +44,8 @@ function python(baseUrl: string, body: Json): string {
   const entries = Object.entries(body)
   const openAiFields = entries.filter(([name]) => OPENAI_FIELDS.has(name))
   const others = entries.filter(([name]) => !OPENAI_FIELDS.has(name))
-  const lines = openAiFields.map(([name, value]) => `    ${name}=${indented(toPython(value), 4)},`)
-  if (others.length > 0) lines.push(`    extra_body=${indented(toPython(Object.fromEntries(others)), 4)},`)
+  const lines = openAiFields.map(([name, value]) => `    ${name}=${indent(toPython(value), 4)},`)
+  if (others.length > 0) lines.push(`    extra_body=${indent(toPython(Object.fromEntries(others)), 4)},`)
   return `import os
 from openai import OpenAI
 
@@ -68,7 +68,7 @@ function toPython(value: unknown): string {
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (token) => PYTHON_NAMES[token] ?? token)
 }
 
-function indented(text: string, spaces: number): string {
+function indent(text: string, spaces: number): string {
   return text.replaceAll("\n", `\n${" ".repeat(spaces)}`)
 }
 

@@ -37,7 +37,7 @@ export function TryIt({ entry, document }: { entry: Entry; document: Document })
       setResult({
         status: response.status,
         ms: performance.now() - started,
-        text: indented(text),
+        text: indent(text),
         requestId: response.headers.get("x-request-id"),
       })
     } catch (thrown) {
@@ -106,6 +106,6 @@ function isJson(text: string): boolean {
   }
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return isJson(text) ? JSON.stringify(JSON.parse(text), null, 2) : text
 }

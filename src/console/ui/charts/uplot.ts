@@ -31,7 +31,7 @@ function colorOf(element: HTMLElement, token: string): string {
 }
 
 /** Stacked bars: the top of each is the sum up to it; the tallest is drawn first. */
-function stacked(series: readonly Series[]): (number | null)[][] {
+function stackSeries(series: readonly Series[]): (number | null)[][] {
   const sums: number[] = []
   return series.map(({ values }) =>
     values.map((value, index) => {
@@ -114,7 +114,7 @@ function endsOf(values: readonly (readonly (number | null)[])[], kind: "bars" | 
 
 export function drawChart(element: HTMLElement, drawing: Drawing): uPlot {
   const { times, series, kind, height, stepMs, labelWidth, onEnds, onHover, onBrush, onStep } = drawing
-  const values = kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])
+  const values = kind === "bars" ? stackSeries(series).toReversed() : series.map(({ values }) => [...values])
   const highest = Math.max(0, ...values.flat().map((value) => value ?? 0))
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
   // A bar is centered on its step.

@@ -2,6 +2,7 @@ import { normalizeLogprobs } from "../logprobs.ts"
 import {
   callsIn,
   choiceIndex,
+  fieldsBesideMessage,
   flattenContent,
   growthOf,
   messageOf,
@@ -94,8 +95,13 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   const logprobs = logprobsOf(choice)
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
   if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
-  const { message: _, text: _text, ...rest } = choice
-  const normal: Json = { ...rest, index, delta, finish_reason: finishReason, ...nativeReasonOf(choice, finishReason) }
+  const normal: Json = {
+    ...fieldsBesideMessage(choice),
+    index,
+    delta,
+    finish_reason: finishReason,
+    ...nativeReasonOf(choice, finishReason),
+  }
   return withLogprobs(normal, logprobs)
 }
 
@@ -211,13 +217,12 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
 function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
-  const { message: _, text: _text, ...rest } = choice
   const message = messageOf(choice) ?? {}
   const hasCalls = callsIn(message).length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
-    ...rest,
+    ...fieldsBesideMessage(choice),
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),

@@ -28,6 +28,13 @@ export function messageOf({ message, text }: Json): Json | undefined {
   return typeof text === "string" ? { content: text } : undefined
 }
 
+/** The other fields of a choice than its message: without the text if that is its message. */
+export function fieldsBesideMessage({ message, ...fields }: Json): Json {
+  if (isObject(message) || isObject(fields["delta"])) return fields
+  const { text: _, ...others } = fields
+  return others
+}
+
 /** Whether a delta or message has more than a role. */
 export function hasFields(message: Json): boolean {
   return Object.entries(message).some(([key, value]) => key !== "role" && !isEmpty(value))

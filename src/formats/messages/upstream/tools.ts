@@ -8,7 +8,7 @@ import { invalidField, toCacheControl } from "./content.ts"
 const VERSIONED_TOOL = /_\d{8}$/
 
 export function toTools(request: ChatRequest): Json {
-  const allowed = allowedIn(request.tool_choice)
+  const allowed = allowedNamesIn(request.tool_choice)
   const tools = (request.tools ?? [])
     .map((tool, at) => toTool(tool, `tools[${at}]`))
     .filter(({ name }) => allowed === null || allowed.includes(name))
@@ -33,7 +33,7 @@ function toTool(tool: Json, path: string): Json {
 }
 
 /** The names that `allowed_tools` allows; null for any other choice. */
-function allowedIn(choice: unknown): unknown[] | null {
+function allowedNamesIn(choice: unknown): unknown[] | null {
   if (!isObject(choice) || choice["type"] !== "allowed_tools") return null
   const { tools } = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : {}
   return isArray(tools) ? tools.map(nameOf) : null

@@ -30,7 +30,7 @@ export function isBase64(text: string): boolean {
 /** Maps the text of a data URL; other files stay unchanged. */
 export function mapDataUrl(url: string, map: Map): string {
   const [head = "", type = "", parameters = ""] = DATA_URL.exec(url) ?? []
-  const data = unescaped(url.slice(head.length))
+  const data = decodeEscapes(url.slice(head.length))
   const passedHead = map(head)
   const [charset = "", label] = CHARSET.exec(parameters) ?? []
   const isBinary = BASE64_MARK.test(parameters)
@@ -86,13 +86,13 @@ function wideCharsetOf(bytes: Uint8Array): string | undefined {
 export function mapUrl(url: string, map: Map): string {
   const plain = map(url)
   if (plain !== url) return plain
-  const decoded = unescaped(url)
+  const decoded = decodeEscapes(url)
   const mapped = decoded === url ? url : map(decoded)
   return mapped === decoded ? url : encodeURI(mapped)
 }
 
 /** Decodes what is escaped correctly: a stray percent sign must not hide the rest. */
-export function unescaped(text: string): string {
+export function decodeEscapes(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
     try {
       return decodeURIComponent(escaped)

@@ -67,7 +67,8 @@ export function decodeObfuscated(
   decodeMatches(SHORT_BASE64, nearHints, fromBase64)
   decodeMatches(SHORT_HEX, nearHints, fromHex)
   decodeMatches(BINARY, nearHints, fromBinary)
-  if (ESCAPE_STARTS.some((start) => text.includes(start))) decodeMatches(ESCAPES, escapeRange(text, budget), unescaped)
+  if (ESCAPE_STARTS.some((start) => text.includes(start)))
+    decodeMatches(ESCAPES, escapeRange(text, budget), decodeEscapes)
   decoded.push(...decodeNearHints(text, prefilter, budget))
   return decoded
 }
@@ -170,7 +171,7 @@ function fromBinary(encoded: string): string | undefined {
   return decoded(Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2)))
 }
 
-function unescaped(escaped: string): string | undefined {
+function decodeEscapes(escaped: string): string | undefined {
   const text = escaped.replaceAll(ESCAPE, (escape) => {
     const isDecimal = /^&#\d/.test(escape)
     const code = Number.parseInt(escape.replaceAll(/^(?:%|&#x?|\\[ux])|;$/gi, ""), isDecimal ? 10 : 16)

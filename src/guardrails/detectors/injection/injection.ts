@@ -71,8 +71,8 @@ function findPlain(
     ...(obfuscation ? obfuscation.verbStarts.flatMap((from) => findMisspelledAt(text, from)) : findMisspelled(text)),
   )
   if (!prefilter.isAscii) budget.spend(text.length * COST.regexCharacter)
-  const clean = normalized(text, prefilter)
-  if (clean !== text && parts.length === 0 && matchPhrases(clean, chargedPrefilter(clean, budget), budget).length > 0) {
+  const clean = normalizeText(text, prefilter)
+  if (clean !== text && parts.length === 0 && matchPhrases(clean, chargePrefilter(clean, budget), budget).length > 0) {
     parts.push([0, text.length])
   }
   if (parts.length === 0 && LEET_IN_WORD.test(text)) {
@@ -110,12 +110,12 @@ function withModel(
   ]
 }
 
-function chargedPrefilter(text: string, budget: WorkBudget): PrefilterResult {
+function chargePrefilter(text: string, budget: WorkBudget): PrefilterResult {
   budget.spend(text.length * COST.prefilterCharacter)
   return prefilterText(text)
 }
 
-function normalized(text: string, { hasIgnored, isAscii }: PrefilterResult): string {
+function normalizeText(text: string, { hasIgnored, isAscii }: PrefilterResult): string {
   if (isAscii) return text
   return (hasIgnored ? text.replaceAll(INVISIBLE, "") : text).normalize("NFKC")
 }
@@ -136,7 +136,7 @@ function matchPhrases(text: string, prefilter: PrefilterResult, budget: WorkBudg
   for (const [at, phraseStarts] of startsByPhrase) {
     const phrase = elementAt(phrasePatterns(), at)
     if (phrase.prefixes && literalHits)
-      matchAtStarts(phrase, text, { startsByPhrase: sorted(phraseStarts), budget, parts })
+      matchAtStarts(phrase, text, { startsByPhrase: sortStarts(phraseStarts), budget, parts })
     else {
       budget.spend(text.length * COST.regexCharacter)
       for (const match of text.matchAll(phrase.search)) parts.push(partOf(match))
@@ -193,7 +193,7 @@ function buildPhraseIndex(): PhraseIndex {
 }
 
 /** Sorts starts: literals are found in the order of their ends. */
-function sorted(starts: number[]): number[] {
+function sortStarts(starts: number[]): number[] {
   return starts.sort((one, other) => one - other)
 }
 
@@ -235,7 +235,7 @@ function unleet(text: string, changed: number[]): string {
 
 function isInjection(text: string, budget: WorkBudget): boolean {
   return (
-    matchPhrases(text, chargedPrefilter(text, budget), budget).length > 0 ||
+    matchPhrases(text, chargePrefilter(text, budget), budget).length > 0 ||
     WITHOUT_SPACES.test(text.replaceAll(/\W/g, ""))
   )
 }

@@ -98,7 +98,7 @@ function isSimilar(token: string, candidates: readonly string[]): boolean {
 
 function isScrambled(token: string, word: string): boolean {
   if (token.length !== word.length || token[0] !== word[0] || token.at(-1) !== word.at(-1)) return false
-  return sorted(token) === sorted(word)
+  return sortLetters(token) === sortLetters(word)
 }
 
 /** Whether one letter is added, missing or different. */
@@ -111,6 +111,6 @@ function hasEditDistanceOne(token: string, word: string): boolean {
   return Math.max(token.length, word.length) - start - end <= 1
 }
 
-function sorted(word: string): string {
+function sortLetters(word: string): string {
   return word.split("").sort().join("")
 }

@@ -36,8 +36,8 @@ export function chatRequest(request: ChatRequest, bodyBytes: number): InferenceR
 
 /** Builds the upstream request: in the chat format, or translated for a provider without it. */
 export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
-  const inMessages = cachedTranslation(() => toConversation(request))
-  const inConverse = cachedTranslation(() => toConverseConversation(request))
+  const inMessages = cacheTranslation(() => toConversation(request))
+  const inConverse = cacheTranslation(() => toConverseConversation(request))
   return {
     streamed: request.stream,
     buildUpstreamRequest(provider, outgoing) {
@@ -55,7 +55,7 @@ export function chatUpstreamPlan(request: ChatRequest): UpstreamPlan {
 }
 
 /** Translates once, when a provider first needs it. Returns the error if the conversation cannot be expressed. */
-function cachedTranslation(translate: () => Conversation): () => Conversation | GatewayError {
+function cacheTranslation(translate: () => Conversation): () => Conversation | GatewayError {
   let translated: Conversation | GatewayError | undefined
   return () => (translated ??= resultOrError(translate))
 }
@@ -87,7 +87,7 @@ function sessionAffinityOf(request: ChatRequest): Pick<InferenceRequest, "conver
   const signatures = messages
     .flatMap((message) => (message.role === "assistant" ? signaturesOf(message) : []))
     .toReversed()
-  return { conversation: () => cacheKey ?? beginningOf(messages), signatures }
+  return { conversation: () => cacheKey ?? conversationStart(messages), signatures }
 }
 
 function signaturesOf({ reasoning_details: details }: { reasoning_details?: readonly object[] | null | undefined }) {
@@ -98,7 +98,7 @@ function signaturesOf({ reasoning_details: details }: { reasoning_details?: read
 }
 
 /** The messages up to the first user message, which every turn of a conversation repeats. */
-function beginningOf(messages: ChatRequest["messages"]): string {
+function conversationStart(messages: ChatRequest["messages"]): string {
   const first = messages.findIndex(({ role }) => role === "user")
   return JSON.stringify(messages.slice(0, first + 1)).slice(0, MAX_CONVERSATION_LENGTH)
 }

@@ -60,7 +60,7 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
       }
       hasCall ||= isObject(event["content_block"]) && event["content_block"]["type"] === "tool_use"
       if (startsMessage(event)) return [withModel(event, facts.model, frame)]
-      return [named(event as MessagesEvent, frame)]
+      return [withEventName(event as MessagesEvent, frame)]
     },
     // Before the first event, only comments are allowed.
     heartbeat: () => (!serving ? [KEEPALIVE_FRAME] : isNative() ? [PING] : encode(keepAlive(state))),
@@ -68,7 +68,7 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
     end(charge) {
       const { costs, metadata } = closing(charge, serving)
       if (!isNative()) return encode(finish(state, { ...costs, metadata, usage: usageOf(charge, state.usage) }))
-      const frames = completed(last, hasCall).map((event) => {
+      const frames = finalEvents(last, hasCall).map((event) => {
         const isDelta = event["type"] === "message_delta"
         const usage = () => asCharged(charge, event["usage"], costs)
         return toEventFrame((isDelta ? rewritten(event, { usage: usage(), ...metadata }) : event) as MessagesEvent)
@@ -110,7 +110,7 @@ function costsOf(charge: Charge): Costs {
 }
 
 /** The final events. Clients take the stop reason and the usage from `message_delta`, which some servers omit. */
-function completed(last: readonly Json[], hasCall: boolean): Json[] {
+function finalEvents(last: readonly Json[], hasCall: boolean): Json[] {
   const delta = { stop_reason: hasCall ? "tool_use" : "end_turn", stop_sequence: null }
   const events = last.some(({ type }) => type === "message_delta") ? last : [{ type: "message_delta", delta }, ...last]
   // A stream that ended after its stop reason is complete.
@@ -121,7 +121,7 @@ function completed(last: readonly Json[], hasCall: boolean): Json[] {
 const PING = toEventFrame({ type: "ping" })
 
 /** Clients of this format know an event by the name of its frame. */
-function named(event: MessagesEvent, frame: Uint8Array | undefined): Uint8Array {
+function withEventName(event: MessagesEvent, frame: Uint8Array | undefined): Uint8Array {
   return frame && hasEventName(frame) ? frame : toEventFrame(event)
 }
 
@@ -135,6 +135,6 @@ function startsMessage(event: Json): event is MessageStart {
 function withModel(event: MessageStart, model: string, frame: Uint8Array | undefined): Uint8Array {
   const message = withoutGatewayFields(event.message)
   const isNormal = message === event.message && message["model"] === model
-  if (isNormal) return named({ ...event, type: "message_start" }, frame)
+  if (isNormal) return withEventName({ ...event, type: "message_start" }, frame)
   return toEventFrame({ ...event, type: "message_start", message: { ...message, model } })
 }

@@ -26,7 +26,7 @@ export function checkEvent(event: RealtimeEvent, names: UpstreamNames): EventChe
   const { type } = event
   if (PASSED.has(type)) return { event }
   if (type === "session.update") return checkSession(event, names)
-  if (type === "conversation.item.create") return checked(event, itemError(event["item"], "item"))
+  if (type === "conversation.item.create") return toCheck(event, itemError(event["item"], "item"))
   if (type === "response.create") return checkResponse(event)
   return rejectEvent("unknown_event", `type: the gateway does not forward events of the type ${type.slice(0, 100)}.`)
 }
@@ -103,7 +103,7 @@ function checkResponse(event: RealtimeEvent): EventCheck {
   if (response === undefined || response === null) return { event }
   if (!isObject(response)) return rejectEvent("invalid_event", "response: must be an object.")
   const { model: _, ...settings } = response
-  return checked({ ...event, response: settings }, responseError(settings))
+  return toCheck({ ...event, response: settings }, responseError(settings))
 }
 
 function responseError({ tools, prompt, input }: Json): EventError | undefined {
@@ -144,7 +144,7 @@ function promptError(prompt: unknown, field: string): EventError | undefined {
   return prompt == null ? undefined : validationError("unsupported_prompt", `${field}: send instructions instead.`)
 }
 
-function checked(event: RealtimeEvent, fault: EventError | undefined): EventCheck {
+function toCheck(event: RealtimeEvent, fault: EventError | undefined): EventCheck {
   return fault ? { error: fault } : { event }
 }
 

@@ -37,7 +37,7 @@ export function errorEvent({ type, code, message }: EventError, causedBy: unknow
 }
 
 /** How a session ends when a response can no longer be held. */
-export function closingOf(rejection: unknown): Closing {
+export function toClosing(rejection: unknown): Closing {
   if (!(rejection instanceof GatewayError)) {
     const message = "The gateway cannot currently hold the cost of another response. Connect again in a few seconds."
     return { code: CLOSE.providerFailed, error: { type: "server_error", code: "unavailable", message } }

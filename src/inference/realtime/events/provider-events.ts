@@ -1,4 +1,4 @@
-import { redacted, redactedCode } from "../../../providers/responses/rejection.ts"
+import { redact, redactCode } from "../../../providers/responses/rejection.ts"
 import type { Target } from "../../../routing/target.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 import type { RealtimeEvent } from "./events.ts"
@@ -10,7 +10,7 @@ const ABOUT_ACCOUNT =
   /api[ _-]?key|auth|quota|billing|balance|organization|project|credit|account|permission|\b(?:sk|Bearer)[-_ ]/i
 
 /** A provider's `error` event, without anything about the gateway's key and account. */
-export function passedError(event: RealtimeEvent, { provider }: Target): RealtimeEvent {
+export function toClientError(event: RealtimeEvent, { provider }: Target): RealtimeEvent {
   const { error } = event
   const { type, code, message, param = null, event_id: causedBy = null } = isObject(error) ? error : {}
   const text = typeof message === "string" ? message : ""
@@ -19,13 +19,13 @@ export function passedError(event: RealtimeEvent, { provider }: Target): Realtim
     const passed = { type: "server_error", code: "provider_failed", message: rule, param: null, event_id: causedBy }
     return { type: "error", event_id: event["event_id"] ?? null, error: passed }
   }
-  const clean = (value: unknown) => (typeof value === "string" ? redactedCode(value, provider.apiKey) : null)
-  const passed = { type: clean(type), code: clean(code), message: redacted(text, provider), param: clean(param) }
+  const clean = (value: unknown) => (typeof value === "string" ? redactCode(value, provider.apiKey) : null)
+  const passed = { type: clean(type), code: clean(code), message: redact(text, provider), param: clean(param) }
   return { type: "error", event_id: clean(event["event_id"]), error: { ...passed, event_id: clean(causedBy) } }
 }
 
 /** A `session` of the provider with the gateway's model name. */
-export function passedSession(event: RealtimeEvent, { model }: Target): RealtimeEvent {
+export function toClientSession(event: RealtimeEvent, { model }: Target): RealtimeEvent {
   const { session } = event
   if (!isObject(session) || !("model" in session)) return event
   return { ...event, session: { ...session, model: model.id } }

@@ -105,7 +105,7 @@ export class Responses {
     const facts = { held, startedAt: Date.now(), firstAt: null, prompt: conversation.estimate }
     const generated = { characters: 0, audioTokens: 0, isCancelled: false, output: { content: "", reasoning: "" } }
     const running = { ...facts, ...generated, boundBefore: conversation.bound, messages }
-    held.estimate = () => this.#costOf(deliveredBy(running))
+    held.estimate = () => this.#costOf(deliveredTokens(running))
     this.#running.set(id, running)
   }
 
@@ -118,7 +118,7 @@ export class Responses {
     appendDelta(running.output, event)
     running.characters += content.characters
     running.audioTokens += content.audioTokens
-    if (running.isCancelled || this.#costOf(deliveredBy(running)) < running.held.heldFor(this.#context.target))
+    if (running.isCancelled || this.#costOf(deliveredTokens(running)) < running.held.heldFor(this.#context.target))
       return false
     running.isCancelled = true
     return true
@@ -138,7 +138,7 @@ export class Responses {
     const tokens = tokensOf(usage)
     const hasFailed = status === "failed"
     const isEmpty = running.characters === 0 && running.audioTokens === 0
-    const estimated = hasFailed && isEmpty ? undefined : { tokens: deliveredBy(running), isCounted: false }
+    const estimated = hasFailed && isEmpty ? undefined : { tokens: deliveredTokens(running), isCounted: false }
     const used = tokens ? { tokens, isCounted: true } : estimated
     if (used) this.#context.conversation.counted(used.tokens, running.boundBefore)
     const { provider } = this.#context.target
@@ -155,7 +155,7 @@ export class Responses {
   /** Ends the session: charges running responses as delivered and releases other holds. */
   async end(ending: Ending, error: GatewayError | undefined): Promise<void> {
     for (const [id, running] of this.#running) {
-      const used = { tokens: deliveredBy(running), isCounted: false }
+      const used = { tokens: deliveredTokens(running), isCounted: false }
       const end = { ending, status: error?.status ?? 200, upstreamId: id, finishReason: error ? "error" : null }
       this.#settle(running, used, { ...end, ...(error && { error }) })
     }
@@ -197,7 +197,7 @@ export class Responses {
   }
 }
 
-function deliveredBy({ prompt, characters, audioTokens }: Running): Tokens {
+function deliveredTokens({ prompt, characters, audioTokens }: Running): Tokens {
   const text = Math.ceil(characters / UNITS_PER_TOKEN)
   const audioOutput = Math.ceil(audioTokens)
   return { ...prompt, completion: text + audioOutput, audioOutput }

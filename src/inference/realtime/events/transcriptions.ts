@@ -49,7 +49,7 @@ export class Transcriptions {
     if (!target || !held) return
     this.#held = undefined
     held.stopTracking()
-    const usageUnits = countedBy(usage)
+    const usageUnits = readTokens(usage)
     const characters = typeof transcript === "string" ? transcript.length : 0
     const used = { tokens: usageUnits ?? this.#estimated(characters), isCounted: usageUnits !== undefined }
     const times = { startedAt: Date.now(), firstAt: null, attempts: [] }
@@ -98,7 +98,7 @@ export class Transcriptions {
 }
 
 /** Reads usage in tokens or in seconds. */
-function countedBy(usage: unknown): Tokens | undefined {
+function readTokens(usage: unknown): Tokens | undefined {
   if (!isObject(usage)) return undefined
   const { seconds } = usage
   if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return { ...NO_TOKENS, seconds }

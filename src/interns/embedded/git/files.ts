@@ -7,7 +7,7 @@ export function gitFiles(fs: ShellFiles) {
   // Git considers a file with equal size, second and inode unchanged, but a command may change files within a second.
   let unique = Math.floor(Math.random() * 2 ** 31)
   const stat = async (found: ReturnType<ShellFiles["stat"]>) => {
-    const { isFile, isDirectory, isSymbolicLink, mode, size, mtime } = await coded(found)
+    const { isFile, isDirectory, isSymbolicLink, mode, size, mtime } = await withErrorCode(found)
     const mtimeMs = mtime.getTime()
     return {
       isFile: () => isFile,
@@ -25,22 +25,22 @@ export function gitFiles(fs: ShellFiles) {
   }
   const promises = {
     readFile: async (path: string, options?: { encoding?: string } | string) => {
-      const bytes = await coded(fs.readFileBuffer(path))
+      const bytes = await withErrorCode(fs.readFileBuffer(path))
       const encoding = typeof options === "string" ? options : options?.encoding
       return encoding === undefined ? bytes : new TextDecoder().decode(bytes)
     },
     // A Buffer may be a view of a larger one.
     writeFile: (path: string, content: Uint8Array | string) =>
-      coded(fs.writeFile(path, typeof content === "string" ? content : new Uint8Array(content))),
-    unlink: (path: string) => coded(fs.rm(path)),
-    readdir: (path: string) => coded(fs.readdir(path)),
-    mkdir: (path: string) => coded(fs.mkdir(path)),
-    rmdir: (path: string) => coded(fs.rm(path)),
+      withErrorCode(fs.writeFile(path, typeof content === "string" ? content : new Uint8Array(content))),
+    unlink: (path: string) => withErrorCode(fs.rm(path)),
+    readdir: (path: string) => withErrorCode(fs.readdir(path)),
+    mkdir: (path: string) => withErrorCode(fs.mkdir(path)),
+    rmdir: (path: string) => withErrorCode(fs.rm(path)),
     stat: (path: string) => stat(fs.stat(path)),
     lstat: (path: string) => stat(fs.lstat(path)),
-    readlink: (path: string) => coded(fs.readlink(path)),
-    symlink: (target: string, path: string) => coded(fs.symlink(target, path)),
-    chmod: (path: string, mode: number) => coded(fs.chmod(path, mode)),
+    readlink: (path: string) => withErrorCode(fs.readlink(path)),
+    symlink: (target: string, path: string) => withErrorCode(fs.symlink(target, path)),
+    chmod: (path: string, mode: number) => withErrorCode(fs.chmod(path, mode)),
   }
   return { promises }
 }
@@ -48,7 +48,7 @@ export function gitFiles(fs: ShellFiles) {
 export type GitFiles = ReturnType<typeof gitFiles>
 
 /** Sets `code` from the message: errors of the shell's files start with it. */
-async function coded<T>(work: Promise<T>): Promise<T> {
+async function withErrorCode<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (thrown) {

@@ -17,7 +17,7 @@ export function curlCommand({ Bash, defineCommand }: Shell, fetch: ShellFetch): 
       fetch: (url, options) => fetch(url, { ...options, followRedirects }),
     })
     const input = args.some(isStdin) ? await saveStdin(context) : ""
-    const command = ["curl", ...args.map((arg) => (isStdin(arg) ? `@${input}` : arg))].map(quoted).join(" ")
+    const command = ["curl", ...args.map((arg) => (isStdin(arg) ? `@${input}` : arg))].map(quote).join(" ")
     const { stdout, stderr, exitCode } = await inner.exec(command, signalOf(context))
     if (input !== "") await context.fs.rm(input)
     return { stdout, stderr, exitCode }
@@ -34,7 +34,7 @@ function isLocationFlag(arg: string): boolean {
   return letters.includes("L")
 }
 
-function quoted(arg: string): string {
+function quote(arg: string): string {
   return `'${arg.replaceAll("'", "'\\''")}'`
 }
 

@@ -61,7 +61,8 @@ export async function runShell(disk: Disk, { command, env, signal, fetch }: Shel
     exitCode === 0 ? "" : `(exit code ${exitCode})`,
   ]
   return (
-    cut(parts.filter((part) => part !== "").join(stdout === "" || stdout.endsWith("\n") ? "" : "\n")) || "(no output)"
+    truncate(parts.filter((part) => part !== "").join(stdout === "" || stdout.endsWith("\n") ? "" : "\n")) ||
+    "(no output)"
   )
 }
 
@@ -75,7 +76,7 @@ function withoutLibrary(text: string): string {
     .replaceAll(/, increase executionLimits\.\w+/g, ". It is a limit of this shell")
 }
 
-export function cut(text: string): string {
+export function truncate(text: string): string {
   if (text.length <= MAX_OUTPUT_CHARS) return text
   return `${text.slice(0, MAX_OUTPUT_CHARS)}\n(cut: ${text.length - MAX_OUTPUT_CHARS} more characters)`
 }

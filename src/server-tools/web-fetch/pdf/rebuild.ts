@@ -130,7 +130,7 @@ class Rebuilder {
       ["Resources", resources.written],
     ])
     this.#copyNumbers(page, ["MediaBox", "CropBox"], dict)
-    return { dict, work: PAGE_WORK + content.work + drawn(content, resources.draw) }
+    return { dict, work: PAGE_WORK + content.work + drawingWork(content, resources.draw) }
   }
 
   /** The contents of a page are one or more streams, split between any two tokens. */
@@ -201,7 +201,7 @@ class Rebuilder {
       ["Resources", written],
     ])
     this.#copyNumbers(form, ["BBox", "Matrix"], dict)
-    const formObject = { ref: this.#add(dict, content.text), work: content.work + drawn(content, draw) }
+    const formObject = { ref: this.#add(dict, content.text), work: content.work + drawingWork(content, draw) }
     this.#forms.set(value.id, formObject)
     return formObject
   }
@@ -246,7 +246,7 @@ class Rebuilder {
 const MAX_CONTENT = 4_000_000
 
 /** A form is read each time that it is drawn. */
-function drawn({ draws }: Content, forms: ReadonlyMap<string, Form>): number {
+function drawingWork({ draws }: Content, forms: ReadonlyMap<string, Form>): number {
   let work = 0
   for (const [name, times] of draws) work += times * (DRAW_WORK + (forms.get(name)?.work ?? 0))
   return work

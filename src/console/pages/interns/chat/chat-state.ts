@@ -1,5 +1,5 @@
 import { ApiError, call } from "../../../api/client.ts"
-import { cutError, readFrames } from "../../../api/events.ts"
+import { incompleteStreamError, readFrames } from "../../../api/events.ts"
 import type { Question, TranscriptEntry } from "../../../api/account-types.ts"
 import { readSteps } from "./steps.ts"
 
@@ -89,7 +89,7 @@ export async function runTurn(
       if (chunk.session_id) update((chat) => ({ ...chat, session: chunk.session_id ?? chat.session }))
       if (chunk.error) updateNewest((chat) => ({ ...chat, error: chunk.error?.message ?? null }))
     }
-    if (!isComplete) updateNewest((chat) => ({ ...chat, error: chat.error ?? cutError().message }))
+    if (!isComplete) updateNewest((chat) => ({ ...chat, error: chat.error ?? incompleteStreamError().message }))
   } catch (thrown) {
     if (!signal.aborted) updateNewest((chat) => ({ ...chat, error: ApiError.fromThrown(thrown).message }))
   } finally {
