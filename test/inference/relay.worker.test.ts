@@ -200,6 +200,21 @@ test("a stream of nothing but white space is rejected before its timeout", async
   expect(await openHolds(workspace)).toEqual([])
 })
 
+test("a stream that exceeds the output limit by far is stopped", async () => {
+  const workspace = await newWorkspace()
+  const pieces = Array.from({ length: 500 }, () => chunk({ content: "endless ".repeat(1_000) }))
+  respondWith([...pieces, null])
+  const { chunks, response } = await readStream(send(workspace, newModel(), { max_tokens: 10 }))
+  expect(chunks.length).toBeLessThan(300)
+  expect(chunks.at(-1)).toMatchObject({
+    error: { code: 502, message: expect.stringContaining("more text than the output limit") },
+  })
+  const receipt = await receiptOf(workspace, response)
+  expect(receipt).toMatchObject({ ending: "error", tokens_from: "estimate" })
+  expect(receipt.tokens_completion).toBeLessThan(1_000_000)
+  expect(await openHolds(workspace)).toEqual([])
+})
+
 test("a document or a stream that starts with a byte order mark reaches the client as a stream", async () => {
   const message = { role: "assistant", content: "Hello" }
   const document = JSON.stringify({

@@ -1,6 +1,6 @@
 import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize/normalize.ts"
-import { fieldsBesideMessage, messageOf } from "./normalize/provider-spellings.ts"
+import { withoutMessage, messageOf } from "./normalize/provider-spellings.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
@@ -11,7 +11,7 @@ export function toChunks(result: Json): StreamHead {
     isObject(choice) ? normalizeChoice(choice, index) : choice,
   )
   const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
-  const text = objectsOf(choices).map(fieldsBesideMessage)
+  const text = objectsOf(choices).map(withoutMessage)
   const common = { ...head, object: "chat.completion.chunk" }
   const frames = [toFrame({ ...common, choices: text })]
   if (isObject(usage)) frames.push(toFrame({ ...common, choices: [], usage }))

@@ -1,5 +1,5 @@
 import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "./call-deltas.ts"
-import { callsIn, fieldsBesideMessage, flattenContent, growthOf } from "./normalize/provider-spellings.ts"
+import { callsIn, withoutMessage, flattenContent, growthOf } from "./normalize/provider-spellings.ts"
 import { newMeter } from "./meter.ts"
 import { type ProviderError } from "./provider-error.ts"
 import { isArray, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
@@ -43,7 +43,7 @@ export function toResult(
  * an invalid delta.
  */
 export function mergeChoice(choices: Map<number, PartialChoice>, added: Json): number[] {
-  const { index: position, delta: _, ...reported } = fieldsBesideMessage(added)
+  const { index: position, delta: _, ...reported } = withoutMessage(added)
   const { finish_reason: finishReason, logprobs, ...rest } = reported
   const index = isInteger(position) ? position : 0
   const growing = choices.get(index) ?? newChoice(index)

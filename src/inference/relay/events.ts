@@ -2,6 +2,7 @@ import type { Charge } from "../../formats/usage.ts"
 import { newMeter } from "../../formats/chat/meter.ts"
 import { concat } from "../../support/bytes.ts"
 import { logError } from "../../support/log.ts"
+import type { Target } from "../../routing/target.ts"
 import { valueOrTimeout } from "../../support/time/time.ts"
 import { type HeldCall, logFieldsOf, requestedMetadata } from "../call.ts"
 import type { DispatchResult } from "../dispatch.ts"
@@ -83,6 +84,15 @@ async function waitWithHeartbeats(
   }
 }
 
+/** More than any token has: the longest are runs of spaces. */
+const MAX_UNITS_PER_TOKEN = 64
+const MIN_UNITS = 1_000_000
+
+/** A provider that exceeds the output limit by far, for example by an endless stream, is stopped. */
+function maxUnitsOf({ request: { bounds } }: HeldCall, target: Target): number {
+  return Math.max(MIN_UNITS, bounds.completionBound(target) * bounds.choices * MAX_UNITS_PER_TOKEN)
+}
+
 type Accepted = Extract<DispatchResult, { ok: true }>
 
 async function relayAccepted(
@@ -108,6 +118,7 @@ async function relayAccepted(
     timers: deps.timers,
     clientSignal: deps.signal,
     meter,
+    maxUnits: maxUnitsOf(call, accepted.target),
     filter: streamFilter,
     filtered,
   }

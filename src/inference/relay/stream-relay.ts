@@ -23,6 +23,8 @@ export type StreamRelay = {
   clientSignal: AbortSignal
   /** Content and usage so far; read by the heartbeat of the hold while the stream runs. */
   meter: ResponseMeter
+  /** UTF-16 units of generated text after which the stream is stopped. */
+  maxUnits: number
   /** The output guardrails, if any apply. */
   filter: ResponseFilter | undefined
   /** Meters the text after the guardrails, if content is logged. */

@@ -45,6 +45,7 @@ export async function relayFrames(relay: StreamRelay): Promise<RelayEnd> {
       splitter.each(value, events)
       held?.count(value)
       send()
+      if (meter.units > relay.maxUnits) stopFor("too_long")
       if (out.isFull) {
         body.pause()
         // Backpressure from a slow client must not count as idle time of the provider.

@@ -9,11 +9,19 @@ export type StopReason =
   | "connection_lost"
   | "malformed_event"
   | "too_many_calls"
+  | "too_long"
   | "client_disconnected"
   | "stalled"
   | "timeout"
   | "blocked"
   | "too_long_to_check"
+
+/** Stop reasons that are faults of the provider, and what it sent. */
+const MISBEHAVIORS: ReadonlyMap<StopReason, string> = new Map([
+  ["malformed_event", "an event that is not JSON or is nested too deeply"],
+  ["too_many_calls", "too many tool calls"],
+  ["too_long", "more text than the output limit of the call allows"],
+])
 
 /** `blockError`: of a blocked response. `filter`: of the provider's messages. */
 type Guardrails = { blockError?: GatewayError | undefined; filter?: MessageFilter | undefined }
@@ -40,11 +48,9 @@ export function relayVerdict(
     return { ending: "error", error }
   }
   const isFinished = meter.finishReason !== null && [...meter.choices.values()].every(Boolean)
-  if (stop === "malformed_event" || stop === "too_many_calls") {
-    const sent =
-      stop === "malformed_event" ? "an event that is not JSON or is nested too deeply" : "too many tool calls"
+  const sent = MISBEHAVIORS.get(stop)
+  if (sent !== undefined)
     return { ending: "error", error: new GatewayError("provider_failed", `${provider.name} sent ${sent}.`) }
-  }
   // A connection lost after the usage lost no part of the response.
   if (meter.done || (isFinished && (stop !== "connection_lost" || meter.tokens !== null))) {
     return { ending: meter.finishReason === "error" ? "error" : "complete", error: undefined }

@@ -2,7 +2,7 @@ import { normalizeLogprobs } from "../logprobs.ts"
 import {
   callsIn,
   choiceIndex,
-  fieldsBesideMessage,
+  withoutMessage,
   flattenContent,
   growthOf,
   messageOf,
@@ -96,7 +96,7 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
   if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
   const normal: Json = {
-    ...fieldsBesideMessage(choice),
+    ...withoutMessage(choice),
     index,
     delta,
     finish_reason: finishReason,
@@ -222,7 +222,7 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
-    ...fieldsBesideMessage(choice),
+    ...withoutMessage(choice),
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),

@@ -29,7 +29,7 @@ export function messageOf({ message, text }: Json): Json | undefined {
 }
 
 /** The other fields of a choice than its message: without the text if that is its message. */
-export function fieldsBesideMessage({ message, ...fields }: Json): Json {
+export function withoutMessage({ message, ...fields }: Json): Json {
   if (isObject(message) || isObject(fields["delta"])) return fields
   const { text: _, ...others } = fields
   return others
