@@ -83,14 +83,13 @@ export type ResourceScope = {
 }
 
 /** An app, and a user of the free tier, sees nothing that others of its workspace made. */
-export function resourceScopeOf({
-  organizationId,
-  workspaceId,
-  internId,
-  source,
-  kind,
-  keyHash,
-}: Pick<Principal, "organizationId" | "workspaceId" | "internId" | "source" | "kind" | "keyHash">): ResourceScope {
-  const isConfined = internId === null && (source === "app" || kind === "free_tier")
-  return { organizationId, workspaceId, internId, onlyKey: isConfined ? keyHash : null }
+export function isConfined({ internId, source, kind }: Pick<Principal, "internId" | "source" | "kind">): boolean {
+  return internId === null && (source === "app" || kind === "free_tier")
+}
+
+export function resourceScopeOf(
+  principal: Pick<Principal, "organizationId" | "workspaceId" | "internId" | "source" | "kind" | "keyHash">,
+): ResourceScope {
+  const { organizationId, workspaceId, internId, keyHash } = principal
+  return { organizationId, workspaceId, internId, onlyKey: isConfined(principal) ? keyHash : null }
 }

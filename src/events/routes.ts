@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
-import type { Principal } from "../access/principal.ts"
+import { type Principal, resourceScopeOf } from "../access/principal.ts"
 import { scopeOf } from "../calls/routes.ts"
 import { regionOf } from "../http/request/region.ts"
 import { newRouter } from "../http/router.ts"
@@ -65,9 +65,10 @@ const events = createRoute({
 
 /** Null if the key has no interns. */
 function questionScopeOf(principal: Principal): QuestionScope | null {
-  const { kind, organizationId, workspaceId, internId, hasInternsAccess } = principal
+  const { kind, hasInternsAccess } = principal
   if (!hasInternsAccess) return null
-  return { organizationId, workspaceId: kind === "management" ? null : workspaceId, internId }
+  const scope = resourceScopeOf(principal)
+  return kind === "management" ? { ...scope, workspaceId: null } : scope
 }
 
 export const serverEvents = newRouter()

@@ -2,7 +2,7 @@ import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { newId } from "../support/ids.ts"
-import { mayControl, noControlError } from "./access/authority.ts"
+import { mayControl, maySee, noControlError } from "./access/authority.ts"
 import type { HomeFile } from "./embedded/home.ts"
 import { toHomeFiles } from "./home-files.ts"
 import type { InitialContent, InternIdentity } from "./hosts/rpc.ts"
@@ -23,7 +23,8 @@ const BEING_DELETED: readonly InternStatus[] = ["destroying", "destroy_failed"]
 /** The intern to clone. 404 or 403 for a principal that does not control it. */
 async function clonedIntern({ env, principal }: Creator, id: string): Promise<InternRow> {
   const row = await findIntern(env.DB, principal, id)
-  if (!row) throw internError("not_found", "clone_of: no intern of this workspace has this id.")
+  if (!row || !maySee(principal, row))
+    throw internError("not_found", "clone_of: no intern of this workspace has this id.")
   if (!mayControl(principal, row)) throw noControlError("created the intern to clone")
   if (!BEING_DELETED.includes(row.status)) return row
   throw internError("intern_rejected", `clone_of: the intern ${row.name} is being deleted.`)

@@ -2,8 +2,13 @@ import { and, asc, eq, gt, lt } from "drizzle-orm"
 import { openDb } from "../support/db.ts"
 import { internQuestions, interns, type QuestionRow } from "./table.ts"
 
-/** Scope of questions: an organization, a workspace or an intern. */
-export type QuestionScope = { organizationId: string; workspaceId: string | null; internId: string | null }
+/** Scope of questions: an organization, a workspace, an intern, or the interns that a key created. */
+export type QuestionScope = {
+  organizationId: string
+  workspaceId: string | null
+  internId: string | null
+  onlyKey: string | null
+}
 
 export async function insertQuestion(binding: D1Database, row: QuestionRow): Promise<void> {
   const db = openDb(binding)
@@ -26,7 +31,7 @@ const MAX_QUESTIONS = 100
 
 /** Questions that can still be answered, the most urgent first. */
 export async function listOpenQuestions(db: D1Database, scope: QuestionScope, now: number): Promise<OpenQuestion[]> {
-  const { organizationId, workspaceId, internId } = scope
+  const { organizationId, workspaceId, internId, onlyKey } = scope
   const rows = await openDb(db)
     .select({ question: internQuestions, internName: interns.name })
     .from(internQuestions)
@@ -37,6 +42,7 @@ export async function listOpenQuestions(db: D1Database, scope: QuestionScope, no
         gt(internQuestions.deadline, now),
         workspaceId === null ? undefined : eq(internQuestions.workspaceId, workspaceId),
         internId === null ? undefined : eq(internQuestions.internId, internId),
+        onlyKey === null ? undefined : eq(interns.createdByKey, onlyKey),
       ),
     )
     .orderBy(asc(internQuestions.deadline), asc(internQuestions.id))

@@ -2,6 +2,7 @@ import { createRoute } from "@hono/zod-openapi"
 import type { Context } from "hono"
 import * as z from "zod"
 import { invalidateKey } from "../access/key-cache.ts"
+import { resourceScopeOf } from "../access/principal.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf, type AuditEvent } from "../audit/entry.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -61,7 +62,8 @@ const list = createRoute({
   operationId: "listInterns",
   tags,
   summary: "List interns",
-  description: "Of the key's workspace, newest first.",
+  description:
+    "Of the key's workspace, newest first. A key of an app or of the free tier sees only those that it created.",
   middleware: [...guards, rejectInternKey] as const,
   request: { query: InternQuery },
   responses: { 200: ok(InternList), ...failures(...common, "invalid_request") },
@@ -152,6 +154,7 @@ export const interns = newRouter()
     const { rows, total } = await listInterns(c.env.DB, principal, {
       statuses: query.status,
       q: query.q,
+      onlyKey: resourceScopeOf(principal).onlyKey,
       limit: query.limit,
       after,
     })

@@ -88,9 +88,9 @@ export async function findVaultOwner(
   db: D1Database,
   scope: WorkspaceScope,
   vaultId: string,
-): Promise<CreatorColumns | undefined> {
+): Promise<({ id: string } & CreatorColumns) | undefined> {
   const [row] = await openDb(db)
-    .select({ createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
+    .select({ id: interns.id, createdByKey: interns.createdByKey, creatorUserId: interns.creatorUserId })
     .from(interns)
     .where(and(isInWorkspace(scope), eq(interns.vaultId, vaultId)))
   return row
@@ -175,6 +175,8 @@ export type InternPage = {
   statuses: readonly InternStatus[] | undefined
   /** Text in the name or description. */
   q?: string | undefined
+  /** Only interns that this key created; null for all. */
+  onlyKey: string | null
   limit: number
   /** The last intern of the previous page. */
   after: { createdAt: number; id: string } | undefined
@@ -194,6 +196,7 @@ export async function listInterns(
     isInWorkspace(scope),
     containsText(page.q, [interns.name, interns.description]),
     page.statuses && inArray(interns.status, [...page.statuses]),
+    page.onlyKey === null ? undefined : eq(interns.createdByKey, page.onlyKey),
   )
   return toCountedPage(
     await db.batch([

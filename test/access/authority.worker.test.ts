@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test } from "vitest"
+import { insertQuestion } from "../../src/interns/questions-store.ts"
 import { EGRESS_REQUEST_HEADER, encodeEnvelope } from "../../src/vault/egress-envelope.ts"
 import { type Intern, insertIntern } from "../support/interns.ts"
 import {
@@ -40,7 +41,10 @@ type Kind = (typeof KINDS)[number]
 const AWAY = ["otherWorkspace", "otherOrganization", "otherManagement"] as const
 const MINTERS = ["management", "provisioning", "limitedProvisioning", "otherManagement"] as const
 const OWNERS = ["management", "maker", "sameUser"] as const
+/** Keys that see only the interns that they created. */
+const CONFINED = ["free", "app", "appOfMaker"] as const
 const OF_WORKSPACE = KINDS.filter((kind) => !["disabled", "expired", ...AWAY].includes(kind))
+const IN_WORKSPACE = OF_WORKSPACE.filter((kind) => !CONFINED.some((one) => one === kind))
 
 type Setup = {
   workspace: Workspace
@@ -232,28 +236,28 @@ const ROWS: Row[] = [
     does: "creates an intern that borrows the vault of another one",
     send: (as, { intern }) => as.post("/interns", { name: name(), vault_id: intern.vaultId }),
     ok: [201, OWNERS],
-    absent: [404, ["intern", ...AWAY]],
+    absent: [404, ["intern", ...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
     does: "clones an intern",
     send: (as, { intern }) => as.post("/interns", { name: name(), clone_of: intern.id }),
     ok: [201, OWNERS],
-    absent: [404, ["intern", ...AWAY]],
+    absent: [404, ["intern", ...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
     does: "creates a join token",
     send: (as, { intern }) => as.post(`/interns/${intern.id}/daemon/token`, { replace: true }),
     ok: [201, OWNERS],
-    absent: [404, ["intern", ...AWAY]],
+    absent: [404, ["intern", ...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
     does: "reads the access token of a running intern",
     send: (as, { intern }) => as.get(`/interns/${intern.id}/daemon`),
-    ok: [200, OF_WORKSPACE],
-    absent: [404, AWAY],
+    ok: [200, IN_WORKSPACE],
+    absent: [404, [...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
@@ -282,28 +286,28 @@ const ROWS: Row[] = [
     does: "copies a secret that the creator stored to its intern",
     send: (as, { intern }) => as.post(`/vault/interns/${intern.id}/secrets/copy`, { names: ["shared"] }),
     ok: [200, OWNERS],
-    absent: [404, ["intern", ...AWAY]],
+    absent: [404, ["intern", ...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
     does: "lists the secrets of an intern, without values",
     send: (as, { intern }) => as.get(`/vault/interns/${intern.id}/secrets`),
-    ok: [200, OF_WORKSPACE],
-    absent: [404, AWAY],
+    ok: [200, IN_WORKSPACE],
+    absent: [404, [...CONFINED, ...AWAY]],
     refused: 403,
   },
   {
     does: "lists the secrets of the workspace, without values",
     send: (as) => as.get("/vault/secrets"),
-    ok: [200, [...OF_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
-    absent: [404, ["intern"]],
+    ok: [200, [...IN_WORKSPACE.filter((kind) => kind !== "intern"), ...AWAY]],
+    absent: [404, ["intern", ...CONFINED]],
     refused: 403,
   },
   {
     does: "changes an intern",
     send: (as, { intern }) => as.patch(`/interns/${intern.id}`, { description: "changed" }),
-    ok: [200, OF_WORKSPACE.filter((kind) => kind !== "intern")],
-    absent: [404, AWAY],
+    ok: [200, IN_WORKSPACE.filter((kind) => kind !== "intern")],
+    absent: [404, [...CONFINED, ...AWAY]],
     refused: 403,
   },
   ...[
@@ -363,4 +367,43 @@ describe.each(ROWS)("a key that $does", ({ send, ok, absent, refused }) => {
     expect(answer.status, text).toBe(expected)
     expect(text).not.toContain("stored by the maker")
   })
+})
+
+test.each(CONFINED)("a key %s sees only the interns that it created", async (kind) => {
+  const { clients, intern, workspace } = deps
+  const as = clients[kind]
+  const created = { name: name(), description: "made twice" }
+  // Equal requests of other keys have an intern of their own.
+  const other = await expectJson<{ id: string }>(201, workspace.as.post("/interns", created))
+  const { id } = await expectJson<{ id: string }>(201, as.post("/interns", { ...created, name: name() }))
+  const body = { name: name(), description: "made twice" }
+  const first = await expectJson<{ id: string }>(201, workspace.as.post("/interns", body))
+  const repeated = await as.post("/interns", body)
+  expect(await repeated.text()).not.toContain(first.id)
+
+  const { data } = await expectJson<{ data: { id: string }[] }>(200, as.get("/interns"))
+  const ids = data.map((one) => one.id)
+  expect(ids).toContain(id)
+  for (const hidden of [intern.id, other.id, first.id]) {
+    expect(ids).not.toContain(hidden)
+    const chat = { stream: true, messages: [{ role: "user", content: "Hi" }] }
+    const secret = { hosts: ["api.example.com"], value: "a value" }
+    for (const answer of [
+      as.get(`/interns/${hidden}`),
+      as.post(`/interns/${hidden}/chat/completions`, chat),
+      as.put(`/vault/interns/${hidden}/secrets/token`, secret),
+      as.post(`/interns/${hidden}/provision`, {}),
+      as.call("DELETE", `/interns/${hidden}`, {}),
+    ])
+      expect((await answer).status).toBe(404)
+  }
+  await expectJson(200, as.put(`/vault/interns/${id}/secrets/token`, { hosts: ["api.example.com"], value: "a value" }))
+  await expectJson(404, as.put("/vault/secrets/shared", { hosts: ["attacker.example"], value: "replaced" }))
+  await expectJson(404, as.delete("/vault/secrets/shared"))
+
+  const question = { organizationId: workspace.organizationId, workspaceId: workspace.workspaceId, session: "s" }
+  const asked = { ...question, question: "{}", createdAt: Date.now(), deadline: Date.now() + 60_000 }
+  for (const internId of [id, intern.id]) await insertQuestion(env.DB, { ...asked, id: crypto.randomUUID(), internId })
+  const open = await expectJson<{ data: { intern: { id: string } }[] }>(200, as.get("/questions"))
+  expect(open.data.map((one) => one.intern.id)).toEqual([id])
 })

@@ -1,11 +1,12 @@
 import type { Context } from "hono"
 import { guard } from "../../access/guards.ts"
 import { principalByHash } from "../../policy/authenticate.ts"
-import type { Principal } from "../../access/principal.ts"
+import { isConfined, type Principal } from "../../access/principal.ts"
 import type { Env } from "../../config/env.ts"
 import type { App } from "../../access/app.ts"
 import { internError } from "../lifecycle/reasons.ts"
 import { findIntern } from "../store.ts"
+import { maySee } from "./authority.ts"
 import type { InternRow } from "../table.ts"
 
 export const NO_SUCH_INTERN = "There is no intern with this id that this key can see."
@@ -20,10 +21,20 @@ export const requireInternsAccess = guard(({ hasInternsAccess }) => hasInternsAc
 /** Routes that an intern's key cannot use: the list of interns, and the vault of the workspace. */
 export const rejectInternKey = guard(({ internId }) => internId === null, noSuchRoute)
 
-/** The requested intern, in the workspace of the key; an intern's own key sees only its intern. Otherwise 404. */
+/** Routes of the workspace's vault, which keys of interns, apps and the free tier cannot use. */
+export const requireVaultAccess = guard(
+  (principal) => principal.internId === null && !isConfined(principal),
+  noSuchRoute,
+)
+
+/**
+ * The requested intern, in the workspace of the key. An intern's own key sees only its intern, a key of an app or the
+ * free tier only those that it created. Otherwise 404.
+ */
 export async function visibleIntern(c: Context<App>, id: string): Promise<InternRow> {
-  const row = maySee(c.var.principal, id) ? await findIntern(c.env.DB, c.var.principal, id) : undefined
-  if (!row) throw internError("not_found", NO_SUCH_INTERN)
+  const { principal } = c.var
+  const row = await findIntern(c.env.DB, principal, id)
+  if (!row || !maySee(principal, row)) throw internError("not_found", NO_SUCH_INTERN)
   return row
 }
 
@@ -61,8 +72,4 @@ function noWorkingKey() {
     "forbidden",
     "The key that created this intern, or the intern's own key, no longer works. Provision the intern with a key of the same user or a management key.",
   )
-}
-
-function maySee({ internId }: Principal, id: string): boolean {
-  return internId === null || internId === id
 }

@@ -1,9 +1,18 @@
-import type { Principal } from "../../access/principal.ts"
+import { isConfined, type Principal } from "../../access/principal.ts"
 import type { GatewayError } from "../../errors/errors.ts"
 import { internError } from "../lifecycle/reasons.ts"
 
 /** Key and user that created an intern or stored a secret. Older rows have no key. */
 export type CreatorColumns = { createdByKey: string | null; creatorUserId: string | null }
+
+/** Whether a key sees an intern. `row`: an intern of its workspace. */
+export function maySee(
+  principal: Pick<Principal, "internId" | "source" | "kind" | "keyHash">,
+  row: { id: string } & Pick<CreatorColumns, "createdByKey">,
+): boolean {
+  if (principal.internId !== null) return principal.internId === row.id
+  return !isConfined(principal) || row.createdByKey === principal.keyHash
+}
 
 /**
  * Whether a key may move secrets: create a join token, borrow a vault, copy secrets of the workspace. Allowed for the

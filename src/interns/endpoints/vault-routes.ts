@@ -6,7 +6,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { acceptJson, newRouter } from "../../http/router.ts"
 import { failures, jsonBody, ok } from "../../http/schema.ts"
 import type { App } from "../../access/app.ts"
-import { rejectInternKey, requireInternsAccess, visibleIntern } from "../access/access.ts"
+import { requireInternsAccess, requireVaultAccess, visibleIntern } from "../access/access.ts"
 import { type CreatorColumns, mayControl, noControlError } from "../access/authority.ts"
 import { openIntern } from "../lifecycle/open-intern.ts"
 import { masterKeysOf } from "../../secrets/master-key.ts"
@@ -43,8 +43,7 @@ const BODY_FAILURES = { ...WRITE_FAILURES, ...failures("payload_too_large", "uns
 const tags = ["Vault"]
 const GONE = { 204: { description: "Deleted." } }
 
-/** An intern's own key cannot access the vault of the workspace. */
-const ofWorkspace: [typeof requireInternsAccess, typeof rejectInternKey] = [requireInternsAccess, rejectInternKey]
+const ofWorkspace: [typeof requireInternsAccess, typeof requireVaultAccess] = [requireInternsAccess, requireVaultAccess]
 const ofIntern: [typeof requireInternsAccess] = [requireInternsAccess]
 const takesBody = acceptJson(MAX_BODY_BYTES)
 

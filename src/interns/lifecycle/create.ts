@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { invalidateKey } from "../../access/key-cache.ts"
-import type { Principal } from "../../access/principal.ts"
+import { isConfined, type Principal } from "../../access/principal.ts"
 import { newKey } from "../../access/key.ts"
 import { entryOf } from "../../audit/actor.ts"
 import { changesOf } from "../../audit/entry.ts"
@@ -13,7 +13,7 @@ import { isDeprovisioned } from "../../keys/store.ts"
 import type { NewKeyRow } from "../../keys/table.ts"
 import { sha256Hex } from "../../support/text/encoding.ts"
 import { newId } from "../../support/ids.ts"
-import { mayControl, noControlError } from "../access/authority.ts"
+import { mayControl, maySee, noControlError } from "../access/authority.ts"
 import { withClonedFiles } from "../initial-content.ts"
 import { defaultHost } from "../intern.ts"
 import { type InternStatus } from "../kinds.ts"
@@ -41,12 +41,15 @@ export async function createIntern(c: Context<App>, input: NewIntern): Promise<{
   }
   const { workspace_id: _, ...fields } = input
   const bodyHash = sha256Hex(JSON.stringify(fields))
-  const idempotencyKey = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
+  const requested = readIdempotencyKey(c.req.header("idempotency-key")) ?? `body-${bodyHash}`
+  // A key that sees only what it created must not receive an equal intern of another key.
+  const idempotencyKey = isConfined(principal) ? `${principal.keyHash} ${requested}` : requested
   const existing = await findInternByIdempotencyKey(c.env.DB, principal, idempotencyKey)
   if (existing) return { row: orConflict(existing, bodyHash), isNew: false }
   if (input.vault_id !== undefined) {
     const owner = await findVaultOwner(c.env.DB, principal, input.vault_id)
-    if (!owner) throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
+    if (!owner || !maySee(principal, owner))
+      throw internError("not_found", "vault_id: no intern of this workspace has this vault.")
     if (!mayControl(principal, owner)) throw noControlError("created the intern of this vault")
   }
   const complete = await withClonedFiles({ env: c.env, principal }, input)

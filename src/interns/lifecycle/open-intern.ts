@@ -24,7 +24,7 @@ export async function destroyInternsOf(
 ): Promise<void> {
   let after: { createdAt: number; id: string } | undefined
   for (;;) {
-    const { rows } = await listInterns(env.DB, scope, { statuses: undefined, limit: PAGE, after })
+    const { rows } = await listInterns(env.DB, scope, { statuses: undefined, onlyKey: null, limit: PAGE, after })
     await destroyAll(env, rows, apiBase)
     const last = rows.at(-1)
     if (!last || rows.length <= PAGE) return
