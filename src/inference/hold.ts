@@ -10,7 +10,7 @@ import { routingMetadata } from "../routing/metadata.ts"
 import { type Target, targetKey } from "../routing/target.ts"
 import { holdOrByok } from "./upstream/attempts.ts"
 import type { HeldCall, PlannedCall } from "./call.ts"
-import { completionCap, costRangeFor } from "./accounting/cost-bound.ts"
+import { completionCap, costRangeFor, requireFree } from "./accounting/cost-bound.ts"
 import type { Deps } from "./deps.ts"
 import type { CallContext } from "./inference-request.ts"
 import { HoldHeartbeat } from "./upstream/call-timers.ts"
@@ -122,6 +122,7 @@ export async function hold(
   { draft, wanted, estimateNano, caller, takesMaxTokens, free, rates, providers }: HoldInput,
   { ledger, timers }: Pick<Deps, "ledger" | "timers">,
 ): Promise<Granted> {
+  requireFree(caller, wanted, draft.isByok)
   const limits = limitsOf(caller)
   const verdict = await ledger.hold({
     draft,

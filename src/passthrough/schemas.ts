@@ -60,7 +60,7 @@ const fields = {
     .nullish()
     .meta({
       description:
-        "Keys that may call it, with the keys they created. Null: all keys of the workspace except those of apps and interns.",
+        "Keys that may call it, with the keys they created. Null: all keys of the workspace except those of apps, interns and the free tier.",
     }),
   timeout_seconds: z
     .int(timeoutRule)

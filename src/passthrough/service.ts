@@ -1,5 +1,5 @@
 import type * as z from "zod"
-import type { Principal } from "../access/principal.ts"
+import { isConfined, type Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { nanoToUsd, usdToNano } from "../money/money.ts"
 import { maskUrl } from "../outbound/masked-url.ts"
@@ -68,14 +68,14 @@ export function ruleFor({ rules }: Pick<ServiceRow, "rules">, method: string, pa
   return rules.find((rule) => (rule.methods?.includes(method) ?? true) && caseSensitiveMatcher([rule.path])(path))
 }
 
-const SOURCES_TO_NAME: readonly string[] = ["app", "intern"]
-
 /** Whether a key may call the service: by itself, or by the key that created it. */
 export function mayCall(
   { allowedKeyHashes: hashes }: Pick<ServiceRow, "allowedKeyHashes">,
-  { source, keyHash, ancestors }: Pick<Principal, "source" | "keyHash" | "ancestors">,
+  principal: Pick<Principal, "source" | "kind" | "internId" | "keyHash" | "ancestors">,
 ): boolean {
-  if (hashes === null) return !SOURCES_TO_NAME.includes(source)
+  const { source, keyHash, ancestors } = principal
+  // Keys of apps, interns and the free tier must be named.
+  if (hashes === null) return source !== "intern" && !isConfined(principal)
   return [keyHash, ...ancestors.map((ancestor) => ancestor.keyHash)].some((hash) => hashes.includes(hash))
 }
 

@@ -7,18 +7,19 @@ import type { Deps, RequestMeta } from "../../src/inference/deps.ts"
 import { keyScope } from "../../src/ledger/limits.ts"
 import type { Caller } from "../../src/policy/call-policy.ts"
 
+const keyHash = "k"
+const limit = {
+  limitNano: 1,
+  limitReset: null,
+  limitIncrease: null,
+  includeByokInLimit: false,
+  dailyLimitNano: null,
+  spentBeforeNano: 0,
+}
+const policy = { budgets: { includeByok: false, limits: [] }, guardrails: null, runLimits: [], destinations: [] }
+const caller = { keyHash, ...limit, ...policy, ancestors: [], externalUser: null, internId: null }
+
 test("a tool run over the limit is not executed, and the error does not mention max_tokens", async () => {
-  const keyHash = "k"
-  const limit = {
-    limitNano: 1,
-    limitReset: null,
-    limitIncrease: null,
-    includeByokInLimit: false,
-    dailyLimitNano: null,
-    spentBeforeNano: 0,
-  }
-  const policy = { budgets: { includeByok: false, limits: [] }, guardrails: null, runLimits: [], destinations: [] }
-  const caller = { keyHash, ...limit, ...policy, ancestors: [], externalUser: null, internId: null }
   const scope = keyScope(keyHash)
   const verdict = { ok: false, scope, interval: null, limitNano: 1, remainingNano: 1, leastNano: 5_000_000 }
   const deps = { ledger: { hold: () => Promise.resolve(verdict) }, timers: { holdTtlMs: 1_000 } }
@@ -30,6 +31,19 @@ test("a tool run over the limit is not executed, and the error does not mention 
   const run = vi.fn(() => Promise.resolve({ costNano: 0 }))
   const refused = charge({ name: "web_search", provider: "Exa", priceNano: 5_000_000 }, run)
   await expect(refused).rejects.toThrow(/Raise the limit\.$/)
+  expect(run).not.toHaveBeenCalled()
+})
+
+test("a paid tool run is not executed for a key of the free tier", async () => {
+  const hold = vi.fn()
+  const charge = toolCharger(
+    { messages: [{ role: "user", content: "Search" }], stream: false },
+    { meta: { sessionId: null } as RequestMeta, caller: { ...caller, kind: "free_tier" } as unknown as Caller },
+    { ledger: { hold }, timers: { holdTtlMs: 1_000 } } as unknown as Deps,
+  )
+  const run = vi.fn(() => Promise.resolve({ costNano: 0 }))
+  await expect(charge({ name: "web_search", provider: "Exa", priceNano: 5_000_000 }, run)).rejects.toThrow(/free tier/)
+  expect(hold).not.toHaveBeenCalled()
   expect(run).not.toHaveBeenCalled()
 })
 

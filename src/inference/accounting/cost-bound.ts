@@ -190,3 +190,9 @@ export function requireTier(caller: Caller, targets: readonly Target[], bounds: 
     "This key is on the free tier. Call a model whose price is 0, such as a :free variant.",
   )
 }
+
+/** Also rejects what has no targets to choose from: paid tools, services and realtime responses. */
+export function requireFree({ kind }: Pick<Caller, "kind">, { mostNano }: CostRange, isByok = false): void {
+  if (kind !== "free_tier" || isByok || mostNano === 0) return
+  throw new GatewayError("payment_required", "This key is on the free tier. It can use only what costs nothing.")
+}
