@@ -1,6 +1,6 @@
 import { type DeadlineResult, withDeadline } from "../outbound/deadline.ts"
 import { callerOf } from "../policy/call-policy.ts"
-import type { Principal } from "../access/principal.ts"
+import { isConfined, type Principal } from "../access/principal.ts"
 import { findByokCredentials } from "../byok/store.ts"
 import { usableCredentials } from "../byok/usable-credentials.ts"
 import { openByokCredential } from "../policy/byok-routes.ts"
@@ -48,8 +48,9 @@ export async function fileStorageFor(
   { principal, requestId, requested }: StorageOf,
   env: Env,
 ): Promise<FileStorage> {
-  if (principal.internId !== null) {
-    throw new GatewayError("forbidden", "provider: an intern's own key sees only the files that its intern made.")
+  if (principal.internId !== null || isConfined(principal)) {
+    const rule = "provider: a key of an intern, an app or the free tier sees only files that it made in the gateway."
+    throw new GatewayError("forbidden", rule)
   }
   const caller = callerOf(principal)
   const { guardrails, organizationId } = caller

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { createBatch, ENDPOINT, request, upload, waitForStatus } from "../batches/batches.ts"
 import { client, expectJson, newKey, newWorkspace, type TestClient, type Workspace } from "../support/world.ts"
 
@@ -60,6 +60,24 @@ describe.each(names.filter(isConfined))("files and batches of other keys are hid
     await expectJson(200, theirs.get(`/files/${text}`))
   })
 })
+
+test.each(names)(
+  "the file storage of a provider, which has files of all keys, is closed to %s if it is confined",
+  async (name) => {
+    const workspace = await newWorkspace()
+    const key = "sk-proj-of-the-workspace-0123456789"
+    await expectJson(201, workspace.manage.post("/byok", { provider: "openai", key }))
+    const as = await kinds[name](workspace)
+    const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json({ data: [] }))
+    try {
+      const answers = [as.get("/files?provider=openai"), as.delete("/files/file-abc?provider=openai")]
+      for (const { status } of await Promise.all(answers)) expect(status === 403).toBe(isConfined(name))
+      expect(fetched.mock.calls.length > 0).toBe(!isConfined(name))
+    } finally {
+      fetched.mockRestore()
+    }
+  },
+)
 
 test.each(names)("%s reads and deletes what it made, and the workspace's keys see it", async (owner) => {
   const workspace = await newWorkspace()
