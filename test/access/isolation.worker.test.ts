@@ -58,7 +58,7 @@ function send(as: TestClient, operation: Operation, ids: Ids): Promise<Response>
   return as.call(operation.method, path, body)
 }
 
-/** The rows of an organization in D1, without those of its other workspace, whose keys attack. */
+/** The rows of an organization in D1, without those of its other workspace, whose keys attack, and of denials. */
 async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%organization_id%'",
@@ -67,7 +67,9 @@ async function recordsOf({ workspace, ids }: Tenant): Promise<string[]> {
     results.map(async ({ name }) => {
       const statement = env.DB.prepare(`SELECT * FROM "${name}" WHERE organization_id = ?`)
       const { results: rows } = await statement.bind(workspace.organizationId).all()
-      const lines = rows.map((row) => JSON.stringify(row)).filter((line) => !line.includes(ids.team))
+      const lines = rows
+        .map((row) => JSON.stringify(row))
+        .filter((line) => !line.includes(ids.team) && !line.includes('"action":"denied"'))
       return lines.toSorted().map((line) => `${name} ${line}`)
     }),
   )
@@ -148,6 +150,20 @@ describe("ids of another workspace or intern of the organization", () => {
       for (const as of [victim.keys.otherIntern, victim.keys.joinToken]) {
         await expectNothing({ operation, as, ids: victim.ids })
       }
+    },
+  )
+})
+
+describe("ids of the same workspace", () => {
+  /** Presets are made to be used, and the file is the client's. */
+  const ofWorkspace = /^(POST \/files|GET \/presets.*)$/
+  const isMade = ({ operation, places }: (typeof withPlaces)[number]) =>
+    !ofWorkspace.test(operation.name) && !places.every((place) => place === "preset")
+
+  test.each(withPlaces.filter(isMade).map(({ operation }) => [operation.name, operation] as const))(
+    "%s: is rejected for the key of an app and of the free tier",
+    async (_, operation) => {
+      for (const as of [victim.keys.app, victim.keys.free]) await expectNothing({ operation, as, ids: victim.ids })
     },
   )
 })

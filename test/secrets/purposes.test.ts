@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { readJobId, toJobId } from "../../src/inference/media/video-jobs.ts"
+import { makerOf, readJobId, requireVisibleJob, toJobId } from "../../src/inference/media/video-jobs.ts"
 import { derivedBytes, signingKey } from "../../src/secrets/master-key.ts"
 import { shortSignature, userPseudonym } from "../../src/secrets/signature.ts"
 import { toBase64Url } from "../../src/support/text/encoding.ts"
@@ -85,7 +85,7 @@ describe("the pseudonym of a user", () => {
 })
 
 describe("the id of a video job", () => {
-  const order = { provider: "sim", upstreamId: "v-1", workspaceId: "w-1", credentialId: null }
+  const order = { provider: "sim", upstreamId: "v-1", workspaceId: "w-1", credentialId: null, maker: null }
   const masters = { current: MASTER, previous: undefined }
 
   test("is valid only in its workspace, also after a rotation of the master key", async () => {
@@ -94,6 +94,20 @@ describe("the id of a video job", () => {
     expect(await readJobId(id, "w-1", { current: OTHER, previous: MASTER })).toEqual(order)
     await expect(readJobId(id, "w-2", masters)).rejects.toThrow("no video")
     await expect(readJobId(id, "w-1", { current: OTHER, previous: undefined })).rejects.toThrow("no video")
+  })
+
+  test("of a key that sees only what it made is hidden from other such keys", async () => {
+    const [app, other] = ["a", "b"].map((letter) => ({ onlyKey: letter.repeat(64) }))
+    if (!app || !other) throw new Error("no scopes")
+    for (const credentialId of [null, "c-1"]) {
+      const id = await toJobId({ ...order, credentialId, maker: makerOf(app) }, MASTER)
+      const job = await readJobId(id, "w-1", masters)
+      expect(job).toMatchObject({ provider: "sim", upstreamId: "v-1", credentialId })
+      expect(() => requireVisibleJob(job, app)).not.toThrow()
+      expect(() => requireVisibleJob(job, { onlyKey: null })).not.toThrow()
+      expect(() => requireVisibleJob(job, other)).toThrow("no video")
+    }
+    expect(() => requireVisibleJob(order, app)).toThrow("no video")
   })
 
   test("cannot be forged with a pseudonym, which a client may learn from its own provider", async () => {

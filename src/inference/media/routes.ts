@@ -36,7 +36,17 @@ import {
   VideoRequest,
 } from "./schemas.ts"
 import { withProviderFormat, writeTranscript } from "./transcript-formats.ts"
-import { type Order, readJobId, toJob, toJobId, orderInit, videoType } from "./video-jobs.ts"
+import {
+  makerOf,
+  type Order,
+  readJobId,
+  requireVisibleJob,
+  toJob,
+  toJobId,
+  orderInit,
+  videoType,
+} from "./video-jobs.ts"
+import { resourceScopeOf } from "../../access/principal.ts"
 
 const post = <Path extends string>(path: Path, operationId: string, summary: string) => ({
   method: "post" as const,
@@ -180,6 +190,7 @@ export const media = newRouter()
   )
   .openapi(videos, async (c) => {
     const { workspaceId } = c.var.principal
+    const maker = makerOf(resourceScopeOf(c.var.principal))
     const base = new URL(c.req.url).origin + c.req.path
     const masterKey = c.env.MASTER_KEY ?? ""
     let order: Pick<Order, "provider" | "upstreamId" | "credentialId"> | undefined
@@ -194,7 +205,7 @@ export const media = newRouter()
       }),
     )
     const result = await response.json<Record<string, unknown>>()
-    const id = await toJobId({ provider: "", upstreamId: "", credentialId: null, ...order, workspaceId }, masterKey)
+    const id = await toJobId({ ...NO_ORDER, ...order, workspaceId, maker }, masterKey)
     const provider = reachableProviders(c.env).get(order?.provider ?? "")
     const routed = METADATA.filter((key) => key in result).map((key) => [key, result[key]] as const)
     const job = {
@@ -222,6 +233,7 @@ export const media = newRouter()
     return new Response(response.body, { headers: { "content-type": videoType(response) } })
   })
 
+const NO_ORDER = { provider: "", upstreamId: "", credentialId: null }
 const MAX_JOB_BYTES = 1024 * 1024
 
 async function fetchJob(
@@ -230,6 +242,7 @@ async function fetchJob(
   path: string,
 ): Promise<{ response: Response; provider: Provider }> {
   const order = await readJobId(jobId, c.var.principal.workspaceId, masterKeysOf(c.env))
+  requireVisibleJob(order, resourceScopeOf(c.var.principal))
   const { upstreamId } = order
   const deps = await createDeps(incomingCall(c))
   const { send } = deps

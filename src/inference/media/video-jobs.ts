@@ -1,3 +1,4 @@
+import type { ResourceScope } from "../../access/principal.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { credentialHeader } from "../../providers/upstream-request.ts"
 import type { Provider } from "../../providers/provider.ts"
@@ -17,19 +18,23 @@ export type Order = {
   workspaceId: string
   /** The BYOK credential that created the job. Other keys cannot read it. */
   credentialId: string | null
+  /** Start of the hash of a key that sees only what it made; null for other keys. */
+  maker: string | null
 }
+
+const MAKER_LENGTH = 16
 
 const encoder = new TextEncoder()
 const PREFIX = "vid_"
 const SIGNATURE_LENGTH = 32
 
 export async function toJobId(
-  { provider, upstreamId, workspaceId, credentialId }: Order,
+  { provider, upstreamId, workspaceId, credentialId, maker }: Order,
   masterKey: string,
 ): Promise<string> {
-  const result = toBase64Url(
-    encoder.encode(JSON.stringify([provider, upstreamId, ...(credentialId === null ? [] : [credentialId])])),
-  )
+  const parts = [provider, upstreamId, credentialId, maker]
+  while (parts.at(-1) === null) parts.pop()
+  const result = toBase64Url(encoder.encode(JSON.stringify(parts)))
   return `${PREFIX}${result}_${await sign(result, workspaceId, masterKey)}`
 }
 
@@ -37,11 +42,27 @@ export async function toJobId(
 export async function readJobId(id: string, workspaceId: string, masters: MasterKeys): Promise<Order> {
   const [, result = "", signature = ""] = /^vid_([\w-]+)_([0-9a-f]{32})$/.exec(id) ?? []
   if (result !== "" && (await isSigned(result, workspaceId, masters, signature))) {
-    const parts = parseStored<[string, string, string?]>(new TextDecoder().decode(decodeBase64(result)))
-    const [provider, upstreamId, credentialId = null] = parts
-    return { provider, upstreamId, workspaceId, credentialId }
+    const parts = parseStored<[string, string, (string | null)?, string?]>(
+      new TextDecoder().decode(decodeBase64(result)),
+    )
+    const [provider, upstreamId, credentialId = null, maker = null] = parts
+    return { provider, upstreamId, workspaceId, credentialId, maker }
   }
-  throw new GatewayError("not_found", "There is no video with this id.")
+  throw noSuchVideo()
+}
+
+function noSuchVideo(): GatewayError {
+  return new GatewayError("not_found", "There is no video with this id.")
+}
+
+export function makerOf({ onlyKey }: Pick<ResourceScope, "onlyKey">): string | null {
+  return onlyKey?.slice(0, MAKER_LENGTH) ?? null
+}
+
+/** Throws 404 for a job of another key if the key sees only what it made. */
+export function requireVisibleJob({ maker }: Order, scope: Pick<ResourceScope, "onlyKey">): void {
+  const reader = makerOf(scope)
+  if (reader !== null && reader !== maker) throw noSuchVideo()
 }
 
 /** Job ids stay valid after a rotation of the master key while the previous key is configured. */

@@ -47,7 +47,7 @@ export type Tenant = {
   /** In the name, text or content of every record of this tenant, and of no other one. */
   canary: string
   /** Keys of the same tenant without a right to the records. */
-  keys: { otherWorkspace: TestClient; otherIntern: TestClient; joinToken: TestClient }
+  keys: Record<"otherWorkspace" | "otherIntern" | "joinToken" | "app" | "free", TestClient>
 }
 
 const LOGS_CONTENT = { is_observability_io_logging_enabled: true }
@@ -87,10 +87,19 @@ export async function newTenant(): Promise<Tenant> {
   const messageBatch = await endedBatch(as, await createMessageBatch(as, [messageRequest("one", canary)]))
   const otherKey = await newKey(workspace, { workspace_id: team, name: canary })
   const other = await insertIntern(workspace, { name: "other-intern" })
+  const free = await newKey(workspace, { kind: "free_tier" })
+  const code = await expectJson<Data>(200, as.post("/auth/keys/code", { callback_url: "https://app.example/back" }))
+  const app = await expectJson<{ key: string }>(200, client().post("/auth/keys", { code: code.data.id }))
   return {
     workspace,
     canary,
-    keys: { otherWorkspace: otherKey.as, otherIntern: other.as, joinToken: client(other.joinToken) },
+    keys: {
+      otherWorkspace: otherKey.as,
+      otherIntern: other.as,
+      joinToken: client(other.joinToken),
+      app: client(app.key),
+      free: free.as,
+    },
     ids: {
       organization: workspace.organizationId,
       workspace: workspace.workspaceId,
