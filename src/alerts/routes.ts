@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"
-import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
+import { requireKnownWorkspace } from "../access/known-store.ts"
 import { entryOf } from "../audit/actor.ts"
 import { changesOf } from "../audit/entry.ts"
 import type { Env } from "../config/env.ts"

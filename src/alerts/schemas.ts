@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery, trimmedName, uuidParam } from "../http/schema.ts"
+import { oneOf, PageQuery, nameText, uuidParam } from "../http/schema.ts"
 import { ALERT_KINDS, CHANNEL_TYPES } from "./alert.ts"
 
 const MAX_THRESHOLDS = 10
@@ -13,7 +13,7 @@ const line = z
   .max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`)
   // Not a regex: its flag would appear in the OpenAPI document.
   .refine((value) => !/\p{Cc}/u.test(value), "must be on one line")
-const name = trimmedName(128)
+const name = nameText(128)
 const address = z.email("must be an e-mail address")
 const workspace = uuidParam("a workspace").optional()
 const kinds = z

@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import { requireManagement } from "../access/guards.ts"
-import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
+import { requireKnownWorkspace } from "../access/known-store.ts"
 import { newRouter } from "../http/router.ts"
 import { failures, ok } from "../http/schema.ts"
 import { toAuditRecord } from "./entry.ts"

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { oneOf, queryIntegerOr } from "../http/schema.ts"
 import { BATCH_ENDPOINTS, BATCH_PREFIX, BATCH_STATUSES, COMPLETION_WINDOW } from "./batch.ts"
 import { EXPIRY_RULE, MAX_EXPIRY_S, MIN_EXPIRY_S } from "../files/upload/upload-fields.ts"
-import { hasIdForm } from "../support/ids.ts"
+import { hasIdForm, UUID_PATTERN } from "../support/ids.ts"
 
 const second = z.int().nullable()
 
@@ -128,7 +128,10 @@ export const BatchQuery = WorkspaceQuery.extend({
 })
 
 /** A batch before or after which a page begins. It may be deleted by now. */
-export const BatchPosition = z.string().refine((id) => hasIdForm(BATCH_PREFIX, id), "must be the id of a batch")
+export const BatchPosition = z
+  .string()
+  .refine((id) => hasIdForm(BATCH_PREFIX, id), "must be the id of a batch")
+  .meta({ pattern: `^${BATCH_PREFIX}${UUID_PATTERN}$` })
 
 const LIMIT_RULE = "must be an integer from 1 to 100"
 export const BatchesQuery = BatchQuery.extend({

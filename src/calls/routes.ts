@@ -1,5 +1,6 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
+import { requireKnownWorkspaces } from "../access/known-store.ts"
 import type { Principal } from "../access/principal.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
@@ -27,7 +28,7 @@ const list = createRoute({
   description:
     "Newest first, with those that failed or were refused. A management key lists the calls of its organization, any other key its own. Filters that no index answers read at most 20,000 calls a page: a page may then be short and still have a `next_cursor`. Calls appear within a second after they end. Of a key that is refused often, 60 refused calls a minute are recorded.",
   request: { query: CallsQuery },
-  responses: { 200: ok(CallList), ...failures("invalid_request", "unauthenticated", "internal") },
+  responses: { 200: ok(CallList), ...failures("invalid_request", "unauthenticated", "not_found", "internal") },
 })
 
 const get = createRoute({
@@ -62,7 +63,12 @@ export const calls = newRouter()
   .openapi(list, async (c) => {
     const query = c.req.valid("query")
     const search = toSearch(query, Date.now())
-    const { calls: found, cut } = await searchCalls(c.env.DB, scopeOf(c.var.principal), search)
+    const { principal } = c.var
+    const { included = [], excluded = [] } = search.filters.get("workspace") ?? {}
+    const visibleId = principal.kind === "management" ? null : principal.workspaceId
+    const { organizationId } = principal
+    await requireKnownWorkspaces(c.env.DB, { organizationId, visibleId }, [...included, ...excluded])
+    const { calls: found, cut } = await searchCalls(c.env.DB, scopeOf(principal), search)
     const page = found.slice(0, search.limit)
     const isFull = found.length > search.limit
     const last = page.at(-1)

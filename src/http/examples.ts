@@ -13,6 +13,10 @@ const QUERY = {
   limit: 100,
 }
 
+/** A WAV file of one sample. */
+const SILENCE = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YQIAAAAAAA=="
+const TRANSCRIPTION = { model: "sim/transcribe", input_audio: { data: SILENCE, format: "wav" } }
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   addCredits: { amount_usd: 50, id: "invoice-2026-11-0042", organization_id: UUID },
   answerInternQuestion: { session_id: "release-notes", content: "allow_once" },
@@ -104,6 +108,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createScimDirectory: { name: "Corporate directory" },
   createScimGroupMapping: { scim_group_id: UUID, workspace_id: UUID, role: "member" },
   createSpeech: { model: "sim/speech", input: "Good morning.", voice: "alloy" },
+  createTranscription: TRANSCRIPTION,
+  createTranslation: TRANSCRIPTION,
   createVideo: { model: "sim/video", prompt: "Waves on a beach" },
   createWorkspace: { name: "Research", slug: "research" },
   deleteIntern: { acknowledge_workspace_loss: true },

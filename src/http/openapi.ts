@@ -1,7 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi"
 import { EXAMPLES } from "./examples.ts"
+import { FORM_BODIES } from "./form-bodies.ts"
 import { describeFields, describeParameter } from "./fields/describe.ts"
 import type { App } from "../access/app.ts"
+import { isArray, isObject } from "../support/text/json.ts"
 
 type Document = ReturnType<OpenAPIHono<App>["getOpenAPI31Document"]>
 
@@ -24,7 +26,9 @@ export function describeApi(api: OpenAPIHono<App>): Document {
       servers: [{ url: "/api/v1" }],
       security: [{ apiKey: [] }],
     })
+    addFormBodies(document)
     addExamples(document)
+    markOptionalBodies(document)
     addBodyFailures(document)
     addDescriptions(document)
   }
@@ -40,6 +44,39 @@ function addDescriptions({ paths = {}, components = {} }: Document): void {
       for (const { schema } of bodies) describeFields(schema)
     }
   }
+}
+
+function addFormBodies({ paths = {} }: Document): void {
+  for (const operations of Object.values(paths)) {
+    for (const operation of describedOf(operations)) {
+      const body = FORM_BODIES[operation.operationId ?? ""]
+      if (body) operation.requestBody = structuredClone(body)
+    }
+  }
+}
+
+/** These reject a request without a body, which otherwise has the body `{}`. */
+const NEVER_EMPTY = new Set(["createPresetFromChat", "createPresetFromResponses", "createPresetFromMessages"])
+
+function markOptionalBodies({ paths = {}, components = {} }: Document): void {
+  for (const operations of Object.values(paths)) {
+    for (const { operationId = "", requestBody } of describedOf(operations)) {
+      const schema = requestBody?.content?.["application/json"]?.schema
+      if (requestBody && schema && !Object.hasOwn(FORM_BODIES, operationId)) {
+        requestBody.required = NEVER_EMPTY.has(operationId) || !acceptsEmpty(schema, components.schemas)
+      }
+    }
+  }
+}
+
+function acceptsEmpty(schema: unknown, schemas: object = {}): boolean {
+  if (!isObject(schema)) return false
+  const { $ref, type, required, minProperties = 0 } = schema
+  if (typeof $ref === "string") {
+    const referred = Object.entries(schemas).find(([name]) => $ref === `#/components/schemas/${name}`)
+    return acceptsEmpty(referred?.[1], schemas)
+  }
+  return type === "object" && minProperties === 0 && (!isArray(required) || required.length === 0)
 }
 
 function addExamples({ paths = {} }: Document): void {
@@ -76,5 +113,5 @@ type Described = {
   operationId?: string
   parameters?: object[]
   responses: Record<string, Content>
-  requestBody?: Content
+  requestBody?: Content & { required?: boolean }
 }

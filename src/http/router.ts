@@ -4,16 +4,23 @@ import { getPath } from "hono/utils/url"
 import type * as z from "zod"
 import type { App } from "../access/app.ts"
 import { readAtMost } from "../support/bytes.ts"
-import { isObject, parseJson } from "../support/text/json.ts"
+import { isArray, isObject, parseJson } from "../support/text/json.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { deploymentOf } from "./paths.ts"
-import { explain } from "./schema.ts"
+import { explain, fieldOf } from "./schema.ts"
 
-/** The router of a capability. app/app.ts, which mounts it, decides whether its routes need a key. */
-export function newRouter(): OpenAPIHono<App> {
+/**
+ * The router of a capability. app/app.ts, which mounts it, decides whether its routes need a key. `relaysText`: bodies
+ * go on to providers, which decide about their text; other bodies are stored, and a database replaces what is not
+ * Unicode.
+ */
+export function newRouter({ relaysText = false } = {}): OpenAPIHono<App> {
   return new OpenAPIHono<App>({
     defaultHook: (result) => {
-      if (result.success) return
+      if (result.success) {
+        if (result.target === "json" && !relaysText) requireUnicode(result.data)
+        return
+      }
       const { error, target } = result
       // A record with such an id cannot exist, and operations with an id in their path have 404 for that.
       const code = target === "param" && error.issues.every(isAboutId) ? "not_found" : "invalid_request"
@@ -28,6 +35,24 @@ const isAboutId = (issue: z.core.$ZodIssue) =>
 /** The details that a schema gives to clients of the Messages format. */
 function detailsOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): unknown {
   return issues.map((issue) => (issue.code === "custom" ? issue.params?.["messagesDetails"] : undefined)).find(Boolean)
+}
+
+function requireUnicode(body: unknown): void {
+  const path = pathOfIllFormed(body)
+  if (!path) return
+  const rule = "must be well-formed Unicode, without halves of surrogate pairs"
+  throw new GatewayError("invalid_request", `${fieldOf(path)}: ${rule}.`)
+}
+
+/** The path of the first text or key with half of a surrogate pair. */
+function pathOfIllFormed(value: unknown): PropertyKey[] | undefined {
+  if (typeof value === "string") return value.isWellFormed() ? undefined : []
+  if (!isObject(value) && !isArray(value)) return undefined
+  for (const [key, item] of Object.entries(value)) {
+    const path = key.isWellFormed() ? pathOfIllFormed(item) : []
+    if (path) return [isArray(value) ? Number(key) : key, ...path]
+  }
+  return undefined
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
@@ -91,9 +116,12 @@ async function withModel(request: Request, model: string): Promise<Request> {
   return new Request(request, { method: request.method, headers, body })
 }
 
-/** Some clients declare a type without sending a body. The validator would parse one of that type. */
+/**
+ * Some clients declare a type without sending a body. The validator would parse one of that type, and handlers would
+ * take an empty stream for a body.
+ */
 function withoutBody(request: Request): Request {
-  if (!request.headers.has("content-type")) return request
+  if (!request.body && !request.headers.has("content-type")) return request
   const headers = new Headers(request.headers)
   headers.delete("content-type")
   const { cf, method, signal, url } = request

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { errors, type ErrorName } from "../errors/errors.ts"
-import { isPrintableLine } from "../support/text/printable.ts"
+import { isPrintableLine, CONTROLS } from "../support/text/printable.ts"
 
 /** The documented error envelope. */
 export const ErrorEnvelope = z
@@ -35,7 +35,10 @@ export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } }
 }
 
-/** A JSON body. `required`, because otherwise an empty request skips validation and the handler receives `{}`. */
+/**
+ * A JSON body. `required`, because otherwise an empty request skips validation and the handler receives `{}`. The API
+ * document has it only if the schema rejects `{}`.
+ */
 export function jsonBody<T extends z.ZodType>(schema: T) {
   return { content: json(schema), required: true as const }
 }
@@ -82,11 +85,13 @@ function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 const isAboutSize = ({ code }: z.core.$ZodIssue) => code === "too_big" || code === "too_small"
 
 function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("")
-    .replace(/^\./, "")
-  return `${path || "body"}: ${toText(issue.message).replace(/\.?$/, ".")}`
+  return `${fieldOf(issue.path)}: ${toText(issue.message).replace(/\.?$/, ".")}`
+}
+
+/** A path in a body, such as `messages[0].content`. */
+export function fieldOf(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+  return parts.join("").replace(/^\./, "").toWellFormed() || "body"
 }
 
 /** Replaces the default messages of zod. */
@@ -140,16 +145,14 @@ export const PageQuery = z.object({
 })
 export type Page = z.infer<typeof PageQuery>
 
-/** A display name in lists, logs and messages. */
+/** A display name in lists, logs and messages, stored as sent. */
 export const nameText = (maxLength: number, text = z.string({ error: "must be a string" })) =>
   text
-    .min(1, "must not be empty")
+    .min(1, "must not be blank")
     .max(maxLength, `must be at most ${maxLength} characters`)
     .refine((name) => /\S/.test(name), "must not be blank")
     .refine(isPrintableLine, "must be one line without control characters")
-
-/** The same, trimmed. */
-export const trimmedName = (maxLength: number) => nameText(maxLength, z.string({ error: "must be a string" }).trim())
+    .meta({ pattern: String.raw`^[^${CONTROLS}]*[^\s${CONTROLS}][^${CONTROLS}]*$` })
 
 /** A text filter of a list; `fields` names the searched fields. */
 export const textIn = (fields: string) =>

@@ -26,7 +26,7 @@ import { loadPreset } from "../presets/active.ts"
 import { configuredProviders } from "../providers/configured.ts"
 import { fetchReadable } from "../providers/responses/readable-body.ts"
 import type { Provider } from "../providers/provider.ts"
-import { CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
+import { CACHE_DIRECTIVES, CACHE_HEADER, cacheRequestOf } from "../response-cache/request.ts"
 import { ResponseStore } from "../response-cache/store.ts"
 import { toolDepsOf } from "../server-tools/settings.ts"
 import { userPseudonym } from "../secrets/signature.ts"
@@ -65,8 +65,8 @@ export const FAILURES = failures(
   "provider_overloaded",
 )
 
-function headerParameter(name: string, description: string) {
-  return { name, in: "header" as const, required: false, description, schema: { type: "string" as const } }
+function headerParameter(name: string, description: string, rule: { maxLength?: number; pattern?: string } = {}) {
+  return { name, in: "header" as const, required: false, description, schema: { type: "string" as const, ...rule } }
 }
 
 /** For the API document only. `requestMetaOf` checks the values. */
@@ -82,8 +82,9 @@ export const ROUTING_HEADERS = [
   headerParameter(
     "X-Response-Cache",
     "Response cache: `on`, `off`, `refresh`, `ttl=<seconds>` and `tools`, separated by commas.",
+    { pattern: CACHE_DIRECTIVES },
   ),
-  headerParameter("X-Session-Id", "The session, if the body names none."),
+  headerParameter("X-Session-Id", "The session, if the body names none.", { maxLength: MAX_SESSION_ID_LENGTH }),
 ]
 
 /** Health of the endpoints, as this isolate measured it. */

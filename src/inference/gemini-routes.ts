@@ -122,7 +122,7 @@ const METHODS: Readonly<Record<string, Handler>> = {
     embed(c, parseGemini(schemas.GeminiBatchEmbedRequest, body), { model, isBatch: true }),
 }
 
-export const gemini = newRouter().openapi(call, async (c) => {
+export const gemini = newRouter({ relaysText: true }).openapi(call, async (c) => {
   const name = c.req.param("name") ?? ""
   const colon = name.lastIndexOf(":")
   const method = name.slice(colon + 1)

@@ -153,7 +153,7 @@ const embeddings = createRoute({
   responses: { 200: ok(EmbeddingsResult, "A vector for each input."), ...FAILURES },
 })
 
-export const inference = newRouter()
+export const inference = newRouter({ relaysText: true })
   .openapi(chat, async (c) => {
     const request = c.req.valid("json")
     return handleInference(newCall(c, chatFormat, request), await depsOf(c))

@@ -46,7 +46,12 @@ const create = createRoute({
     "Also creates its vault and its key. A repeated request returns the existing intern. `clone_of` copies another intern.",
   middleware: [...guards, rejectInternKey, body] as const,
   request: {
-    headers: z.object({ "idempotency-key": z.string().optional().meta({ description: "1 to 255 characters." }) }),
+    headers: z.object({
+      "idempotency-key": z
+        .string()
+        .optional()
+        .meta({ description: "1 to 255 characters.", minLength: 1, maxLength: 255 }),
+    }),
     body: jsonBody(NewIntern),
   },
   responses: {

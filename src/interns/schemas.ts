@@ -144,6 +144,8 @@ export type Intern = z.infer<typeof Intern>
 const MAX_STATUSES = 8
 /** Statuses that @openrouter/sdk spells in another way. */
 const CLIENT_SPELLINGS = new Map([["awaiting_slack_install", "awaiting_vendor_install"]])
+const ONE_STATUS = [...INTERN_STATUSES, ...CLIENT_SPELLINGS.keys()].join("|")
+const STATUS_LIST = `^(${ONE_STATUS})(,(${ONE_STATUS}))*$`
 const pageSize = "must be an integer from 1 to 500"
 export const InternQuery = z.object({
   limit: queryIntegerOr(50, 1, 500, pageSize),
@@ -157,7 +159,7 @@ export const InternQuery = z.object({
         .max(MAX_STATUSES, `must be at most ${MAX_STATUSES} statuses`),
     )
     .optional()
-    .meta({ description: "Statuses, separated by commas." }),
+    .meta({ description: "Statuses, separated by commas.", pattern: STATUS_LIST }),
   workspace_id: uuidParam("the key's workspace").optional(),
   q: textIn("name or description"),
 })

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn, trimmedName, uuidParam } from "../http/schema.ts"
+import { PageQuery, textIn, nameText, uuidParam } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 import { McpServerSlug, TOOL_NAME } from "../support/mcp-tools.ts"
@@ -10,7 +10,7 @@ const MAX_URL_LENGTH = 2_048
 const MAX_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 
-const name = trimmedName(128)
+const name = nameText(128)
 const tool = z
   .string({ error: "must be a string" })
   .regex(TOOL_NAME, "must be the name of a tool: 1 to 128 printable ASCII characters without spaces")

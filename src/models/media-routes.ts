@@ -66,6 +66,7 @@ const VideoModel = z
 
 const listImages = createRoute({
   method: "get",
+  security: [],
   path: "/images/models",
   operationId: "listImageModels",
   summary: "List image models",
@@ -75,6 +76,7 @@ const listImages = createRoute({
 
 const listImageEndpoints = createRoute({
   method: "get",
+  security: [],
   path: "/images/models/{author}/{slug}/endpoints",
   operationId: "listImageModelEndpoints",
   summary: "List the endpoints of an image model",
@@ -88,6 +90,7 @@ const listImageEndpoints = createRoute({
 
 const listVideos = createRoute({
   method: "get",
+  security: [],
   path: "/videos/models",
   operationId: "listVideoModels",
   summary: "List video models",

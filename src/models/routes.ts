@@ -17,6 +17,7 @@ import { OutputModalities, search, Search } from "./lists/search.ts"
 
 const list = createRoute({
   method: "get",
+  security: [],
   path: "/models",
   operationId: "listModels",
   tags: ["Models"],
@@ -32,6 +33,7 @@ const list = createRoute({
 
 const count = createRoute({
   method: "get",
+  security: [],
   path: "/models/count",
   operationId: "countModels",
   tags: ["Models"],
@@ -42,6 +44,7 @@ const count = createRoute({
 
 const get = createRoute({
   method: "get",
+  security: [],
   path: "/model/{author}/{slug}",
   operationId: "getModel",
   tags: ["Models"],
@@ -52,6 +55,7 @@ const get = createRoute({
 
 const retrieve = createRoute({
   method: "get",
+  security: [],
   path: "/models/{author}/{slug}",
   operationId: "retrieveModel",
   tags: ["Models"],
@@ -67,6 +71,7 @@ const retrieve = createRoute({
 
 const listEndpoints = createRoute({
   method: "get",
+  security: [],
   path: "/models/{author}/{slug}/endpoints",
   operationId: "listModelEndpoints",
   tags: ["Models"],
@@ -77,6 +82,7 @@ const listEndpoints = createRoute({
 
 const listZeroRetention = createRoute({
   method: "get",
+  security: [],
   path: "/endpoints/zdr",
   operationId: "listZeroRetentionEndpoints",
   tags: ["Models"],
@@ -86,6 +92,7 @@ const listZeroRetention = createRoute({
 
 const listProviders = createRoute({
   method: "get",
+  security: [],
   path: "/providers",
   operationId: "listProviders",
   tags: ["Models"],

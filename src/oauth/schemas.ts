@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { trimmedName, uuidParam } from "../http/schema.ts"
+import { nameText, uuidParam } from "../http/schema.ts"
 import { firstValues } from "../http/validate.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { LimitReset } from "../keys/schemas.ts"
@@ -27,7 +27,7 @@ export const CodeRequest = z
       .datetime({ offset: true, error: "must be an ISO 8601 date-time with seconds and Z" })
       .nullish()
       .meta({ description: "When the key expires." }),
-    key_label: trimmedName(128).optional(),
+    key_label: nameText(128).optional(),
     limit: z
       .number({ error: limitRule })
       .min(0, limitRule)

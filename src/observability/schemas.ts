@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { oneOf, PageQuery, trimmedName, uuidParam } from "../http/schema.ts"
+import { oneOf, PageQuery, nameText, uuidParam } from "../http/schema.ts"
 import { problemOf } from "../guardrails/content/patterns/pattern.ts"
 import { KIND_NAMES } from "./kinds.ts"
 
@@ -102,7 +102,7 @@ const Regions = z
 const rateRule = "must be a number from 0.0001 to 1"
 const flag = z.boolean().optional()
 const config = z.record(z.string(), z.unknown(), { error: "must be an object: see its kind" })
-const name = trimmedName(128)
+const name = nameText(128)
 
 const fields = {
   enabled: flag,

@@ -103,6 +103,7 @@ const vendor = createRoute({
   description: "Credits are added by an operator.",
   tags,
   deprecated: true,
+  security: [],
   responses: failures("gone"),
 })
 

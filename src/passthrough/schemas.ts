@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { PageQuery, textIn, trimmedName, uuidParam } from "../http/schema.ts"
+import { PageQuery, textIn, nameText, uuidParam } from "../http/schema.ts"
 import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { KINDS } from "../observability/kinds.ts"
 
@@ -11,7 +11,7 @@ const MAX_SECONDS = 600
 export const DEFAULT_TIMEOUT_SECONDS = 60
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-const name = trimmedName(128)
+const name = nameText(128)
 const SLUG_RULE = "must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter or digit"
 export const ServiceSlug = z
   .string({ error: "must be a string" })

@@ -14,6 +14,12 @@ export type CacheRequest = {
   includesTools: boolean
 }
 
+/** The header as a regular expression of JSON Schema, which has no flag for both cases. */
+export const CACHE_DIRECTIVES = (() => {
+  const directive = String.raw`\s*([Oo][Nn]|[Oo][Ff]{2}|[Rr][Ee][Ff][Rr][Ee][Ss][Hh]|[Tt][Oo]{2}[Ll][Ss]|[Tt]{2}[Ll]=\d{1,6})\s*`
+  return `^${directive}(,${directive})*$`
+})()
+
 const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds, 1 to ${MAX_TTL_SECONDS}>, separated by commas.`
 
 /**

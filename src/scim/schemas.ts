@@ -36,7 +36,7 @@ export const DirectoryChange = z
       .meta({ description: "The new token of a pulled directory, and its new URL. A new URL needs the token too." }),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), "must have name or pull")
-  .meta({ id: "ScimDirectoryChange" })
+  .meta({ id: "ScimDirectoryChange", minProperties: 1 })
 
 /** A week, in seconds. */
 const MAX_KEPT_SECONDS = 604_800

@@ -19,7 +19,8 @@ export function newGenerationId(): string {
 export function hasIdForm(prefix: string, text: string): boolean {
   return text.startsWith(prefix) && UUID.test(text.slice(prefix.length))
 }
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+const UUID = new RegExp(`^${UUID_PATTERN}$`)
 
 /** The UUID in an id, as 32 hex digits. */
 export function uuidOf(id: string): string {

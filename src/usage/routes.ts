@@ -2,7 +2,7 @@ import { DAY_MS } from "../support/time/time.ts"
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { requireManagement } from "../access/guards.ts"
-import { requireKnownWorkspace } from "../access/known-workspaces-store.ts"
+import { requireKnownUser, requireKnownWorkspace } from "../access/known-store.ts"
 import type { Env } from "../config/env.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -103,7 +103,10 @@ const keyQuery = createRoute({
 export const usage = newRouter()
   .openapi(activity, async (c) => {
     const analyticsQuery = c.req.valid("query")
-    return c.json({ data: await activityOf(c.env.DB, c.var.principal.organizationId, analyticsQuery) }, 200)
+    const { organizationId } = c.var.principal
+    await requireKnownWorkspace(c.env.DB, organizationId, analyticsQuery.workspace_id)
+    await requireKnownUser(c.env.DB, organizationId, analyticsQuery.user_id)
+    return c.json({ data: await activityOf(c.env.DB, organizationId, analyticsQuery) }, 200)
   })
   .openapi(meta, (c) => c.json({ data: describeAnalytics() }, 200))
   .openapi(query, async (c) => {
@@ -124,7 +127,6 @@ export const usage = newRouter()
 async function activityOf(db: D1Database, organizationId: string, analyticsQuery: ActivityQuery) {
   const window = activityWindow(analyticsQuery.date, Date.now())
   if (!window) throw new GatewayError("invalid_request", `date: ${DATE_RULE}.`)
-  await requireKnownWorkspace(db, organizationId, analyticsQuery.workspace_id)
   await sumDays(db, Date.now(), organizationId)
   const rows = await readActivity(db, organizationId, { ...analyticsQuery, ...window })
   return rows.map((row) => toActivityItem(row, analyticsQuery.group_by === "workspace"))

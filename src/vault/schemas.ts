@@ -27,7 +27,7 @@ const Host = z
     context.addIssue({ code: "custom", message: read.fault })
     return z.NEVER
   })
-  .meta({ type: "string", maxLength: MAX_HOST_LENGTH })
+  .meta({ type: "string", minLength: 1, maxLength: MAX_HOST_LENGTH })
 
 const hostsRule = `must be an array of 1 to ${MAX_HOSTS} hostnames`
 export const NewSecret = z

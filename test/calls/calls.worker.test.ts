@@ -218,6 +218,9 @@ describe("GET /calls", () => {
     expect(await count("?app=")).toBe(3)
     expect(await count("?workspace=default")).toBe(3)
     expect(await count(`?workspace=!${workspace.workspaceId}`)).toBe(1)
+    for (const unknown of ["no-such-workspace", "!no-such-workspace", (await newWorkspace()).workspaceId, ""]) {
+      await expectJson(404, workspace.manage.get(`/calls?workspace=default&workspace=${unknown}`))
+    }
     expect(await count("?q=STUDIO")).toBe(1)
     expect(await count("?q=b/on&status=5xx")).toBe(1)
     expect(await count(`?from=${new Date(now - 3).toISOString()}&to=${new Date(now - 1).toISOString()}`)).toBe(2)

@@ -77,7 +77,7 @@ describe("the page of a list", () => {
 
 describe("a display name", () => {
   test.for([
-    ["", "field: must not be empty."],
+    ["", "field: must not be blank."],
     [" \u00a0 ", "field: must not be blank."],
     ["two\nlines", "field: must be one line without control characters."],
     ["nul\0", "field: must be one line without control characters."],
@@ -85,6 +85,18 @@ describe("a display name", () => {
     [7, "field: must be a string."],
   ] as const)("%j is rejected", ([name, message]) => {
     expect(messageOf(nameText(9), name)).toContain(message)
+  })
+
+  test.each(["", "  ", "a", " a ", "a\nb", "\u202ea", "\u00a0", "\u007f", "鍵 1", "😀"])(
+    "%j fits the pattern in the API document if it is accepted",
+    (name) => {
+      const { pattern = "" } = z.toJSONSchema(nameText(9))
+      expect(new RegExp(pattern, "u").test(name)).toBe(nameText(9).safeParse(name).success)
+    },
+  )
+
+  test("is stored as sent", () => {
+    expect(nameText(9).parse(" a ")).toBe(" a ")
   })
 
   test("may be in any language", () => {

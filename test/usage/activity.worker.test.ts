@@ -106,6 +106,19 @@ describe("GET /activity", () => {
     }
   })
 
+  test("filters by member, also by a former one, and returns 404 for one that never existed", async () => {
+    const { manage } = await newWorkspace()
+    const added = manage.post("/organization/members", { email: "ada@example.com" })
+    const { data: ada } = await expectJson<{ data: { id: string } }>(201, added)
+    await expectJson(200, manage.get(`/activity?user_id=${ada.id}`))
+    await expectJson(201, manage.post("/keys", { name: "Ada's", creator_user_id: ada.id }))
+    await expectJson(200, manage.delete(`/organization/members/${ada.id}`))
+    await expectJson(200, manage.get(`/activity?user_id=${ada.id}`))
+    for (const client of [manage, (await newWorkspace()).manage]) {
+      await expectJson(404, client.get(`/activity?user_id=${client === manage ? "nobody" : ada.id}`))
+    }
+  })
+
   test.each([
     `date=${dayOf(today)}`,
     "date=2020-01-01",

@@ -113,7 +113,7 @@ const results = createRoute({
   },
 })
 
-export const messageBatches = newRouter()
+export const messageBatches = newRouter({ relaysText: true })
   .openapi(create, async (c) => {
     const { requests, provider } = c.req.valid("json")
     const lines = linesOfRequests(requests)

@@ -55,7 +55,7 @@ const estimate = createRoute({
   responses: { 200: ok(z.object({ data: Estimate })), ...FAILURES },
 })
 
-export const estimates = newRouter().openapi(estimate, async (c) => {
+export const estimates = newRouter({ relaysText: true }).openapi(estimate, async (c) => {
   const body = c.req.valid("json")
   const incoming = incomingCall(c)
   const { caller, env } = incoming

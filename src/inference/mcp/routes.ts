@@ -106,7 +106,7 @@ const end = createRoute({
   responses: { 204: { description: "The session has ended." }, ...FAILURES },
 })
 
-export const mcpGateway = newRouter()
+export const mcpGateway = newRouter({ relaysText: true })
   .openapi(send, async (c) => {
     const body = c.req.valid("json")
     const revision = readRevision(c.req.raw.headers, body)

@@ -167,7 +167,7 @@ async function transcribe(c: Context<App>, api: "transcriptions" | "translations
   return respond(c, withProviderFormat(request), toRequest, write)
 }
 
-export const media = newRouter()
+export const media = newRouter({ relaysText: true })
   .openapi(rerank, (c) => respond(c, c.req.valid("json"), rerankRequest))
   .openapi(moderations, (c) => respond(c, withModerationModel(c.req.valid("json")), moderationRequest))
   .openapi(images("/images", "createImage"), (c) =>

@@ -33,7 +33,7 @@ const TITLES = {
   DELETE: "Delete at a service",
 } as const
 
-export const passthrough = newRouter()
+export const passthrough = newRouter({ relaysText: true })
 
 for (const method of METHODS) {
   const route = createRoute({

@@ -54,7 +54,7 @@ const createSecret = createRoute({
   responses: { 200: ok(ClientSecretResult, "The client secret."), ...FAILURES },
 })
 
-export const realtimeSecrets = newRouter().openapi(createSecret, async (c) => {
+export const realtimeSecrets = newRouter({ relaysText: true }).openapi(createSecret, async (c) => {
   const { session, expires_after: expiry } = c.req.valid("json")
   requireBodyDepth(session)
   const incoming = incomingCall(c)

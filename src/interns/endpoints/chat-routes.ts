@@ -47,7 +47,7 @@ const chat = createRoute({
   },
 })
 
-export const internChat = newRouter().openapi(chat, async (c) => {
+export const internChat = newRouter({ relaysText: true }).openapi(chat, async (c) => {
   const found = await visibleIntern(c, c.req.valid("param").internId)
   // The first chat starts an intern that was only created. With a daemon host, it must be provisioned first.
   const row = found.status === "queued" && found.host !== "daemon" ? await startProvisioning(c, found) : found

@@ -47,7 +47,7 @@ const count = z
   .string()
   .regex(/^\d{1,9}$/, { error: "must be a whole number of 0 or more" })
   .transform(Number)
-  .meta({ type: "integer", minimum: 0 })
+  .meta({ type: "integer", minimum: 0, maximum: 999_999_999 })
 const csv = z.string().transform(toList)
 const csvOf = (values: readonly string[]) =>
   csv

@@ -1,5 +1,9 @@
-/** Control characters, line separators and characters that reverse the text direction. */
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Control characters, line separators and characters that reverse the text direction, as part of a character class that
+ * every regular expression engine reads.
+ */
+export const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`
+const CONTROL = new RegExp(String.raw`[${CONTROLS}\p{Surrogate}]`, "gu")
 
 /**
  * One line of text that cannot move the cursor of a terminal or reverse its text: names of keys and models come from

@@ -154,6 +154,8 @@ const REQUESTS: Record<string, (ids: Ids) => Request> = {
     body: { generation_id: generation, category: "incorrect_response" },
   }),
   "GET /calls": ({ workspace, key, user, preset }) => ({ query: { workspace, key, creator_user_id: user, preset } }),
+  // Policies belong to the deployment, not to an organization.
+  "POST /oauth/token": () => ({ body: { federation_policy_id: "workloads" } }),
   "GET /keys": ({ workspace }) => ({ query: { workspace_id: workspace } }),
   "POST /keys": ({ workspace, user }) => ({
     body: { name: "n", workspace_id: workspace, creator_user_id: user },
