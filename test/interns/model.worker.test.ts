@@ -435,8 +435,11 @@ class Setup {
   async stop(session: string): Promise<void> {
     const run = this.runs.get(session)
     const { id, as } = this.daemon.intern
-    const answer = await as.post(`/interns/${id}/sessions/${session}/cancel`, undefined)
-    expect(answer.status).toBe(run ? 202 : 409)
+    const path = `/interns/${id}/sessions/${session}`
+    const known = await as.get(path)
+    await known.body?.cancel()
+    const answer = await as.post(`${path}/cancel`, undefined)
+    expect(answer.status).toBe(run ? 202 : known.status === 200 ? 409 : 404)
     await answer.body?.cancel()
     if (run?.state === "streaming" || run?.state === "paused") await this.cancelled(run)
   }

@@ -405,6 +405,16 @@ describe("a busy session", () => {
     expect((await reading.all()).text).toBe("softly")
   })
 
+  test("without a turn returns 409 for a cancellation, and 404 if it does not exist", async () => {
+    const { chat, daemon, intern } = await newConnectedIntern()
+    const reading = await chat.send("Go", { session_id: "s" })
+    daemon.end(await daemon.receives("session/prompt"))
+    await reading.all()
+    const cancel = (session: string) => intern.as.post(`/interns/${intern.id}/sessions/${session}/cancel`, undefined)
+    expect((await cancel("s")).status).toBe(409)
+    expect((await cancel("another")).status).toBe(404)
+  })
+
   test("with an open question returns 409 busy with Retry-After for a prompt", async () => {
     const setup = await newConnectedIntern()
     const { session } = await pausedRun(setup)

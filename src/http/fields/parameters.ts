@@ -46,7 +46,8 @@ export const PARAMETERS: Descriptions = {
   modality: "Only calls of this modality.",
   model_authors: "Only models of these authors, separated by commas.",
   name: "Name of the resource; encode a slash as %2F.",
-  offset: "Number of items to skip.",
+  offset:
+    "Number of items to skip. An item created between two pages moves the others back, so that one is returned again; a deleted one moves them forward, so that one is skipped.",
   order: "`asc` or `desc`, by creation.",
   period: "Length of each row's window.",
   questionId: "Id of the question.",

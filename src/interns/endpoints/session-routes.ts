@@ -154,8 +154,11 @@ export const internSessions = newRouter()
   .openapi(cancel, async (c) => {
     const { internId, sessionId } = c.req.valid("param")
     const { id } = await controlledIntern(c, internId)
-    const isRunning = await openIntern(c.env, id).stopSession(sessionId)
-    if (!isRunning) throw internError("interaction_not_pending", "No turn is in progress in this session.")
+    const intern = openIntern(c.env, id)
+    if (!(await intern.stopSession(sessionId))) {
+      if (!(await intern.transcript(sessionId, 0, 1))) throw noSession()
+      throw internError("interaction_not_pending", "No turn is in progress in this session.")
+    }
     return c.json({ cancelling: true } as const, 202)
   })
   .openapi(answer, async (c) => {
