@@ -38,7 +38,10 @@ export const CONFIGS = {
       provider: oneOf(MAILERS),
       api_key: line,
       from: address,
-      to: z.array(address).min(1, "must not be empty").max(MAX_RECIPIENTS, `must be at most ${MAX_RECIPIENTS}`),
+      to: z
+        .array(address)
+        .min(1, "must not be empty")
+        .max(MAX_RECIPIENTS, `must be at most ${MAX_RECIPIENTS} addresses`),
       domain: line
         .regex(/^[a-z0-9.-]{1,253}$/i, "must be a domain")
         .optional()
@@ -147,7 +150,7 @@ export const Settings = z
   .strictObject({
     thresholds: z
       .array(z.int({ error: percent }).min(1, percent).max(100, percent), { error: "must be an array of percentages" })
-      .max(MAX_THRESHOLDS, `must be at most ${MAX_THRESHOLDS}`)
+      .max(MAX_THRESHOLDS, `must be at most ${MAX_THRESHOLDS} percentages`)
       .transform((percents) => [...new Set(percents)].toSorted((one, other) => one - other))
       .meta({ description: "Percent of a limit. Default: 50, 80 and 100. Empty: no alerts of thresholds." }),
     provider_outages: z.boolean(),

@@ -5,15 +5,20 @@ import { oneOf, queryIntegerOr } from "../http/schema.ts"
 const MAX_VALUES = 50
 
 /** A filter: may be repeated, and excludes a value with a leading `!`. */
-const filter = (description: string) =>
+const filter = (description: string, value = z.string().max(256, "must be at most 256 characters")) =>
   z
-    .union([z.string().max(256, "must be at most 256 characters"), z.array(z.string().max(256)).max(MAX_VALUES)], {
-      error: `must be a text, at most ${MAX_VALUES} times`,
-    })
+    .union([value, z.array(value).max(MAX_VALUES)], { error: `must be a text, at most ${MAX_VALUES} times` })
     .optional()
     .meta({
       description: `${description} May be repeated: one of the values must match. A leading \`!\` excludes the value.`,
     })
+
+const Status = z
+  .string()
+  .regex(
+    /^!?(?:[1-5]\d\d|[1-5]xx|ok|failed|refused|cancelled)$/,
+    "accepts an HTTP status, a class such as 5xx, ok, failed, refused and cancelled, each also after !",
+  )
 
 const instant = (description: string) =>
   z.iso
@@ -35,7 +40,7 @@ export const CallsQuery = z.object({
   key: filter("Hash of the API key."),
   app: filter("Title of the app; without one, its URL."),
   workspace: filter("Id or slug of the workspace."),
-  status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`)."),
+  status: filter("HTTP status (`429`), class (`5xx`), or outcome (`ok`, `failed`, `refused`, `cancelled`).", Status),
   session_id: filter("Session of the call."),
   creator_user_id: filter("Id of the member who created the key. Empty: the key has no creator."),
   user: filter("End user of the request, or user that the key was created for."),

@@ -38,7 +38,7 @@ const names = (items: string) =>
     .array(text("must be a string").min(1, "must not be empty").max(256, "must be at most 256 characters"), {
       error: `must be an array of ${items} or null`,
     })
-    .max(MAX_NAMES, `must be at most ${MAX_NAMES}`)
+    .max(MAX_NAMES, `must be at most ${MAX_NAMES} names`)
     .nullish()
 
 const action = z.enum(ACTIONS, { error: `accepts ${ACTIONS.join(", ")}` })
@@ -75,11 +75,11 @@ const check = z
   })
 const checkList = z
   .array(check, { error: "must be an array of checks or null" })
-  .max(MAX_CHECKS, `must be at most ${MAX_CHECKS}`)
+  .max(MAX_CHECKS, `must be at most ${MAX_CHECKS} checks`)
   .refine((list) => new Set(list.map((one) => one.check)).size === list.length, "must not name a check twice")
 const filterList = z
   .array(filter, { error: "must be an array of filters or null" })
-  .max(MAX_FILTERS, `must be at most ${MAX_FILTERS}`)
+  .max(MAX_FILTERS, `must be at most ${MAX_FILTERS} filters`)
 const builtinList = z
   .array(builtin, { error: "must be an array of detectors or null" })
   .max(BUILTIN_SLUGS.length, "must not name a detector twice")
@@ -211,7 +211,7 @@ const some = <T extends z.ZodType>(item: T, items: string) =>
   z
     .array(item, { error: `must be an array of ${items}` })
     .min(1, "must not be empty")
-    .max(MAX_ASSIGNED, `must be at most ${MAX_ASSIGNED}`)
+    .max(MAX_ASSIGNED, `must be at most ${MAX_ASSIGNED} entries`)
 export const KeyHashes = z
   .strictObject({
     key_hashes: some(

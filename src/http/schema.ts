@@ -85,7 +85,16 @@ function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 const isAboutSize = ({ code }: z.core.$ZodIssue) => code === "too_big" || code === "too_small"
 
 function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_key") return describeName(issue)
   return `${fieldOf(issue.path)}: ${toText(issue.message).replace(/\.?$/, ".")}`
+}
+
+/** A name in a record: the message of its size, or the one of the record. */
+function describeName({ path, message, issues }: z.core.$ZodIssueInvalidElement | z.core.$ZodIssueInvalidKey): string {
+  const record = path.slice(0, -1)
+  const size = issues.find(isAboutSize)
+  if (!size) return describe({ code: "custom", path: record, message, input: undefined })
+  return `${fieldOf(record)}: a name ${toText(size.message).replace(/\.?$/, ".")}`
 }
 
 /** A path in a body, such as `messages[0].content`. */

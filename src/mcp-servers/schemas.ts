@@ -30,13 +30,13 @@ const fields = {
     .meta({ description: "Sent with every request, such as Authorization. Kept sealed; values are returned masked." }),
   allowed_tools: z
     .array(tool, { error: "must be an array of names of tools, or null for all" })
-    .max(MAX_TOOLS, `must be at most ${MAX_TOOLS}`)
+    .max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
     .nullish()
     .meta({ description: "Tools of the server that keys may be allowed to call; null for all." }),
   price_per_call_usd: price.optional().meta({ description: "Price of one tool call. Default 0." }),
   tool_prices_usd: z
     .record(tool, price, { error: "must be an object of names of tools and prices" })
-    .refine((prices) => Object.keys(prices).length <= MAX_TOOLS, `must be at most ${MAX_TOOLS}`)
+    .refine((prices) => Object.keys(prices).length <= MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`)
     .optional()
     .meta({ description: "Prices of individual tools, which override `price_per_call_usd`." }),
   timeout_seconds: z

@@ -79,11 +79,11 @@ export const FilterRules = z
           rules: z
             .array(FilterRule, { error: "must be an array of rules" })
             .min(1, "must not be empty")
-            .max(MAX_RULES, `must be at most ${MAX_RULES}`),
+            .max(MAX_RULES, `must be at most ${MAX_RULES} rules`),
         }),
         { error: "must be an array of groups of rules" },
       )
-      .max(MAX_GROUPS, `must be at most ${MAX_GROUPS}`),
+      .max(MAX_GROUPS, `must be at most ${MAX_GROUPS} groups`),
   })
   .meta({
     id: "ObservabilityFilterRules",

@@ -50,13 +50,13 @@ const fields = {
   }),
   query: z
     .record(z.string().min(1).max(128), z.string().max(4_096))
-    .refine((values) => Object.keys(values).length <= 20, "must be at most 20")
+    .refine((values) => Object.keys(values).length <= 20, "must be at most 20 names")
     .nullish()
     .meta({ description: "Query parameters of every request, such as api_key. Kept sealed; returned masked." }),
   allowed_api_key_hashes: z
     .array(z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits, as GET /keys lists them"))
     .min(1, "must not be empty; null allows the workspace's keys")
-    .max(MAX_KEYS, `must be at most ${MAX_KEYS}`)
+    .max(MAX_KEYS, `must be at most ${MAX_KEYS} keys`)
     .nullish()
     .meta({
       description:
@@ -79,7 +79,7 @@ const baseUrl = z
 const rules = z
   .array(Rule, { error: "must be an array of rules" })
   .min(1, "must have a rule: nothing else is forwarded")
-  .max(MAX_RULES, `must be at most ${MAX_RULES}`)
+  .max(MAX_RULES, `must be at most ${MAX_RULES} rules`)
   .meta({ description: "Requests that are forwarded. The first that matches has the price." })
 
 export const NewService = z

@@ -55,7 +55,7 @@ export const AnalyticsQuery = z
             error: `must be one value with ${ORDERED.join(", ")}, and a number for a metric`,
           }),
       )
-      .max(20, "must be at most 20")
+      .max(20, "must be at most 20 filters")
       .default([]),
     time_range: z.strictObject({ start: instant, end: instant }).optional(),
     order_by: z

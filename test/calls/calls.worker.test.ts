@@ -221,6 +221,9 @@ describe("GET /calls", () => {
     for (const unknown of ["no-such-workspace", "!no-such-workspace", (await newWorkspace()).workspaceId, ""]) {
       await expectJson(404, workspace.manage.get(`/calls?workspace=default&workspace=${unknown}`))
     }
+    for (const status of ["refusd", "!", "42", "600", ""]) {
+      await expectJson(400, workspace.manage.get(`/calls?status=ok&status=${status}`))
+    }
     expect(await count("?q=STUDIO")).toBe(1)
     expect(await count("?q=b/on&status=5xx")).toBe(1)
     expect(await count(`?from=${new Date(now - 3).toISOString()}&to=${new Date(now - 1).toISOString()}`)).toBe(2)

@@ -20,6 +20,7 @@ describe("text with half of a surrogate pair, which has no UTF-8 encoding", () =
 
   test("is rejected in records, whose stored text would differ", async () => {
     const { manage } = await newWorkspace()
+    const batch = { input_file_id: "file", endpoint: "/v1/chat/completions", completion_window: "24h" }
     for (const [path, body, field] of [
       ["/workspaces", { name: "a", slug: "surrogates", description: half }, "description"],
       [
@@ -27,11 +28,7 @@ describe("text with half of a surrogate pair, which has no UTF-8 encoding", () =
         { name: "a", content_filters: [{ action: "block", pattern: half }] },
         "content_filters[0].pattern",
       ],
-      [
-        "/mcp-servers",
-        { name: "a", slug: "a", url: "https://mcp.example/", tool_prices_usd: { [half]: 1 } },
-        "tool_prices_usd.a\ufffd",
-      ],
+      ["/batches", { ...batch, metadata: { [half]: "x" } }, "metadata.a\ufffd"],
     ] as const) {
       const { error } = await expectJson<Failure>(400, manage.post(path, body))
       expect(error.message).toContain(field)

@@ -27,6 +27,12 @@ describe("a limit without a custom message states its rule", () => {
     [z.number().positive(), -1, "field: must be above 0."],
     [z.number().lt(3), 3, "field: must be below 3."],
     [z.int().max(3), 4, "field: must be at most 3."],
+    [
+      z.record(z.string().max(2), z.string(), "must be texts"),
+      { abc: "" },
+      "field: a name must have at most 2 characters.",
+    ],
+    [z.record(z.string().regex(/^a/), z.string(), "must be texts"), { b: "" }, "field: must be texts."],
   ] as const)("%$", ([schema, value, message]) => {
     expect(messageOf(schema, value)).toBe(message)
   })

@@ -134,7 +134,7 @@ describe("a call to an alias", () => {
     const input = { model: "team/fast", input: "Hello." }
     expect(await expectJson(200, as.post("/responses", input))).toMatchObject({ model: "sim/echo" })
     const messages = [{ role: "user", content: "Hello." }]
-    const pending = as.post("/messages", { model: "team/fast", max_tokens: 20, messages })
+    const pending = as.post("/messages", { model: "Team/FAST", max_tokens: 20, messages })
     expect(await expectJson(200, pending)).toMatchObject({ model: "sim/echo" })
     const recorded = () =>
       eventually(async () => {

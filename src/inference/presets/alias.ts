@@ -25,7 +25,7 @@ export function resolveAliases<Body extends NamedModels, Call extends Named<Body
   const names = [...(model === undefined ? [] : [model]), ...(models ?? [])]
   const found = names.flatMap((requested) => {
     const named = findNamedAlias(aliases, requested)
-    return named ? [{ requested, name: named.name }] : []
+    return named ? [{ requested: named.name + named.suffix, name: named.name }] : []
   })
   const [first] = found
   if (first === undefined) return call
