@@ -35,6 +35,11 @@ function find(query: Record<string, string>): string[] {
 describe("a search of models", () => {
   test.each([
     ["nothing: text models with a price", {}, ["a/mid", "a/cheap", "b/dear"]],
+    [
+      "filters without a value: as without them",
+      { output_modalities: "", input_modalities: "", supported_parameters: ",", model_authors: "", providers: " " },
+      ["a/mid", "a/cheap", "b/dear"],
+    ],
     ["all outputs", { output_modalities: "all" }, ["a/mid", "a/cheap", "b/dear", "b/embed"]],
     ["one other output", { output_modalities: "embeddings" }, ["b/embed"]],
     ["text in the name", { q: "very" }, ["a/cheap"]],

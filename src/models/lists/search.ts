@@ -48,10 +48,14 @@ const count = z
   .regex(/^\d{1,9}$/, { error: "must be a whole number of 0 or more" })
   .transform(Number)
   .meta({ type: "integer", minimum: 0, maximum: 999_999_999 })
-const csv = z.string().transform(toList)
+/** A filter without a value, as forms send it, is no filter. */
+const csv = z.string().transform((text) => {
+  const list = toList(text)
+  return list.length === 0 ? undefined : list
+})
 const csvOf = (values: readonly string[]) =>
   csv
-    .refine((list) => list.every((value) => values.includes(value)), {
+    .refine((list) => list === undefined || list.every((value) => values.includes(value)), {
       error: `accepts ${values.join(", ")}, comma-separated`,
     })
     .meta({ type: "string" })
