@@ -10,7 +10,7 @@ const bytes = { type: "string", format: "binary" }
 const component = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = (required: readonly string[], properties: Schema) => ({ type: "object", required, properties })
 const form = (schema: Schema) => ({ "multipart/form-data": { schema } })
-const binary = (required: boolean): RequestBody => ({ required, content: { "*/*": { schema: bytes } } })
+const BINARY: RequestBody = { required: false, content: { "*/*": { schema: bytes } } }
 
 const FILE = {
   file: { ...bytes, description: "The file, with its name." },
@@ -24,44 +24,41 @@ const FILE = {
   },
 }
 
+const model = { ...text, minLength: 1, maxLength: 256 }
+
+/** The most common fields; those of `ImageRequest` are accepted too. */
 const IMAGES = {
   image: { ...bytes, description: "The image to edit." },
   "image[]": { type: "array", items: bytes, maxItems: 16, description: "Several images." },
   mask: { ...bytes, description: "Transparent where the image may change." },
+  model,
+  prompt: { ...text, minLength: 1 },
+  n: { type: "integer", minimum: 1, maximum: 10 },
+  background: { ...text, enum: ["auto", "transparent", "opaque"] },
+  output_format: { ...text, enum: ["png", "jpeg", "webp", "svg"], description: "Format of the images." },
+  output_compression: { type: "integer", minimum: 0, maximum: 100 },
 }
 
-const GRANULARITIES = {
-  type: "array",
-  items: { ...text, enum: ["word", "segment"] },
-  description: "Which parts have times, with `response_format` `verbose_json`.",
-}
-const TRANSCRIPT = {
-  model: text,
+const AUDIO = {
+  file: { ...bytes, description: "The audio, at most 25 MiB." },
+  model,
   language: text,
   prompt: text,
   response_format: { ...text, enum: ["json", "text", "srt", "verbose_json", "vtt"] },
   temperature: { type: "number", minimum: 0, maximum: 1 },
+  "timestamp_granularities[]": {
+    type: "array",
+    items: { ...text, enum: ["word", "segment"] },
+    description: "Which parts have times, with `response_format` `verbose_json`.",
+  },
 }
 
-const INPUT_AUDIO = {
-  type: "object",
-  required: ["data", "format"],
-  properties: { data: { ...text, description: "The audio in base64." }, format: { ...text, examples: ["wav"] } },
-}
-
-const AUDIO_FORM = object(["file", "model"], {
-  ...TRANSCRIPT,
-  file: { ...bytes, description: "The audio, at most 25 MiB." },
-  "timestamp_granularities[]": GRANULARITIES,
-})
-const AUDIO_JSON = object(["input_audio", "model"], {
-  ...TRANSCRIPT,
-  input_audio: INPUT_AUDIO,
-  timestamp_granularities: GRANULARITIES,
-})
 const transcription: RequestBody = {
   required: true,
-  content: { ...form(AUDIO_FORM), "application/json": { schema: AUDIO_JSON } },
+  content: {
+    ...form(object(["file", "model"], AUDIO)),
+    "application/json": { schema: component("TranscriptionRequest") },
+  },
 }
 
 const TOKEN_EXCHANGE = {
@@ -76,15 +73,15 @@ const TOKEN_FIELDS = ["grant_type", "subject_token", "subject_token_type", "fede
 
 export const FORM_BODIES: Readonly<Record<string, RequestBody>> = {
   uploadFile: { required: true, content: form(object(["file"], FILE)) },
-  editImages: { required: true, content: form({ allOf: [component("ImageRequest"), object([], IMAGES)] }) },
+  editImages: { required: true, content: form(object(["prompt"], IMAGES)) },
   createTranscription: transcription,
   createTranslation: transcription,
   createOauthToken: {
     required: true,
     content: { "application/x-www-form-urlencoded": { schema: object(TOKEN_FIELDS, TOKEN_EXCHANGE) } },
   },
-  writeInternFile: binary(true),
-  postPassthrough: binary(false),
-  putPassthrough: binary(false),
-  patchPassthrough: binary(false),
+  writeInternFile: BINARY,
+  postPassthrough: BINARY,
+  putPassthrough: BINARY,
+  patchPassthrough: BINARY,
 }

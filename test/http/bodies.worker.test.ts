@@ -47,7 +47,7 @@ describe("text with half of a surrogate pair, which has no UTF-8 encoding", () =
 })
 
 type Operation = { security?: unknown[]; requestBody?: { required?: boolean; content: Record<string, unknown> } }
-type Document = { paths: Record<string, Record<string, Operation>> }
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } }
 
 describe("the API document", () => {
   const read = async () => {
@@ -85,5 +85,7 @@ describe("the API document", () => {
     ] as const)
       expect(operation("post", path).requestBody?.content, path).toHaveProperty([type])
     expect(operation("put", "/interns/{internId}/files/content").requestBody?.content).toHaveProperty(["*/*"])
+    const { components } = await expectJson<Document>(200, client().get("/openapi.json"))
+    expect(components.schemas).toHaveProperty(["TranscriptionRequest", "properties", "input_audio"])
   })
 })

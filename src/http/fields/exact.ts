@@ -55,6 +55,8 @@ export const EXACT: Descriptions = {
   "ImageRequest.output_format": "Format of the images.",
   "ImageRequest.quality": "Quality of the images.",
   "ImageRequest.resolution": "Resolution of the images.",
+  "TranscriptionRequest.language": "Language of the audio, as ISO 639-1.",
+  "TranscriptionRequest.timestamp_granularities": "Which parts have times, with `response_format` `verbose_json`.",
   "VideoRequest.aspect_ratio": "Width to height of the video.",
   "VideoRequest.resolution": "Resolution of the video.",
   "VideoRequest.n": "Only 1: a job makes one video.",

@@ -31,6 +31,7 @@ import {
   RerankRequest,
   RerankResult,
   SpeechRequest,
+  TranscriptionRequest,
   TranscriptionResult,
   VideoJob,
   VideoRequest,
@@ -274,3 +275,6 @@ async function providerOf({ provider: slug, credentialId }: Order, deps: Deps): 
   }
   return { ...provider, apiKey }
 }
+
+// Its routes validate it themselves, since they also take forms.
+media.openAPIRegistry.register("TranscriptionRequest", TranscriptionRequest)
