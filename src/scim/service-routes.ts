@@ -174,7 +174,8 @@ scimService.onError((thrown, c) => {
   const isMalformed = thrown instanceof HTTPException && thrown.status === 400
   const failure = isMalformed ? invalid("invalidSyntax", NOT_AN_OBJECT) : thrown
   const { status, headers, body, error } = toScimFailure(failure)
-  if (status >= 500) logError(error.message, { requestId: c.var.requestId }, error.cause)
+  // 501 is what the gateway does not offer, not a fault.
+  if (status >= 500 && status !== 501) logError(error.message, { requestId: c.var.requestId }, error.cause)
   const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {}
   return scimJson(body, status, { "cache-control": "no-store", ...challenge, ...headers })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import {
   addGroup,
@@ -20,6 +20,17 @@ type Members = { data: { id: string; email: string; role: string; first_name: st
 const membersOf = async ({ manage }: Workspace) =>
   (await expectJson<Members>(200, manage.get("/organization/members"))).data
 const found = (filter: string) => `?filter=${encodeURIComponent(filter)}`
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+test("a request for what is not offered is not logged as an error", async () => {
+  const { push } = await newDirectory()
+  const logged = vi.spyOn(console, "error")
+  for (const path of ["/Me", ""]) await expectJson(501, push("GET", path))
+  expect(logged).not.toHaveBeenCalled()
+})
 
 describe("a directory", () => {
   test("is connected with a token that is returned once, listed without it, and disconnected", async () => {
