@@ -141,7 +141,7 @@ const stopCondition = z.discriminatedUnion(
 export const MAX_SESSION_ID_LENGTH = 256
 const MAX_METADATA_PAIRS = 16
 const metadata = z
-  .record(z.string().max(64, "keys have at most 64 characters"), text.max(512, "must be at most 512 characters"), {
+  .record(z.string().max(64, "must have at most 64 characters"), text.max(512, "must be at most 512 characters"), {
     error: "must be an object of strings",
   })
   .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, `must have at most ${MAX_METADATA_PAIRS} pairs`)
