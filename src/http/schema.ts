@@ -85,16 +85,14 @@ function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 const isAboutSize = ({ code }: z.core.$ZodIssue) => code === "too_big" || code === "too_small"
 
 function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === "invalid_key") return describeName(issue)
-  return `${fieldOf(issue.path)}: ${toText(issue.message).replace(/\.?$/, ".")}`
+  return `${fieldOf(issue.path)}: ${ruleOf(issue).replace(/\.?$/, ".")}`
 }
 
-/** A name in a record: the message of its size, or the one of the record. */
-function describeName({ path, message, issues }: z.core.$ZodIssueInvalidElement | z.core.$ZodIssueInvalidKey): string {
-  const record = path.slice(0, -1)
-  const size = issues.find(isAboutSize)
-  if (!size) return describe({ code: "custom", path: record, message, input: undefined })
-  return `${fieldOf(record)}: a name ${toText(size.message).replace(/\.?$/, ".")}`
+/** The rule that is broken. A name in a record has the rule of names, unless the record states one for all of it. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_key") return toText(issue.message)
+  const [first] = issue.message === "Invalid key in record" ? issue.issues : issue.issues.filter(isAboutSize)
+  return first ? `this name ${toText(first.message)}` : issue.message
 }
 
 /** A path in a body, such as `messages[0].content`. */

@@ -30,9 +30,14 @@ describe("a limit without a custom message states its rule", () => {
     [
       z.record(z.string().max(2), z.string(), "must be texts"),
       { abc: "" },
-      "field: a name must have at most 2 characters.",
+      "field.abc: this name must have at most 2 characters.",
     ],
-    [z.record(z.string().regex(/^a/), z.string(), "must be texts"), { b: "" }, "field: must be texts."],
+    [z.record(z.string().regex(/^a/), z.string(), "must be texts"), { b: "" }, "field.b: must be texts."],
+    [
+      z.record(z.string().regex(/^a/, "must begin with a"), z.string()),
+      { b: "" },
+      "field.b: this name must begin with a.",
+    ],
   ] as const)("%$", ([schema, value, message]) => {
     expect(messageOf(schema, value)).toBe(message)
   })
