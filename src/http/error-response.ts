@@ -67,10 +67,16 @@ export function onNotFound(allowed: (method: string, path: string) => boolean): 
 
 /** Hono's validators throw HTTPException before the schema is used: in practice for a body that is not JSON. */
 function fromHono(thrown: unknown): unknown {
+  if (isStackOverflow(thrown)) return new GatewayError("invalid_request", "The body is nested too deeply.")
   if (!(thrown instanceof HTTPException)) return thrown
   return new GatewayError(
     "invalid_request",
     "The body is not valid JSON. Send one JSON object, encoded as UTF-8 and not compressed.",
     { cause: thrown },
   )
+}
+
+/** Only input that is nested too deeply overflows the stack, in its validation. */
+function isStackOverflow(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message === "Maximum call stack size exceeded"
 }

@@ -15,6 +15,18 @@ test("a request with an empty body has no body, with and without a content type"
   }
 })
 
+test.each([600, 20_000])("a body with %s levels is rejected, whatever its schema reads of it", async (levels) => {
+  const { manage } = await newWorkspace()
+  const deep = "[".repeat(levels) + "]".repeat(levels)
+  const bodies = {
+    "/observability/destinations": `{"type":"webhook","name":"x","config":{"url":"https://e.example","headers":${deep}}}`,
+    "/guardrails": `{"name":"x","content_filters":${deep}}`,
+    "/mcp-servers": `{"slug":"x","name":"x","url":"https://e.example","headers":{"a":${deep}}}`,
+    "/alerts/channels": `{"type":"webhook","name":"x","config":${deep}}`,
+  }
+  for (const [path, body] of Object.entries(bodies)) await expectJson(400, manage.post(path, body))
+})
+
 describe("text with half of a surrogate pair, which has no UTF-8 encoding", () => {
   const half = "a\ud83d"
 
