@@ -161,9 +161,10 @@ describe("ids of the same workspace", () => {
     !ofWorkspace.test(operation.name) && !places.every((place) => place === "preset")
 
   test.each(withPlaces.filter(isMade).map(({ operation }) => [operation.name, operation] as const))(
-    "%s: is rejected for the key of an app and of the free tier",
+    "%s: is rejected for the key of an app, of the free tier and of an intern",
     async (_, operation) => {
-      for (const as of [victim.keys.app, victim.keys.free]) await expectNothing({ operation, as, ids: victim.ids })
+      for (const as of [victim.keys.app, victim.keys.free, victim.keys.otherIntern])
+        await expectNothing({ operation, as, ids: victim.ids })
     },
   )
 })

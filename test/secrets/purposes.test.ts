@@ -97,17 +97,23 @@ describe("the id of a video job", () => {
   })
 
   test("of a key that sees only what it made is hidden from other such keys", async () => {
-    const [app, other] = ["a", "b"].map((letter) => ({ onlyKey: letter.repeat(64) }))
-    if (!app || !other) throw new Error("no scopes")
-    for (const credentialId of [null, "c-1"]) {
+    const scopes = [
+      { internId: null, onlyKey: "a".repeat(64) },
+      { internId: null, onlyKey: "b".repeat(64) },
+      { internId: "i-1", onlyKey: null },
+      { internId: "i-2", onlyKey: null },
+    ]
+    for (const [at, app] of scopes.entries()) {
+      const other = scopes[(at + 1) % scopes.length] as (typeof scopes)[number]
+      const credentialId = at % 2 === 0 ? null : "c-1"
       const id = await toJobId({ ...order, credentialId, maker: makerOf(app) }, MASTER)
       const job = await readJobId(id, "w-1", masters)
       expect(job).toMatchObject({ provider: "sim", upstreamId: "v-1", credentialId })
       expect(() => requireVisibleJob(job, app)).not.toThrow()
-      expect(() => requireVisibleJob(job, { onlyKey: null })).not.toThrow()
+      expect(() => requireVisibleJob(job, { internId: null, onlyKey: null })).not.toThrow()
       expect(() => requireVisibleJob(job, other)).toThrow("no video")
+      expect(() => requireVisibleJob(order, app)).toThrow("no video")
     }
-    expect(() => requireVisibleJob(order, app)).toThrow("no video")
   })
 
   test("cannot be forged with a pseudonym, which a client may learn from its own provider", async () => {

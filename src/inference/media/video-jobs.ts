@@ -18,7 +18,7 @@ export type Order = {
   workspaceId: string
   /** The BYOK credential that created the job. Other keys cannot read it. */
   credentialId: string | null
-  /** Start of the hash of a key that sees only what it made; null for other keys. */
+  /** For keys that see only their jobs: the intern, or the start of the hash of the key. Null for other keys. */
   maker: string | null
 }
 
@@ -55,12 +55,14 @@ function noSuchVideo(): GatewayError {
   return new GatewayError("not_found", "There is no video with this id.")
 }
 
-export function makerOf({ onlyKey }: Pick<ResourceScope, "onlyKey">): string | null {
-  return onlyKey?.slice(0, MAKER_LENGTH) ?? null
+type Scope = Pick<ResourceScope, "internId" | "onlyKey">
+
+export function makerOf({ internId, onlyKey }: Scope): string | null {
+  return internId ?? onlyKey?.slice(0, MAKER_LENGTH) ?? null
 }
 
 /** Throws 404 for a job of another key if the key sees only what it made. */
-export function requireVisibleJob({ maker }: Order, scope: Pick<ResourceScope, "onlyKey">): void {
+export function requireVisibleJob({ maker }: Order, scope: Scope): void {
   const reader = makerOf(scope)
   if (reader !== null && reader !== maker) throw noSuchVideo()
 }
