@@ -32,9 +32,10 @@ export class Alphabet {
     const classByKey = new Map<string, number>()
     const kinds: number[] = []
     const columns: Uint8Array[] = []
+    const members = membersAt(bounds, sets)
     for (const [at, rune] of bounds.entries()) {
       const kind = needsKinds ? kindOf(rune) : KIND.other
-      const column = Uint8Array.from(sets, (step) => (stepMatches(step, rune) ? 1 : 0))
+      const column = members[at] ?? new Uint8Array(sets.length)
       const key = `${kind} ${column.join("")}`
       let charClass = classByKey.get(key)
       if (charClass === undefined) {
@@ -99,13 +100,34 @@ function boundsOf(sets: readonly Step[], needsKinds: boolean): Int32Array {
   // Separates newline for the steps that take any character, or any but a newline.
   add(10, 10)
   for (const step of sets) {
-    const { runes, arg } = step
-    if (runes.length === 1) {
-      const rune = runes[0] ?? 0
-      for (const variant of (arg & FOLD_CASE) !== 0 ? caseVariants(rune, step) : [rune]) add(variant, variant)
-    } else for (let at = 0; at < runes.length; at += 2) add(runes[at] ?? 0, runes[at + 1] ?? 0)
+    const { runes } = step
+    const single = singleRunes(step)
+    if (single) for (const rune of single) add(rune, rune)
+    else for (let at = 0; at < runes.length; at += 2) add(runes[at] ?? 0, runes[at + 1] ?? 0)
   }
   return Int32Array.from(bounds).sort()
+}
+
+/** The characters of a step that takes one letter in any case; undefined for others. */
+function singleRunes(step: Step): readonly number[] | undefined {
+  const [rune = 0] = step.runes
+  if (step.runes.length !== 1) return undefined
+  return (step.arg & FOLD_CASE) !== 0 ? caseVariants(rune, step) : [rune]
+}
+
+/** For each boundary, which sets contain the characters from there on. */
+function membersAt(bounds: Int32Array, sets: readonly Step[]): readonly Uint8Array[] {
+  const columns = Array.from(bounds, () => new Uint8Array(sets.length))
+  const indexes = new Map([...bounds].map((rune, at) => [rune, at]))
+  for (const [set, step] of sets.entries()) {
+    const single = singleRunes(step)
+    const matching = single ? single.map((rune) => indexes.get(rune) ?? -1) : bounds.keys()
+    for (const at of matching) {
+      const column = columns[at]
+      if (column && stepMatches(step, bounds[at] ?? 0)) column[set] = 1
+    }
+  }
+  return columns
 }
 
 const KINDS = [
