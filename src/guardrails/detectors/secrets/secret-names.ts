@@ -1,21 +1,11 @@
-/** Words for a password, in the languages of most prompts. */
-const PASSWORD_TERMS = [
-  "pass(?:word|wd|phrase|code|wort)?",
-  "pwd",
-  "pw",
-  "kennwort",
-  "wachtwoord",
-  "contrase[ñn]a",
-  "senha",
-  "mot de passe",
-  "has[łl]o",
-  "parola",
-  "[şs]ifre",
-  "mật khẩu",
-  "парол[ья]",
-  "पासवर्ड",
-  "كلمة (?:المرور|السر)",
-]
+const ENGLISH_PASSWORD_TERMS = ["pass(?:[_-]?(?:word|phrase)|wd|code|wort)?", "pwd", "pw", "psk", "mdp"]
+/** Words for a password in other languages, without most endings. */
+const FOREIGN_PASSWORD_TERMS = (
+  "kennwort|wachtwoord|contrase[ñn]a|senha|palavra-passe|mot de passe|motdepasse|has[łl][oa]|hesl[oa]|lozinka|zaporka|parol[aăe]|" +
+  "[şs]ifre|l[öo]senord|passord|adgangskode|salasana|parool|jelsz[óo]|slapta[žz]od|kata sandi|kata laluan|mật khẩu|парол|лозинк|" +
+  "κωδικός πρόσβασης|συνθηματικό|סיסמ[אה]|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน|كلمة المرور|كلمة السر|رمز عبور|گذرواژه"
+).split("|")
+const PASSWORD_TERMS = [...ENGLISH_PASSWORD_TERMS, ...FOREIGN_PASSWORD_TERMS]
 /** Words for other secret values. */
 const KEY_TERMS = [
   "secret",
@@ -36,51 +26,65 @@ const KEY_TERMS = [
   "anahtar",
   "токен",
   "ключ",
+  "nøgle",
+  "nyckel",
+  "nøkkel",
+  "klíč",
+  "kulcs",
+  "jeton",
+  "κλειδί",
 ]
-/** Terms in scripts without spaces, for both. */
-const UNSPACED_TERMS = [
-  "密码",
-  "密碼",
-  "口令",
-  "パスワード",
-  "비밀번호",
-  "密钥",
-  "密鑰",
-  "令牌",
-  "キー",
-  "トークン",
-  "シークレット",
-]
+/** As `identifier=value` only: cookies of web frameworks. */
+export const SESSION_COOKIES =
+  "(?i:jsessionid|phpsessid|asp\\.net_sessionid|aspsessionid[a-z]{8}|connect\\.sid|sessionid|session_token|laravel_session|_\\w{2,24}_session)=[\\w%.+/-]{16,}"
+/** Terms in scripts without spaces. */
+const UNSPACED_PASSWORD_TERMS = "密码|密碼|口令|パスワード|暗証番号|비밀번호|패스워드|암호".split("|")
+const UNSPACED_KEY_TERMS = "密钥|密鑰|秘钥|令牌|私钥|キー|トークン|シークレット|秘密鍵|비밀 ?키|토큰|시크릿|키".split(
+  "|",
+)
+const UNSPACED_TERMS = [...UNSPACED_PASSWORD_TERMS, ...UNSPACED_KEY_TERMS]
 
+/** Sorted, so that RE2 shares the steps of common beginnings. */
+const NAME_TERMS = [...PASSWORD_TERMS, ...KEY_TERMS].toSorted()
 const anyOf = (alternatives: readonly string[]) => `(?:${alternatives.join("|")})`
 
 const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–是为為は-]"
 /** "Is" in several languages, and the schemes of the Authorization header: words before a value. */
 const LINK_TERMS = anyOf(
   (
-    "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|value|bearer|basic|token|bot|apikey|ssws|" +
-    "geniekey|negotiate|splunk|key|password|now|new|login|equals|should|be|has|the|as|set|reads|[bfru$@]"
+    "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|är|er|je|adalah|είναι|este|value|bearer|basic|token|bot|apikey|ssws|" +
+    "api|geniekey|negotiate|splunk|key|password|now|new|login|equals|should|be|has|the|as|set|reads|[bfru$@]"
   ).split("|"),
 )
-const COPULA = "(?:is|was|ist|lautet|est|es|è|é|=|:)"
+const COPULA = "(?:is|was|ist|lautet|est|es|è|é|to|jest|to jest|är|este|είναι|adalah|это|=|:)"
 /** Requires a digit or a symbol: after a name such as "key", most plain words are no value. */
 const VALUE = "[^\\s\"'`<>]*[\\d!#$%&*@^?][^\\s\"'`<>]*"
+/** Directly after a name, letters may be a password or a key too. */
+const LETTERS_VALUE = "[A-Za-z/+_-]{8,}"
+const DIRECT_GAP = "[\"'`]?\\]? ?(?:[=:：]|=>|:=|, ?|は|是|为) ?[\"'`]?"
+/** A word between a name and its value. */
+const WORD = '[^\\s"`<>=,;:!?{}|/\\[\\]]{1,16}'
 
 /** A name, the link to its value, and the value. Case-insensitive. */
 export const NAME_VALUE_SOURCES: readonly string[] = [
-  `${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w.-]{0,24}${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3}${VALUE}`,
-  `${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w-]{0,24}(?: [\\w'.()-]{1,16}){1,6}:? ?${COPULA} ?["'\`]?${VALUE}`,
-  `${anyOf(UNSPACED_TERMS)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[!-~]{2,}\\d[!-~]*`,
+  // One pattern for all shapes, so that they share the steps of the names.
+  `${anyOf(NAME_TERMS)}[а-яєії]{0,3}${anyOf([
+    `[\\w.-]{0,24}${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3}${VALUE}`,
+    `[\\w-]{0,24}(?: ${WORD}){1,6}:? ?${COPULA} ?["'\`]?${VALUE}`,
+    `[\\w-]{0,24}${DIRECT_GAP}${LETTERS_VALUE}`,
+  ])}`,
+  `${anyOf(UNSPACED_TERMS)}[^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?[A-Za-z0-9#$%&*@^!+_-][!-~]{5,}`,
 ]
 
 /** The same with capture groups: name, gap, value. */
 export const NAME_VALUE_PATTERNS: readonly RegExp[] = [
-  `(${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3})(${VALUE})`,
-  `(${anyOf([...PASSWORD_TERMS, ...KEY_TERMS])}[\\w-]{0,24})((?: [\\w'.()-]{1,16}){1,6}?:? ?${COPULA} ?["'\`]?)(${VALUE})`,
-  `(${anyOf(UNSPACED_TERMS)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([!-~]{6,})`,
+  `(${anyOf(NAME_TERMS)}[а-яєії]{0,3}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3})(${VALUE})`,
+  `(${anyOf(NAME_TERMS)}[а-яєії]{0,3}[\\w-]{0,24})((?: ${WORD}){1,6}?:? ?${COPULA} ?["'\`]?)(${VALUE})`,
+  `(${anyOf(NAME_TERMS)}[\\w-]{0,24})(${DIRECT_GAP})(${LETTERS_VALUE})(?=[\\s"'\`,;)}\\]]|[^\\p{ASCII}]|$)`,
+  `(${anyOf(UNSPACED_TERMS)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([A-Za-z0-9#$%&*@^!+_-][!-~]{5,})`,
 ].map((source) => new RegExp(source, "iuy"))
 
-export const SECRET_NAMES = new RegExp(anyOf([...PASSWORD_TERMS, ...KEY_TERMS, ...UNSPACED_TERMS]), "giu")
+export const SECRET_NAMES = new RegExp(anyOf([...NAME_TERMS, ...UNSPACED_TERMS]), "giu")
 
 /** Suffixes of identifiers that mention a secret without holding one: `token_count`, `keyboard`. */
 const METADATA_SUFFIXES = new Set(
@@ -112,8 +116,11 @@ const FILLER_TERMS = new Set(
   ),
 )
 
-const PASSWORD_NAME = new RegExp(`${anyOf(PASSWORD_TERMS)}$|密码|密碼|口令|パスワード|비밀번호`, "iu")
-const KEY_NAME = new RegExp(`(?:${KEY_TERMS.join("|")})s?$`, "iu")
+const PASSWORD_NAME = new RegExp(
+  `${anyOf(ENGLISH_PASSWORD_TERMS)}$|${anyOf(FOREIGN_PASSWORD_TERMS)}\\p{L}{0,3}$|${UNSPACED_PASSWORD_TERMS.join("|")}`,
+  "iu",
+)
+const KEY_NAME = new RegExp(`(?:${KEY_TERMS.join("|")})s?$|${UNSPACED_KEY_TERMS.join("|")}`, "iu")
 const BARE_KEY_NAME = /^keys?$/i
 /** Words that only end like the name of a secret. */
 const OTHER_WORD =
@@ -137,6 +144,8 @@ export function kindOf(name: string): NameKind | undefined {
   const before = parts.slice(0, -1).filter((word) => !FILLER_TERMS.has(word))
   // Ids of AWS and Google service account keys appear together with the keys.
   if (last === "id" && before.at(-1) === "key" && before.length > 1) return "secret"
+  if (last === "data" && before.at(-1) === "key") return "secret"
+  if ((last === "base" || last === "salt") && before.some((word) => KEY_NAME.test(word))) return "secret"
   if (METADATA_SUFFIXES.has(last)) return undefined
   if (PASSWORD_NAME.test(name)) return "password"
   if (!KEY_NAME.test(last))

@@ -28,9 +28,36 @@ export function isRandom(value: string, minLength: number): boolean {
   return classChangeRatio(value) >= 0.17 && new Set(plain).size >= Math.min(8, plain.length / 2)
 }
 
+/** Short forms in identifiers, which have no vowel or many consonants. */
+const SHORT_FORMS =
+  /^(?:p?wd|psw|str|strings?|ctx|btn|txt|te?xts?|msgs?|cfg|tmp|env|src|dst|ptr|prm|sql|https?|html|xml|json|css|js|db|id|my|by|fn|cb|crypt|encrypt|decrypt|lngth|length|strength|xhr|sdk|mgr|ssl|tls|ssh|smtp|ldap|gpg|pgp|aws|gcp|jwt|srv|rds|mdb)$/i
+
+const LETTERS_LENGTH: Readonly<Record<NameKind, number>> = { password: 10, secret: 16, key: 24 }
+
+/** Whether letters read like random ones: a part of the camel case has no vowel, or four consonants in a row. */
+function areRandomLetters(value: string): boolean {
+  if (!/^[A-Za-z]{10,}$/.test(value) || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false
+  const parts = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
+  const oddness = (part: string) => {
+    if (SHORT_FORMS.test(part)) return 0
+    if (/[^aeiouy]{5}/i.test(part)) return 2
+    return part.length === 1 || !/[aeiouy]/i.test(part) || /[^aeiouy]{4}|q[^u]|[jvx][bcdfgjkmqvwxz]/i.test(part) ? 1 : 0
+  }
+  return parts.length >= 2 && parts.reduce((sum, part) => sum + oddness(part), 0) >= 2
+}
+
 /** Whether a key with a vendor prefix has actual characters instead of placeholders. */
 export function hasRealCharacters(key: string): boolean {
   return !/([x*.#])\1{5}|0{12}|example[-_]?key|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
+}
+
+/** Whether a value looks like a password or a key without a name for it. */
+export function looksGenerated(value: string): boolean {
+  if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value) || PATH.test(value))
+    return false
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
+  const isPassword = value.length >= 8 && kinds >= 3 && /\d/.test(value) && /[A-Za-z]/.test(value)
+  return isRandom(value, 16) || isPassword || /^(?=[a-z]*\d[a-z\d]*\d)[a-z\d]{24,}$/.test(value)
 }
 
 /** Whether a value has symbols of a password and is no identifier. */
@@ -45,6 +72,7 @@ function looksLikePassword(value: string): boolean {
 export function isSecret(kind: NameKind, value: string, isAssigned: boolean): boolean {
   if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
   if (PATH.test(value) && !isRandom(value, 20)) return false
+  if (areRandomLetters(value) && isAssigned && value.length >= LETTERS_LENGTH[kind]) return true
   if (kind === "password") {
     if (!looksLikePassword(value)) return false
     if (isAssigned) return value.length >= 6 && !/^\d{1,7}$/.test(value)

@@ -5,8 +5,9 @@ import type { Literal } from "../../prefilter/aho-corasick.ts"
 import type { Triggers } from "../../prefilter/prefilter.ts"
 import { mostSelectiveGroup, requiredLiterals } from "../../prefilter/required-literals.ts"
 import { INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
-import { kindOf, NAME_VALUE_PATTERNS, NAME_VALUE_SOURCES, SECRET_NAMES } from "./secret-names.ts"
-import { hasRealCharacters, isPlaceholder, isRandom, isSecret } from "./secret-values.ts"
+import { COMMAND_SOURCES, commandValues, LOGIN_PASSWORD, loginPasswords } from "./secret-commands.ts"
+import { kindOf, NAME_VALUE_PATTERNS, NAME_VALUE_SOURCES, SECRET_NAMES, SESSION_COOKIES } from "./secret-names.ts"
+import { hasRealCharacters, isPlaceholder, isRandom, isSecret, looksGenerated } from "./secret-values.ts"
 
 const KEY_PREFIXES = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
 const prefixLiterals = (source: string) => requiredLiterals(source).prefixes ?? []
@@ -33,15 +34,40 @@ const OTHER_FORMATS = [
   "https://hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/\\d{17,20}/[\\w-]{40,}",
   "https://[\\w.-]+\\.webhook\\.office\\.com/[\\w@/-]{40,}",
-  "https://hooks\\.zapier\\.com/hooks/catch/\\d+/\\w+",
+  "https://hooks\\.zapier\\.com/hooks/catch/\\d+/(?:silent/)?\\w+/?",
+  "https://open\\.(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/v2/hook/[0-9a-f-]{36}",
+  "https://chat\\.googleapis\\.com/v1/spaces/[\\w-]+/messages\\?key=[\\w%&=-]{40,}",
+  "https://qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook/send\\?key=[0-9a-f-]{36}",
+  "https://[\\w.-]+/hooks/[a-z0-9]{26}\\b",
+  "otpauth://[^\\s\"'<>]{1,128}secret=[A-Z2-7]{16,}",
+  "https://maker\\.ifttt\\.com/trigger/[\\w-]+/(?:json/)?with/key/[\\w-]{20,}",
+  "https://hook\\.(?:\\w+\\.)?make\\.com/[a-z0-9]{32}",
+  "(?:alchemy\\.com/v2|alchemy\\.com/nft/v\\d|infura\\.io/v3|quiknode\\.pro|rpc\\.ankr\\.com/[\\w-]+|p2pify\\.com|blastapi\\.io)/[\\w-]{32,}",
+  // PuTTY, XML and JSON forms of private keys.
+  "Private-Lines: \\d{1,3}(?:\\s+[A-Za-z0-9+/=]{16,64})+",
+  "<(?:D|P|Q|DP|DQ|InverseQ)>[A-Za-z0-9+/=\\s]{40,}</",
+  '"d" ?: ?"[\\w-]{40,}"',
   "(?:\\b|_|\\\\[nrt])(?:bot)?\\d{8,10}:A[\\w-]{33,35}",
-  "\\bsshpass -p ?['\"]?[^\\s'\"]{4,}",
   `(?i:https?)://[0-9a-f]{32}(?::[0-9a-f]{32})?@[\\w.-]+/\\d+`,
 ]
 
+/** Their letters may be of either case. */
+const CASELESS_FORMATS = [SESSION_COOKIES]
+
 const NAMED_VALUES = NAME_VALUE_SOURCES.map((source) => `(?i:${source})`)
 const innerFormats = INNER_FORMATS.map((format) => `${KEY_START}${format}`)
-const UNPREFIXED = [...innerFormats, URL_PASSWORD, DRIVER_PASSWORD, COMMAND, SCHEME, ...OTHER_FORMATS, ...NAMED_VALUES]
+const UNPREFIXED = [
+  ...innerFormats,
+  URL_PASSWORD,
+  DRIVER_PASSWORD,
+  COMMAND,
+  SCHEME,
+  ...OTHER_FORMATS,
+  ...CASELESS_FORMATS,
+  ...COMMAND_SOURCES,
+  LOGIN_PASSWORD,
+  ...NAMED_VALUES,
+]
 const CANDIDATES = [`${KEY_START}${anyOf(KEY_PREFIXES)}${KEY_CHARACTERS}`, ...UNPREFIXED]
 
 const literalsOf = (source: string): Literal[] =>
@@ -76,6 +102,7 @@ const FORMATS = new RegExp(
   ].join("|"),
   "g",
 )
+const CASELESS = new RegExp(CASELESS_FORMATS.map((one) => one.replaceAll("(?i:", "(?:")).join("|"), "gi")
 const FULL_PEM = new RegExp(PEM, "g")
 const PASSWORD_URLS = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
 const COMMAND_AT_START = new RegExp(`^${COMMAND}`)
@@ -108,6 +135,7 @@ export const secrets: PatternDetector = {
     }
     for (const { index, 0: pem } of match.matchAll(FULL_PEM)) add(index, index + pem.length)
     for (const { index, 0: key } of match.matchAll(FORMATS)) if (hasRealCharacters(key)) add(index, index + key.length)
+    for (const { index, 0: key } of match.matchAll(CASELESS)) if (hasRealCharacters(key)) add(index, index + key.length)
     for (const { index, 0: url } of match.matchAll(PASSWORD_URLS)) if (hasPassword(url)) add(index, index + url.length)
     for (const found of match.matchAll(AUTH_SCHEME)) {
       const [complete, scheme = "", value = ""] = found
@@ -115,6 +143,8 @@ export const secrets: PatternDetector = {
       if (isCredential(scheme, value)) add(from, from + trimPunctuation(value).length)
     }
     if (COMMAND_AT_START.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
+    for (const { value, from } of commandValues(match)) if (isRealPassword(value)) add(from, from + value.length)
+    for (const { value, from } of loginPasswords(match)) if (looksGenerated(value)) add(from, from + value.length)
     for (const [from, to] of namedSecrets(match, before)) add(from, to)
     return parts
   },
@@ -143,7 +173,10 @@ function namedSecrets(match: string, before: string): MatchRange[] {
       const [complete, name = "", gap = "", rawValue = ""] = found
       const text = index === 0 ? before : match.slice(0, index)
       const kind = kindOf(`${/(?:[\w.-]+ ){0,2}[\w.-]*$/.exec(text)?.[0] ?? ""}${name}`)
-      const isAssigned = ASSIGNMENT.test(gap)
+      // `-----END SIGNATURE-----` names no secret.
+      if (`${name}${gap}`.includes("-----")) continue
+      const isOption = /(?:^|\s)--?[\w-]*$/.test(text)
+      const isAssigned = (isOption || ASSIGNMENT.test(gap)) && !/ .* to ["'`]?$/.test(gap)
       const value = valueOf(rawValue, gap)
       if (!kind || !isSecret(kind, value, isAssigned)) continue
       const from = index + complete.length - rawValue.length
@@ -161,11 +194,16 @@ function valueOf(rawValue: string, gap: string): string {
 }
 
 function trimPunctuation(value: string): string {
-  return value.replace(/[.,;:)\]}\\]+$/, "")
+  return value.replace(/[.,;:?)\]}\\]+$/, "")
 }
 
 const EXAMPLE_PASSWORDS =
-  /^(?:pass(?:word|wd)?\d*|pwd|pw|secret|changeme|example|test|token|guest|admin|root|user|postgres|mysql|mongo|redis|dev|pass123|password123|xxx+|\*+|\.+|…|<.*>|\$.*|%.*|\{.*|\[.*)$/i
+  /^(?:public|private|pass(?:word|wd)?\d*|pwd|pw|secret|changeme|example|test|token|guest|admin|root|user|postgres|mysql|mongo|redis|dev|pass123|password123|xxx+|\*+|\.+|…|<.*>|\$.*|%.*|\{.*|\[.*)$/i
+
+/** Whether an argument of a command is a password, and no variable, option or placeholder. */
+function isRealPassword(value: string): boolean {
+  return value.length >= 4 && !/^[-/$]/.test(value) && !EXAMPLE_PASSWORDS.test(value) && !isPlaceholder(value)
+}
 
 /** Whether a URL has a password that is not a placeholder. */
 function hasPassword(url: string): boolean {
