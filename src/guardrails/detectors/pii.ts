@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js"
 import type { MatchRange, PatternDetector } from "./detector.ts"
 import { lazyProgram } from "../content/patterns/program.ts"
 import { IBAN_COUNTRIES, isIban, passesLuhn } from "./checksums.ts"
-import { followsNumberTerm, followsPhoneTerm } from "./number-terms.ts"
+import { followsNumberTerm, followsOtherNumber, followsPhoneTerm } from "./number-terms.ts"
 
 const fullMatch = (match: string): MatchRange[] => [[0, match.length]]
 const NONE: MatchRange[] = []
@@ -16,15 +16,17 @@ export const email: PatternDetector = {
   engine: "pii",
   label: "[EMAIL]",
   program: lazyProgram(
-    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[]at[)\\]]|%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\\\u0040)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:\\.[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[{](?i:at)[)\\]}]|%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\\\u0040)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:(?:\\.|[(\\[{](?i:dot)[)\\]}])[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
-  triggers: { literals: ["@", "(at)", "[at]", "%40", "&#", "&commat;", "\\u0040"].map((text) => ({ text })) },
+  triggers: {
+    literals: ["@", "(at)", "[at]", "{at}", "%40", "&#", "&commat;", "\\u0040"].map((text) => ({ text })),
+  },
   refine(match, before) {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
     if (/%.*%40[^@]*$/.test(match)) return NONE
-    return /\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? fullMatch(match) : NONE
+    return /(?:\.|dot[)\]}])(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? fullMatch(match) : NONE
   },
 }
 
@@ -41,20 +43,29 @@ const PART_OF_LARGER_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
 /** Russian, Spanish and Chinese numbers without country code. */
 const NATIONAL =
-  /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4})$/
+  /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4}|\([1-9]\d\) \d{3}[ -]\d{2}[ -]\d{2})$/
+
+const EXTENSION = "(?:,? ?(?:[xX]|[Ee]xt\\.?|[Ee]xtension|доб\\.?|[Pp]oste|[Rr]amal|DW) ?\\d{1,6}\\b)?"
+const AT_EXTENSION = /,? ?(?:x|ext\.?|extension|доб\.?|poste|ramal|dw) ?\d+$/iu
+
+/** Groups of an account number before the digits. */
+const IN_IBAN = /(?:^|[^A-Za-z\d])[A-Z]{2}\d{2} ?(?:[A-Z\d]{4} )*$/
 
 const PHONE_FORMATS = [
   // International, and national with a leading zero.
-  "(?:\\+|\\b00)[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}(?:x\\d{2,6}\\b)?",
-  "\\b0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b",
+  "(?:\\+|\\b00|\\b011[ -])[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}" + EXTENSION,
+  "(?:\\(|\\b)0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b" + EXTENSION,
   "\\b0[1-9](?:[ .]\\d{2}){4}\\b",
   // North American.
-  "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}(?:\\b|x\\d{2,6}\\b)",
+  "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b" + EXTENSION,
   // Russian, Spanish and Chinese.
   "\\b8 ?\\(\\d{3}\\) ?\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
   "\\b8[ -]9\\d{2}[ -]\\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
   "\\b[67]\\d{2} \\d{2} \\d{2} \\d{2}\\b",
   "\\b1[3-9]\\d[ -]\\d{4}[ -]\\d{4}\\b",
+  "\\b0 ?\\(\\d{2,4}\\) ?\\d{3}(?:[ -]\\d{2,4}){1,2}\\b",
+  // Polish, with an area code.
+  "\\([1-9]\\d\\) \\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
 ]
 const PHONE_FORMAT = new RegExp(`^(?:${PHONE_FORMATS.join("|")})$`)
 /** Groups of digits that are a phone number only after a word such as "phone". */
@@ -91,10 +102,11 @@ function phoneEnd(match: string, before: string): number | undefined {
 function isPhoneNumber(number: string, before: string): boolean {
   if (DATE.test(number)) return false
   if ((number[0] === "+" ? PART_OF_LARGER_INTERNATIONAL : PART_OF_LARGER).test(before)) return false
-  const digits = number.replace(/x\d+$/, "").replaceAll(/\D/g, "")
-  const isAmerican = number[0] !== "+" && number[0] !== "0" && !NATIONAL.test(number)
+  if (!number.startsWith("+") && (followsOtherNumber(before) || IN_IBAN.test(before))) return false
+  const digits = number.replace(AT_EXTENSION, "").replaceAll(/\D/g, "")
+  const isAmerican = !/^\+|^\(?0/.test(number) && !NATIONAL.test(number)
   if (isAmerican && !/^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)) return false
-  const [least, most] = /^(?:\+|00)/.test(number) ? [8, 17] : [9, 12]
+  const [least, most] = /^(?:\+|00|011[ -][2-9])/.test(number) ? [8, 17] : [9, 12]
   return digits.length >= least && digits.length <= most
 }
 
@@ -172,24 +184,33 @@ export const iban: PatternDetector = {
   },
 }
 
+const ranged = (from: number, found: string): MatchRange[] => [[from, from + found.length]]
+const EIGHT_PAIRS = /^[0-9a-f]{2}(?::[0-9a-f]{2}){7}$/i
+
 export const ipAddress: PatternDetector = {
   name: "ip-address",
   engine: "pii",
   label: "[IP_ADDRESS]",
   program: lazyProgram(
-    "\\b\\d{1,3}(?:(?:\\.|\\[\\.\\])\\d{1,3})+\\b(?:[ -](?i:s\u00fcr\u00fcm|beta|alpha|rc|release|version))?|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,7}(?:::)?|\\b[0-9A-Fa-f]{1,4}::|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
+    "\\b\\d{1,3}(?:(?:\\.|\\[\\.\\])\\d{1,3})+\\b(?:/\\d{1,2}\\b)?(?:[ -](?i:s\u00fcr\u00fcm|beta|alpha|rc|release|version))?|(?:\\b[0-9A-Fa-f]{1,4})?(?:::?[0-9A-Fa-f]{1,4}){1,40}(?:::)?(?:(?:\\.\\d{1,3}){3})?(?:/\\d{1,3}\\b)?|\\b[0-9A-Fa-f]{1,4}::(?:/\\d{1,3}\\b)?|::(?:[fF]{4}:)?\\d{1,3}(?:\\.\\d{1,3}){3}",
   ),
-  limit: 48,
+  limit: 256,
   triggers: { literals: [{ text: "0.0" }, { text: "0[.]0" }], colons: true },
-  refine(match, before) {
-    if (/[\w.:]$/.test(before)) return NONE
-    if (!match.includes(":")) {
-      if (followsNumberTerm(before)) return NONE
-      const octets = match.replaceAll(/\[\.\]/g, ".").replaceAll(/\b0+(?=\d{1,2}\b)/g, "")
-      return ipaddr.IPv4.isValidFourPartDecimal(octets) ? fullMatch(match) : NONE
+  refine(found, contextBefore) {
+    // The colon of `ip:10.0.0.1` belongs to the name.
+    const from = /^:(?!:)/.test(found) && /[g-z][a-z\d]*$/i.test(contextBefore) ? 1 : 0
+    const [match, before] = [found.slice(from), contextBefore]
+    if (from === 0 && /[\w.:]$/.test(before)) return NONE
+    const [address = "", prefix = "0"] = match.split("/")
+    if (!address.includes(":")) {
+      if (followsNumberTerm(before + found.slice(0, from))) return NONE
+      const octets = address.replaceAll(/\[\.\]/g, ".").replaceAll(/\b0+(?=\d{1,2}\b)/g, "")
+      return ipaddr.IPv4.isValidFourPartDecimal(octets) ? ranged(from, Number(prefix) > 32 ? address : match) : NONE
     }
-    const isShort = match.includes("::")
-    const hasShape = isShort ? /\d/.test(match) : match.split(":").length === 8
-    return hasShape && ipaddr.IPv6.isValid(match) ? fullMatch(match) : NONE
+    const isShort = address.includes("::")
+    // Eight pairs of digits are an EUI-64.
+    const hasShape = isShort ? /\d/.test(address) : address.split(":").length === 8 && !EIGHT_PAIRS.test(address)
+    if (!hasShape || !ipaddr.IPv6.isValid(address)) return NONE
+    return ranged(from, Number(prefix) > 128 ? address : match)
   },
 }
