@@ -6,7 +6,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "aad aaliyah aarav aaron abbas abdel abdelaziz abdelkader abdellah abderrahman abdoulaye abdul abdullah " +
   "abdulrahman abebe abel! abena abhay abhijit abhinav abhishek abigail abiodun aboubacar achieng achille ada! " +
   "adaeze adam adanna adebayo adel adela adele~ adelheid adeline adem adham aditi aditya adnan adnane adolf adrian " +
-  "adriana adrianna adriano adrien adrienne adrián adwoa adèle~ adélaïde afaf afife afolabi afonso agata agatha " +
+  "adriana adrianna adriano adrien adrienne adrián adwoa adèle~ adélaïde~ afaf afife afolabi afonso agata agatha " +
   "agathe agnes agnese agnieszka agnès agostino agustín ahlam ahmad ahmed ahmet aimé ainhoa aino aisha aitor ajay " +
   "ajit akash akhil akif akiko akin akinyi akira akosua alaa alain alan alana alasdair alba! alban alberico albert " +
   "alberto albrecht alda aldo aleid alejandra alejandro aleks aleksander aleksandr aleksandra aleksei alessandra " +
@@ -39,7 +39,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "bryce bukola burak burcu burkhard béatrice bénédicte bülent büşra błażej cafer~ caio caitlin caleb calebe callum " +
   "calogero cameron camila camilla camille camillo camryn canan candace candela! candelaria cansu capucine carel " +
   "caridad! carine carl carla carlo carlos carlota carly! carmela carmen carmo carol~ carola carole carolien " +
-  "carolina! caroline carolyn carrie carsten carter! casandra casimiro casper cassandra cassandre catalin catalina " +
+  "carolina! caroline carolyn carrie carsten carter! casandra casimiro casper cassandra~ cassandre catalin catalina " +
   "catarina caterina catherine catriona cauã cayetana cecilia cecylia cecília celal! celia celina celso cem~ cemal~ " +
   "cemil cengiz~ ceren cesare~ cezary chaitanya chandra chantal charbel charlene charles charlie charline " +
   "charlotte! charlène charu chasity cheikh chelsea! cheryl chetan cheyenne chiamaka chiara! chibuike chibuzor " +
@@ -275,7 +275,7 @@ export const GIVEN_NAMES: readonly string[] = (
   "vitor vittoria vittorio vitória! vivek vivian viviana viviane viviano vivien vivienne vladimir volkan volker " +
   "volkmar volodymyr vrinda vural~ vusi vyacheslav vânia véronique víctor~ vítor wacław wael wafa wafaa wagner " +
   "walaa walburga waldemar wale~ waleed walenty walentyna walid wallace! walter waltraud wambui wanda wanderley " +
-  "wangari wanjiru ward warda wassim waweru wayne~ wei wellington wendelin wendell wendy wenke werner weronika wes " +
+  "wangari wanjiru ward warda wassim waweru wayne~ wei wellington~ wendelin wendell wendy wenke werner weronika wes " +
   "wesley wessel whitney wibke wiebke wiesław wiesława wietse wieńczysław wiktor wiktoria wilbert wilbur wilfred " +
   "wilfredo wilfried wilhelm wilhelmina willeke willem willemien willemijn willi william willie willy! wilma wilson " +
   "wim~ wincenty winfried winifred winnie winston wissam witold wojciech wolfgang wolfram woodrow wout wouter " +

@@ -1,10 +1,12 @@
 import type { MatchRange } from "../detector.ts"
 import { HAN_SURNAMES_JA, HAN_SURNAMES_ZH } from "./name-introductions.ts"
 
-const JA_SUFFIX = "(?:さん|さま|様|氏|先生|くん|ちゃん)"
-const JA_LABEL = "(?:名前は|氏名(?:は|: ?)|患者(?:は|: ?))"
-const ZH_TITLE = "(?:先生|女士|小姐|太太|医生|醫生|老师|老師|教授|经理|經理|律师|律師)"
-const ZH_LABEL = "(?:我叫|我是|名叫|姓名(?:是|: ?)|联系人(?:是|: ?)|收件人(?:是|: ?)|患者|客户|同事)"
+const JA_SUFFIX = "(?:さん|さま|様|氏|先生|くん|ちゃん|殿|部長|課長|社長|係長|店長|医師|弁護士|監督|選手)"
+const JA_LABEL =
+  "(?:名前は|氏名(?:は|: ?)|患者(?:は|: ?)|(?:お?名前|ご?担当者?|作成者|送信者|受取人|申請者|署名|宛名|お客様名)(?:は|: ?))"
+const ZH_TITLE = "(?:先生|女士|小姐|太太|医生|醫生|老师|老師|教授|经理|經理|律师|律師|主任|同学|师傅|博士|总监)"
+const ZH_LABEL =
+  "(?:我叫|我是|名叫|(?:姓名|名字|联系人|聯絡人|收件人|寄件人|负责人|申请人|签名|作者|甲方|乙方)(?:是|: ?)|患者|病人|客户|同事)"
 const JA_NAME = `(?:${HAN_SURNAMES_JA.join("|")})`
 const ZH_NAME = `[${HAN_SURNAMES_ZH}]\\p{Han}{1,2}`
 
@@ -15,10 +17,11 @@ export const HAN_SOURCES = [
   `\\p{Han}{2,3} \\p{Han}{1,3}`,
   `[${HAN_SURNAMES_ZH}]\\p{Han}{0,2}${ZH_TITLE}`,
   `${ZH_LABEL}${ZH_NAME}`,
+  `${JA_NAME}\\p{Han}{0,3}(?:と申します|といいます|と言います)`,
 ]
 
 export const HAN_LITERALS = [
-  ..."さん さま 様 氏 くん ちゃん 先生 女士 小姐 太太 医生 醫生 老师 老師 教授 经理 經理 律师 律師 名前は 患者 我叫 我是 名叫 姓名 联系人 收件人 客户 同事".split(
+  ..."さん さま 様 氏 くん ちゃん 先生 女士 小姐 太太 医生 醫生 老师 老師 教授 经理 經理 律师 律師 名前は 患者 我叫 我是 名叫 姓名 联系人 收件人 客户 同事 殿 部長 課長 社長 係長 主任 店長 医師 弁護士 監督 選手 と申します といいます と言います 名字 聯絡人 寄件人 负责人 申请人 签名 作者 甲方 乙方 病人 同学 师傅 博士 总监 氏名 名前: 担当 作成者 送信者 受取人 申請者 署名 宛名 お客様名".split(
     " ",
   ),
   ...HAN_SURNAMES_JA,
@@ -39,19 +42,29 @@ const AT_JA_LABEL = new RegExp(`^${JA_LABEL}`, "u")
 const AT_ZH_LABEL = new RegExp(`^${ZH_LABEL}(?=${ZH_NAME.replace("Han", "Script=Han")}$)`, "u")
 const JA_TITLED = new RegExp(`${JA_NAME} ?\\p{Script=Han}{0,3}${JA_SUFFIX}$`, "u")
 const ZH_TITLED = new RegExp(`[${HAN_SURNAMES_ZH}]\\p{Script=Han}{0,2}${ZH_TITLE}$`, "u")
+const JA_INTRODUCED = new RegExp(`(${JA_NAME}\\p{Script=Han}{0,3})(?:と申します|といいます|と言います)$`, "u")
+const JA_START = new RegExp(`^${JA_NAME}`, "u")
 const JA_FULL = new RegExp(`^${JA_NAME} \\p{Script=Han}{1,3}$`, "u")
 
 export function hanName(match: string): MatchRange[] {
   const japanese = AT_JA_LABEL.exec(match)?.[0]
-  if (japanese !== undefined) return [[japanese.length, match.length]]
+  if (japanese !== undefined) return japaneseName(match, japanese.length)
+  const introduced = JA_INTRODUCED.exec(match)
+  if (introduced) return [[introduced.index, introduced.index + (introduced[1]?.length ?? 0)]]
   const label = AT_ZH_LABEL.exec(match)?.[0]
   if (label !== undefined) return chineseName(match, label.length)
   if (JA_FULL.test(match)) return [[0, match.length]]
   const titled = JA_TITLED.exec(match)
-  if (titled) return [[titled.index, match.length]]
+  if (titled && !/[的是了在]/u.test(titled[0])) return [[titled.index, match.length]]
   const addressed = ZH_TITLED.exec(match)
   if (!addressed || ZH_NOT_NAMES.test(addressed[0]) || addressed[0].includes("的")) return []
   return [[addressed.index, match.length]]
+}
+
+/** After "in charge:" a department may follow instead of a name. */
+function japaneseName(match: string, from: number): MatchRange[] {
+  const isClear = /^(?:名前は|氏名|患者)/u.test(match)
+  return isClear || JA_START.test(match.slice(from)) ? [[from, match.length]] : []
 }
 
 function chineseName(match: string, from: number): MatchRange[] {

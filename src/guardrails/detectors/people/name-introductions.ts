@@ -7,7 +7,8 @@ export const TITLES = list(
   "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Herr|Herrn|Frau|Fräulein|Madame|Monsieur|Mademoiselle|Mme|Mlle|M.|MM.|Docteur|Professeur",
   "Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Dña|Dra|Doctora|Profesor|Profesora|Senhor|Senhora|Dona|Sig|Sig.ra|Sig.na|Signor|Signora",
   "Signorina|Dott|Dott.ssa|Dottor|Dottore|Dottoressa|Avv|Mevrouw|Meneer|Mevr|Dhr|Mw|Pan|Pani|Panie|Panu|Pana|Panią|Sayın|Bay|Bayan",
-  "Господин|Госпожа|Г-н|Г-жа|Доктор|Уважаемый|Уважаемая|Дорогой|Дорогая",
+  "Господин|Госпожа|Г-н|Г-жа|Доктор|Уважаемый|Уважаемая|Дорогой|Дорогая|Пан|Пані|Шановний|Шановна|Rev|Reverend|Sgt|Sergeant|Capt|Lieutenant",
+  "Detective|Senator|Fru|Frøken|Rouva|Paní|Domnul|Doamna|Dl|Dna|Κύριε|Κυρία|Bapak|Ibu|Pak",
 )
 /** Written in small letters as well. */
 export const SMALL_TITLES = list(
@@ -21,8 +22,21 @@ export const PHRASES = list(
   "my name is|name is|name's|call me|signed by|attn|attn:|mein name ist|mein name lautet|ich heiße|ich heisse|unterschrieben von|je m'appelle",
   "je m’appelle|mon nom est|à l'attention de|à l’attention de|s'appelle|signé par|me llamo|mi nombre es|se llama|firmado por|mi chiamo",
   "il mio nome è|si chiama|firmato da|mijn naam is|ik heet|ter attentie van|t.a.v.|meu nome é|chamo-me|me chamo|assinado por|a/c",
-  "nazywam się|mam na imię|benim adım|adım|ismim|меня зовут|моё имя|мое имя",
+  "nazywam się|mam na imię|benim adım|adım|ismim|меня зовут|моё имя|мое имя|jag heter|mitt namn är|jeg heter|jeg hedder|mitt navn er|mit navn er",
+  "nimeni on|jmenuji se|volám sa|numele meu este|mă numesc|mă cheamă|a nevem|zovem se|moje ime je|nama saya|tên tôi là|tôi tên là|tôi tên",
+  "vážený pane|vážená paní|мене звати|моє ім'я|казвам се|зовем се|με λένε|ονομάζομαι|το όνομά μου είναι|je me nomme",
 )
+/** Names of fields with a part of a person's name. */
+export const KEYS = [
+  ...list(
+    "first|last|full|given|family|middle|customer|patient|contact|employee|author|recipient|guest|holder|cardholder|tenant|student|sender",
+  ).flatMap((kind) => ["_", " ", "-", ""].map((joint) => `${kind}${joint}name`)),
+  ...list(
+    "surname|cardholder|vorname|nachname|prenom|prénom|apellido|apellidos|cognome|sobrenome|achternaam|voornaam|nazwisko|soyadı|soyad",
+    "efternamn|förnamn|fornavn|etternavn|efternavn|etunimi|sukunimi|příjmení|jméno|họ tên|họ và tên|nama lengkap|фамилия|отчество|прізвище",
+    "ονοματεπώνυμο|επώνυμο",
+  ),
+]
 /** Labels, before a colon. */
 export const LABELS = list(
   "name|full name|first name|last name|surname|candidate|applicant|patient|client|customer|contact|contact person|assignee|author|reviewer",
@@ -38,7 +52,8 @@ export const LABELS = list(
 export const CLOSINGS = list(
   "regards|sincerely|cheers|thanks|thank you|wishes|yours|grüßen|gruß|grüße|cordialement|salutations|amicalement|bien à vous|saludos",
   "atentamente|un abrazo|saluti|cordialmente|groet|groeten|atenciosamente|cumprimentos|abraço|poważaniem|pozdrawiam|saygılarımla|selamlar",
-  "уважением",
+  "уважением|повагою|hälsningar|hilsen|hilsner|terveisin|pozdravem|üdvözlettel|tisztelettel|stimă|hormat saya|trân trọng|εκτίμηση|respectfully",
+  "warmly|best",
 )
 /** Words right before a name. */
 export const ROLES = list(
@@ -49,7 +64,8 @@ export const ROLES = list(
   "jefe|jefa|vecino|vecina|querido|querida|estimado|estimada|collega|paziente|autista|gentile|caro|cara|patiënt|chauffeur|huurder",
   "buurman|klant|beste|geachte|sollicitant|pacjent|pacjenta|pacjentka|kolega|kolegi|koleżanka|koleżanki|klient|klienta|klientka|najemca",
   "kierowca|motorista|colega|prezado|prezada|caro|cara|hasta|müşteri|sevgili|пациент|пациентка|коллега|клиент|клиентка|водитель",
-  "дорогой|дорогая",
+  "дорогой|дорогая|hermano|hermana|hijo|hija|esposo|esposa|marido|amigo|amiga|sœur|frère|fils|fille|ami|amie|bruder|schwester|sohn|tochter",
+  "fratello|sorella|figlio|figlia|marito|moglie|amico|amica|irmão|irmã|filho|filha|broer|zus|zoon|dochter|vriend|vriendin|brat|siostra|żona|mąż",
 )
 /** Before a given name that is also a word. */
 export const CALLS_PERSON =

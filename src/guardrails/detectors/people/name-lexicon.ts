@@ -9,7 +9,7 @@ export const NOT_NAMES = setOf(
   "december montag dienstag mittwoch donnerstag freitag samstag sonntag january lundi mardi mercredi jeudi vendredi samedi dimanche",
   "christmas xmas easter thanksgiving halloween birthday year eve days night morning evening afternoon happy merry old",
   "hello hi hey dear thanks thank please sorry regards sincerely cheers kind yours welcome congratulations hallo bonjour hola ciao",
-  "lieber liebe cher chere querido querida estimado estimada gentile caro cara beste geachte prezado prezada szanowny szanowna sayin",
+  "grusse gruss gruse saludos groeten groet pozdrowienia pozdrawiam abracos beijos besos baci cordialement hilsen halsningar lieber liebe cher chere querido querida estimado estimada gentile caro cara beste geachte prezado prezada szanowny szanowna sayin",
   // Function words, which begin sentences.
   "a an the this that these those it its he she we they i you your my our his her their and or but if when where why what which who how",
   "is are was were be do does did can could will would should may might must have has had not no yes so as at by for from in into of on to",
@@ -24,6 +24,8 @@ export const NOT_NAMES = setOf(
   "cuando donde porque gracias lo gli i uno una e ed ma se sono non per di da del della il io noi voi mio mia suo nostro grazie come",
   "het een maar niet met voor van naar bij op uit is zijn dit dat mijn ons onze wij ik jij um uma os as ou mas nao com sem do dos na no",
   "seu sua meu minha nosso obrigado obrigada bom boa w z na do od po przed pod nad ten ta to jest sa nie tak jak co kto gdzie moj moja",
+  // Types and notes of fields.
+  "string text varchar char column schema optional required nullable first last full enter",
   // Roles, departments and things in headings.
   "customer customers client clients support service services team teams department office manager management director officer chief",
   "executive president chairman senior junior engineer engineering developer development designer architect analyst analytics",
@@ -55,7 +57,7 @@ export const WORD_FAMILY = setOf(
 
 /** Words before a name that make it a place, a street or a storm. */
 export const NOT_BEFORE_NAMES = setOf(
-  "saint st san santa santo sao sankt lake mount mt fort port cape hurricane storm typhoon street avenue av rue place boulevard quai",
+  "saint st san santa santo sao sankt sint lake mount mt fort port cape hurricane storm typhoon street avenue av rue place boulevard quai",
   "chemin via viale piazza corso largo calle plaza avenida paseo rua praca travessa ul ulica al plac os team club hotel university",
   "universite universidad college the amazon project operation planet model city lago monte villa castle palace hospital school bd",
 )
@@ -70,6 +72,6 @@ export const NO_PERSONS = setOf(
   "earl+grey tom+collins eggs+benedict johns+hopkins carnegie+mellon rolls+royce aston+martin mercedes+benz alfa+romeo ferrero+rocher",
   "charlie+brown monte+carlo monte+cristo don+quixote don+juan doctor+who doctor+strange dr+pepper dr+martens dr+oetker mr+clean mr+bean",
   "valentine+day mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
-  "miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
-  "thomas+cook dr+dobb marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
+  "karl+johans milton+keynes miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
+  "hong+kong thomas+cook dr+dobb marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
 )

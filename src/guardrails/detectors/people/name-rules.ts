@@ -1,5 +1,6 @@
-import { FAMILY_NAMES } from "./family-names.ts"
-import { GIVEN_NAMES } from "./given-names.ts"
+import { FAMILY_NAMES as FREQUENT_FAMILY_NAMES } from "./family-names.ts"
+import { GIVEN_NAMES as FREQUENT_GIVEN_NAMES } from "./given-names.ts"
+import { MORE_FAMILY_NAMES, MORE_GIVEN_NAMES } from "./more-given-names.ts"
 import { fold, stemCyrillic } from "./name-folding.ts"
 import { CALLS_PERSON, GIVEN_CYRILLIC, TITLES } from "./name-introductions.ts"
 import { NO_PERSONS, NOT_BEFORE_NAMES, NOT_NAMES, WORD_FAMILY } from "./name-lexicon.ts"
@@ -17,6 +18,8 @@ export type NameContext = {
   before: string
 }
 
+const GIVEN_NAMES = [...FREQUENT_GIVEN_NAMES, ...MORE_GIVEN_NAMES]
+const FAMILY_NAMES = [...FREQUENT_FAMILY_NAMES, ...MORE_FAMILY_NAMES]
 const isMarked = (name: string) => /[~!]$/.test(name)
 const isWordOrPlace = (name: string) => name.endsWith("!")
 const withFolded = (names: readonly string[]) =>
@@ -30,7 +33,10 @@ const AMBIGUOUS_GIVEN = new Set(withFolded(GIVEN_NAMES.filter(isMarked)))
 const GIVEN_PLACES = new Set(withFolded(GIVEN_NAMES.filter(isWordOrPlace)))
 const AMBIGUOUS_FAMILY = new Set(withFolded(FAMILY_NAMES.filter(isMarked)))
 /** Ends of family names of several countries. */
-export const FAMILY_ENDS = "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich".split("|")
+export const FAMILY_ENDS =
+  "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich|ová|qvist|ström|ević|ović|dóttir|shvili|енко|ченко".split(
+    "|",
+  )
 const FAMILY_END = new RegExp(`\\p{L}{3}(?:${FAMILY_ENDS.join("|")})$`, "u")
 const IN_RUN_TITLES = new Set(TITLES.filter((title) => !/^(?:MM?\.|Bay|Pan|Don|Miss)$/.test(title)))
 const PARTICLES = new Set(
@@ -41,21 +47,48 @@ export const FAMILY_PARTICLES: readonly string[] = ["van der", "van den"]
 const KOREAN = /^\p{Lu}\p{Ll}{1,5}-\p{Ll}{2,5}$/u
 /** Family names that come first, so frequent that any word after them is a given name. */
 const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
+/** The same for names that are other words without their accents. */
+export const VIETNAMESE_FAMILY = "lê đặng vũ võ đỗ bùi ngô dương lý phan trương đinh".split(" ")
+
+/** Brands that look like the possessive of a name. */
+const BRAND = /^(?:Wendy|Denny|Macy|Levi|Christie|Lowe|Kohl)['’]s$/
 
 export function toToken(written: string, from: number): Token {
   const word = written.replace(/['’]s?$/u, "")
-  const lower = word.toLowerCase().replace(/^[dol]['’]/, "")
+  const lower = (BRAND.test(written) ? written : word).toLowerCase().replace(/^[dol]['’]/, "")
   return { word, lower, key: fold(lower), from, to: from + word.length }
 }
 
-const isInitial = ({ word }: Token) => /^\p{Lu}\.?$/u.test(word)
-const isWord = ({ word }: Token) => !/[0-9@_&]/.test(word) && /^\p{Lu}/u.test(word)
+const isInitial = ({ word }: Token) => /^(?:\p{Lu}\.){1,2}$|^\p{Lu}$/u.test(word)
+/** Two initials that are a country or a place. */
+const OTHER_INITIALS = new Set("us uk eu un dc bc ad po ps nb".split(" "))
+
+const CYRILLIC_FAMILY = /(?:[оеё]ва?|[иы]на?|[сц]к(?:ий|ая)|ко|[уюя]к|ич|[иы]х|ман|ян|дзе|швили|ец)$/
+
+/** Index of the second initial after a family name. */
+function initialsAfter(tokens: readonly Token[], at: number): number | undefined {
+  if (!CYRILLIC_FAMILY.test(tokens[at]?.lower ?? "")) return undefined
+  const [next, second] = [tokens[at + 1], tokens[at + 2]]
+  if (next && /^\p{Lu}\.\p{Lu}\.$/u.test(next.word)) return at + 1
+  return second && isInitial(second) ? at + 2 : undefined
+}
+
+/** "J. R. Hollister", whose family name may be any. */
+function initialsEnd(tokens: readonly Token[], at: number): number | undefined {
+  const next = tokens.findIndex((token, index) => index >= at && !isInitial(token))
+  const family = tokens[next]
+  const initials = tokens.slice(at, next).map(({ word }) => word.replaceAll(".", ""))
+  const letters = initials.join("").toLowerCase()
+  const hasName = next > at && family !== undefined && !isStop(family) && family.word.length > 2
+  return hasName && letters.length === 2 && !OTHER_INITIALS.has(letters) ? next : undefined
+}
+const isWord = ({ word }: Token) => !/[0-9@#_&]/.test(word) && /^(?:(?:al|el|ar|as|an|ad|ul|bin)-)?\p{Lu}/u.test(word)
 const isParticle = ({ word }: Token) => PARTICLES.has(word)
 const isCyrillic = (word: string) => /^[\u0400-\u04ff]/.test(word)
 
 function isGiven({ lower }: Token): boolean {
-  if (isCyrillic(lower)) return GIVEN_STEMS.has(stemCyrillic(lower))
-  return GIVEN.has(lower.split(/[-'’]/)[0] ?? "")
+  if (isCyrillic(lower)) return GIVEN.has(lower) || GIVEN_STEMS.has(stemCyrillic(lower))
+  return GIVEN.has(lower.split(/-|['’](?!s$)/)[0] ?? "")
 }
 const isClearGiven = (token: Token) => isGiven(token) && !AMBIGUOUS_GIVEN.has(token.key)
 
@@ -85,7 +118,8 @@ export function nameAmong(tokens: readonly Token[], context: NameContext): [numb
     if (context.title === "" && NOT_BEFORE_NAMES.has(token.key)) return undefined
     const titledEnd = IN_RUN_TITLES.has(token.word) ? titledName(tokens, at + 1) : undefined
     const end = titledEnd ?? nameEnd(tokens, at, context)
-    if (end !== undefined) return [token.from, tokens[end]?.to ?? token.to]
+    const isTitled = context.title !== "" && tokens.slice(0, at).every(isParticle)
+    if (end !== undefined) return [(isTitled ? tokens[0] : token)?.from ?? token.from, tokens[end]?.to ?? token.to]
   }
   return undefined
 }
@@ -117,14 +151,19 @@ function isNoPerson(tokens: readonly Token[], { title }: NameContext): boolean {
 function nameEnd(tokens: readonly Token[], at: number, context: NameContext): number | undefined {
   const token = tokens[at]
   if (!token || !isWord(token)) return undefined
-  const isFirst = at === 0
+  // "Mevrouw de Vries": the particle belongs to the name.
+  const isFirst = at === 0 || (context.title !== "" && tokens.slice(0, at).every(isParticle))
   const end = lastWord(tokens, at)
   if (isFirst && context.title !== "") return isNameStart(token) ? end : undefined
   if (isFirst && context.introduced === "phrase" && !isStop(token)) return end
   const next = tokens[at + 1]
-  if (isInitial(token)) return end > at && tokens.slice(at, end + 1).some(isFamily) ? end : undefined
-  if (next && isWord(next) && isFamily(token) && VIETNAMESE.has(token.key)) return vietnameseEnd(tokens, at)
+  if (isInitial(token)) return end > at && tokens.slice(at, end + 1).some(isFamily) ? end : initialsEnd(tokens, at)
+  const isVietnamese = VIETNAMESE_FAMILY.includes(token.lower) || (isFamily(token) && VIETNAMESE.has(token.key))
+  if (next && isWord(next) && isVietnamese) return vietnameseEnd(tokens, at)
   if (isStop(token)) return undefined
+  // "Иванов И. И."
+  const withInitials = isCyrillic(token.lower) && next && isInitial(next) ? initialsAfter(tokens, at) : undefined
+  if (withInitials !== undefined) return withInitials
   if (isGiven(token)) return givenEnd(tokens, at, context)
   if (isClearFamily(token) && end === at) return callsPerson(tokens, at, context) ? at : undefined
   if (isFirst && context.introduced === "role" && end > at && !tokens.slice(at, end + 1).some(isInitial)) return end
@@ -132,6 +171,18 @@ function nameEnd(tokens: readonly Token[], at: number, context: NameContext): nu
   if (next && hasFamilyParticles(tokens, at + 1)) return end
   if (next && (isClearFamily(next) || (isFamily(token) && isGiven(next))) && !isBusiness(tokens[at + 2])) return end
   return undefined
+}
+
+/** "Hargrove, Linda", as in lists that are sorted by family name. */
+export function areFamilyAndGiven(
+  [family, ...more]: readonly Token[],
+  given: readonly Token[],
+  isLabelled: boolean,
+): boolean {
+  const [first, second] = given
+  if (!family || !first || more.length > 0 || isStop(family) || isStop(first)) return false
+  if (second && !isGiven(second) && !isInitial(second)) return false
+  return (isLabelled || isClearFamily(family)) && isGiven(first) && !isGiven(family)
 }
 
 const isBusiness = (token: Token | undefined) => token !== undefined && NOT_NAMES.has(token.key)

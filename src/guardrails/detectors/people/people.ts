@@ -3,12 +3,24 @@ import type { MatchRange, PatternDetector } from "../detector.ts"
 import { lazyProgram } from "../../content/patterns/program.ts"
 import { CAPITAL, LETTERS } from "../letters.ts"
 import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
-import { FAMILY_ENDS, FAMILY_PARTICLES, NAME_FORMS, nameAmong, toToken, type Token } from "./name-rules.ts"
+import { isScriptName, SCRIPT_LITERALS, SCRIPT_SOURCES, scriptName } from "./script-names.ts"
+import {
+  areFamilyAndGiven,
+  FAMILY_ENDS,
+  FAMILY_PARTICLES,
+  NAME_FORMS,
+  nameAmong,
+  type NameContext,
+  toToken,
+  type Token,
+  VIETNAMESE_FAMILY,
+} from "./name-rules.ts"
 import {
   ARABIC_ROLES,
   CLOSINGS,
   GIVEN_ARABIC,
   GIVEN_CYRILLIC,
+  KEYS,
   LABELS,
   PHRASES,
   ROLES,
@@ -22,25 +34,30 @@ const atWordStart = (texts: readonly string[]) =>
   `(?:\\b${anyOf(texts.filter((text) => /^[a-z]/i.test(text)))}|${anyOf(texts.filter((text) => !/^[a-z]/i.test(text)))})`
 const anyOf = (texts: readonly string[]) =>
   `(?:${[...new Set(texts)]
-    .toSorted((one, other) => other.length - one.length)
+    .toSorted((one, other) => (`${one}\uffff` < `${other}\uffff` ? -1 : 1))
     .map((text) => text.replaceAll(/[.+*?()|[\]{}]/g, "\\$&"))
     .join("|")})`
 
 /** Digits and some symbols are included, so that a part of an identifier is not taken for a word. */
-const WORD = `(?:${CAPITAL}\\.|${CAPITAL}[${LETTERS}0-9'’@_-]*)`
+const WORD = `(?:(?:${CAPITAL}\\.){1,2}|${CAPITAL}[${LETTERS}0-9'’@#_-]*)`
 /** Few alternatives, since the NFA follows all of them after every word of a name. */
 const PARTICLE =
   "(?:&|y|bin|ibn|ben|te[nr]|a[fv]|[dv][aiou]n?|v[ao]n de[rn]|von dem|d[eo]s?|das|de[lnr]|della|de l[ao]s?|l[ae]|[ae]l)"
-const RUN = `${WORD}(?: (?:${PARTICLE} )?${WORD}){0,3}`
+/** Particles that begin a name after a title; "Herr der Ringe" is none. */
+const FIRST_PARTICLE = "(?:v[ao]n(?: de[rnm])?|de(?: la)?|d[iou]|da|dos|das|della|te[nr]|bin|ibn|[ae]l)"
+const RUN = `${WORD}(?: (?:${PARTICLE}[ -])?${WORD}){0,3}`
 const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
+/** Any capitalized word after these is a name: `"last_name": "`, `<surname>`. */
+const KEYED = `${atWordStart(KEYS)}["']? ?[:=>]{1,2} ?["']?`
 const INTRODUCTION = [
+  KEYED,
   `${atWordStart(PHRASES)}[: ] ?`,
   `${atWordStart(LABELS)} ?: ?`,
   `${atWordStart(CLOSINGS)},?\\n{1,2}`,
   `${atWordStart(ROLES)},? `,
 ].join("|")
 const ARABIC_TITLE =
-  "(?:السيدة?|الدكتورة?|الأستاذة?|المهندسة?|الآنسة|اسمي|عزيزي|عزيزتي|المريضة?|الزميلة?|العميلة?|الموظفة?)"
+  "(?:السيدة?|أنا|الدكتورة?|الأستاذة?|المهندسة?|الآنسة|اسمي|عزيزي|عزيزتي|المريضة?|الزميلة?|العميلة?|الموظفة?)"
 
 const AT_START = { wordStart: true } as const
 const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
@@ -48,7 +65,13 @@ const NAME = { wordStart: true, wordEnd: true, isCapitalized: true } as const
 const literals: Literal[] = [
   ...NAME_FORMS.map((text) => ({ text, ...NAME })),
   ...GIVEN_CYRILLIC.map((name) => ({ text: stemCyrillic(name) })),
+  ..."abcdefghijklmnoprstuvwyzабвгдежзиклмнопрстуфхцчшэюя".split("").map((letter) => ({
+    text: `${letter}. `,
+    ...AT_START,
+    isCapitalized: true as const,
+  })),
   { text: "mc", wordStart: true, isCapitalized: true },
+  ...VIETNAMESE_FAMILY.map((text) => ({ text: `${text} `, ...AT_START, isCapitalized: true as const })),
   ...FAMILY_PARTICLES.map((text) => ({ text: ` ${text} ` })),
   ...FAMILY_ENDS.map((text) => ({ text, wordEnd: true }) as const),
   ...TITLES.flatMap((title) => [`${title.toLowerCase()} `, `${title.toLowerCase()}.`]).map((text) => ({
@@ -59,17 +82,34 @@ const literals: Literal[] = [
   ...SMALL_TITLES.flatMap((title) => [`${title} `, `${title}.`]).map((text) => ({ text, ...AT_START })),
   ...PHRASES.map((text) => ({ text })),
   ...LABELS.flatMap((label) => [`${label}:`, `${label} :`]).map((text) => ({ text, ...AT_START })),
+  ...KEYS.map((text) => ({ text, ...AT_START })),
   ...CLOSINGS.flatMap((closing) => [`${closing}\n`, `${closing},\n`]).map((text) => ({ text })),
   ...ROLES.flatMap((role) => [`${role} `, `${role}, `]).map((text) => ({ text, ...AT_START })),
-  ...["السيد", "الدكتور", "الأستاذ", "المهندس", "الآنسة", "اسمي", "عزيز", "المريض", "الزميل", "العميل", "الموظف"].map(
-    (text) => ({ text }),
-  ),
-  ...HAN_LITERALS.map((text) => ({ text })),
+  ...[
+    "السيد",
+    "الدكتور",
+    "الأستاذ",
+    "المهندس",
+    "الآنسة",
+    "اسمي",
+    "عزيز",
+    "أنا ",
+    "المريض",
+    "الزميل",
+    "العميل",
+    "الموظف",
+  ].map((text) => ({ text })),
+  ...[...HAN_LITERALS, ...SCRIPT_LITERALS].map((text) => ({ text })),
 ]
 
 const AT_INTRODUCTION = new RegExp(`^(?:${INTRODUCTION})`, "iu")
 const AT_PHRASE = new RegExp(`^(?:${anyOf(PHRASES)})[: ]`, "iu")
-const AT_TITLE = new RegExp(`^(?:(?:${TITLE})\\.? )+(?=\\p{Lu})`, "u")
+const KEY_NAMES = new Set(KEYS)
+const AFTER_KEY = /["']? ?[:=>]{1,2} ?["']?$/
+/** Whether any capitalized word after an introduction is a name. */
+const isPhrase = (introduction: string) =>
+  KEY_NAMES.has(introduction.toLowerCase().replace(AFTER_KEY, "")) || AT_PHRASE.test(introduction)
+const AT_TITLE = new RegExp(`^(?:(?:${TITLE})\\.? )+(?=\\p{Lu}|${FIRST_PARTICLE} \\p{Lu})`, "u")
 
 export const personName: PatternDetector = {
   name: "person-name",
@@ -77,9 +117,10 @@ export const personName: PatternDetector = {
   label: "[PERSON_NAME]",
   program: lazyProgram(
     [
-      `(?:(?i:${INTRODUCTION}))?(?:${TITLE}\\.? ){0,3}${RUN}`,
+      `(?:(?i:${INTRODUCTION})(?:${WORD}, )?)?(?:(?:${TITLE}\\.? ){1,3}(?:${FIRST_PARTICLE} )?)?${RUN}`,
       `${ARABIC_TITLE} \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?`,
       ...HAN_SOURCES,
+      ...SCRIPT_SOURCES,
     ].join("|"),
   ),
   limit: 128,
@@ -87,6 +128,7 @@ export const personName: PatternDetector = {
   triggers: { literals },
   refine(match, before) {
     const first = match.codePointAt(0) ?? 0
+    if (isScriptName(first)) return scriptName(match, before)
     if (first >= 0x2e80) return hanName(match)
     if (first >= 0x600 && first < 0x700) return arabicName(match)
     return nameIn(match, before)
@@ -94,27 +136,42 @@ export const personName: PatternDetector = {
 }
 
 function nameIn(match: string, before: string): MatchRange[] {
-  const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.]$|\\[nrt]$/.test(before)
+  // A mention, `@Rachel`, is a name; `ann@Rachel` is none.
+  const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.@]$|\\[nrt]$/.test(before)
   const introduction = AT_INTRODUCTION.exec(match)?.[0] ?? ""
-  if (isPart && introduction === "") return []
+  if (isPart && introduction === "") return nameAfterComma(match, match.indexOf(", "))
   const isIntroduced = introduction !== "" && !isPart
   const title = AT_TITLE.exec(match.slice(introduction.length))?.[0] ?? ""
   const from = introduction.length + title.length
-  const tokens: Token[] = [...match.slice(from).matchAll(/\S+/g)].map((word) => toToken(word[0], from + word.index))
-  const kind = isIntroduced ? (AT_PHRASE.test(match) ? "phrase" : "role") : undefined
-  const found = nameAmong(tokens, {
+  const comma = match.indexOf(", ", from)
+  const tokens = tokensIn(match, from, comma === -1 ? match.length : comma)
+  const kind = isIntroduced ? (isPhrase(introduction) ? "phrase" : "role") : undefined
+  const context: NameContext = {
     title: title.trim(),
     introduced: kind,
     before: isIntroduced || title !== "" ? "" : introduction === "" ? before : introduction,
-  })
-  if (!found) return []
-  const start = title !== "" && found[0] === from ? introduction.length : found[0]
-  return [[start, found[1]]]
+  }
+  const second = comma === -1 ? [] : tokensIn(match, comma + 2, match.length)
+  if (areFamilyAndGiven(tokens, second, /: ?$/.test(introduction))) return [[from, second.at(-1)?.to ?? comma]]
+  const found = nameAmong(tokens, context)
+  const others = nameAfterComma(match, comma)
+  if (!found) return others
+  return [[title !== "" && found[0] === from ? introduction.length : found[0], found[1]], ...others]
 }
+
+function nameAfterComma(match: string, comma: number): MatchRange[] {
+  if (comma === -1) return []
+  const before = match.slice(0, comma + 2)
+  const found = nameAmong(tokensIn(match, comma + 2, match.length), { title: "", introduced: undefined, before })
+  return found ? [found] : []
+}
+
+const tokensIn = (match: string, from: number, to: number): Token[] =>
+  [...match.slice(from, to).matchAll(/\S+/g)].map((word) => toToken(word[0], from + word.index))
 
 function arabicName(match: string): MatchRange[] {
   const [title = "", first = "", second = ""] = match.split(" ")
-  const isRole = /^(?:المريض|الزميل|العميل|الموظف)/u.test(title)
+  const isRole = /^(?:أنا|المريض|الزميل|العميل|الموظف)/u.test(title)
   if (ARABIC_ROLES.test(first) || (isRole && !GIVEN_ARABIC.includes(first))) return []
   const isFamily = second !== "" && !/^[يتن]/u.test(second) && !ARABIC_ROLES.test(second)
   const from = title.length + 1
