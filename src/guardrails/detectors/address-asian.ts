@@ -23,6 +23,11 @@ export const ASIAN: readonly Pattern[] = [
     literals: plain(["県", "東京都", "北海道", "京都府", "大阪府"]),
   },
   {
+    // In Kyoto, relative to a crossing.
+    source: `${PREFECTURE}${KANA}{1,24}(?:上る|下る|入る|東入|西入)${KANA}{0,10}\\d{1,4}(?:-\\d{1,4})?`,
+    literals: plain(["上る", "下る", "入る", "東入", "西入"]),
+  },
+  {
     source: `〒 ?\\d{3}-\\d{4}[ \\n]?${KANA}{2,24}${BLOCK}`,
     literals: plain(["〒"]),
   },

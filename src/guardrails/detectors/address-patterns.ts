@@ -20,7 +20,7 @@ const REGION =
 const CITY_WORD = `(?:${CAPITAL}[a-zß-öø-ɏά-ώа-ӿạ-ỹ'’][${LETTERS}'’-]*|[A-Z]{3,})`
 const ENGLISH_CITY = `(?:, |,?\\n)(?:St\\.? )?${CITY_WORD}(?: ${CITY_WORD}){0,2}(?: \\d{1,2}\\b)?`
 const ENGLISH_TAIL = `(?:,? ${UNIT}\\.? ?\\w{1,6})?(?:${ENGLISH_CITY}){0,3}(?:(?:,? |,?\\n)${REGION})?`
-const HOUSES = split("Cottage|House|Farm|Lodge|Hall|Manor|Barn")
+const HOUSES = split("Cottage|House|Farm|Lodge|Hall|Manor|Barn|Mill|Vicarage|Rectory|Grange")
 const SMALL_KINDS = split("street|avenue|road|lane|blvd|boulevard")
 
 const ENGLISH: Pattern[] = [
@@ -62,6 +62,11 @@ const ENGLISH: Pattern[] = [
     source: `\\b(?:House|Holding)\\.? ?#?\\d{1,4}[A-Z]?(?:/[A-Z0-9]{1,3})?, (?:Road|Rd|Street|Block|Lane|Sector)\\.? ?(?:No\\.? ?)?#?\\w{1,4}\\b`,
     tail: ENGLISH_TAIL,
     literals: atStart(split("house 0|house #0|house no|house. 0|holding 0|holding no")),
+  },
+  {
+    source: "\\b(?:RR|R\\.R\\.|HC|Rural Route) \\d{1,3},? Box \\d{1,5}\\b",
+    tail: ENGLISH_TAIL,
+    literals: plain([" box 0"]),
   },
   {
     // "One Canada Square", if a city and a postal code follow.

@@ -4,7 +4,7 @@ const list = (...lines: string[]) => lines.join("|").split("|")
 
 /** Written with a capital letter. */
 export const TITLES = list(
-  "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Herr|Herrn|Frau|Fräulein|Madame|Monsieur|Mademoiselle|Mme|Mlle|M.|MM.|Docteur|Professeur",
+  "Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor|Sir|Herr|Herrn|Frau|Fräulein|Madame|Monsieur|Mademoiselle|Mme|Mlle|M.|MM.|Docteur|Professeur|Maître",
   "Señor|Señora|Señorita|Sr|Sra|Srta|Don|Doña|Dña|Dra|Doctora|Profesor|Profesora|Senhor|Senhora|Dona|Sig|Sig.ra|Sig.na|Signor|Signora",
   "Signorina|Dott|Dott.ssa|Dottor|Dottore|Dottoressa|Avv|Mevrouw|Meneer|Mevr|Dhr|Mw|Pan|Pani|Panie|Panu|Pana|Panią|Sayın|Bay|Bayan",
   "Господин|Госпожа|Г-н|Г-жа|Доктор|Уважаемый|Уважаемая|Дорогой|Дорогая|Пан|Пані|Шановний|Шановна|Rev|Reverend|Sgt|Sergeant|Capt|Lieutenant",
@@ -59,7 +59,7 @@ export const CLOSINGS = list(
 export const ROLES = list(
   "dear|patient|client|customer|colleague|coworker|manager|boss|employee|tenant|landlord|driver|nurse|guest|candidate|plaintiff|defendant",
   "witness|neighbour|neighbor|wife|husband|sister|brother|son|daughter|friend|applicant|buyer|seller|contact|liebe|lieber|patientin",
-  "kollege|kollegen|kollegin|kunde|kunden|kundin|mieter|mieterin|fahrer|bewerber|bewerberin|chef|chefin|freund|freundin|nachbar|cher",
+  "kollege|kollegen|kollegin|kunde|kunden|kundin|mieter|mieterin|fahrer|bewerber|bewerberin|chef|chefin|freund|freundin|nachbar|cher|chers",
   "chère|collègue|patiente|cliente|locataire|voisin|voisine|mari|femme|compañero|compañera|paciente|conductor|inquilino|inquilina",
   "jefe|jefa|vecino|vecina|querido|querida|estimado|estimada|collega|paziente|autista|gentile|caro|cara|patiënt|chauffeur|huurder",
   "buurman|klant|beste|geachte|sollicitant|pacjent|pacjenta|pacjentka|kolega|kolegi|koleżanka|koleżanki|klient|klienta|klientka|najemca",

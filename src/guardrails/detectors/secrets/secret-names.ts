@@ -1,7 +1,7 @@
 const ENGLISH_PASSWORD_TERMS = ["pass(?:[_-]?(?:word|phrase)|wd|code|wort)?", "pwd", "pw", "psk", "mdp"]
 /** Words for a password in other languages, without most endings. */
 const FOREIGN_PASSWORD_TERMS = (
-  "kennwort|wachtwoord|contrase[ñn]a|senha|palavra-passe|mot de passe|motdepasse|has[łl][oa]|hesl[oa]|lozinka|zaporka|parol[aăe]|" +
+  "kennwort|zugangscode|code d'accès|código de acceso|wachtwoord|contrase[ñn]a|senha|palavra-passe|mot de passe|motdepasse|has[łl][oa]|hesl[oa]|lozinka|zaporka|parol[aăe]|" +
   "[şs]ifre|l[öo]senord|passord|adgangskode|salasana|parool|jelsz[óo]|slapta[žz]od|kata sandi|kata laluan|mật khẩu|парол|лозинк|" +
   "κωδικός πρόσβασης|συνθηματικό|סיסמ[אה]|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน|كلمة المرور|كلمة السر|رمز عبور|گذرواژه"
 ).split("|")
@@ -52,7 +52,7 @@ const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–是为為は-]"
 /** "Is" in several languages, and the schemes of the Authorization header: words before a value. */
 const LINK_TERMS = anyOf(
   (
-    "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|är|er|je|adalah|είναι|este|value|bearer|basic|token|bot|apikey|ssws|" +
+    "is|was|are|ist|lautet|war|est|es|era|è|é|to|jest|это|là|है|هي|är|er|je|adalah|είναι|este|value|from|default|string|str|bearer|basic|token|bot|apikey|ssws|" +
     "api|geniekey|negotiate|splunk|key|password|now|new|login|equals|should|be|has|the|as|set|reads|[bfru$@]"
   ).split("|"),
 )

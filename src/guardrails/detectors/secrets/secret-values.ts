@@ -70,7 +70,10 @@ function looksLikePassword(value: string): boolean {
  * Whether a value may be the secret that its name denotes. `isAssigned`: a link such as `=` or "is" is between them.
  */
 export function isSecret(kind: NameKind, value: string, isAssigned: boolean): boolean {
-  if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value)) return false
+  if (PLACEHOLDER.test(value) || URL.test(value) || DATE.test(value)) return false
+  // Parts of a generated token, as in `s.hJ3x…`, are no names of members.
+  const hasRandomPart = /^[\w.-]+$/.test(value) && value.split(".").some((part) => isRandom(part, 20))
+  if (CODE.test(value) && !hasRandomPart) return false
   if (PATH.test(value) && !isRandom(value, 20)) return false
   if (areRandomLetters(value) && isAssigned && value.length >= LETTERS_LENGTH[kind]) return true
   if (kind === "password") {

@@ -39,6 +39,7 @@ const OTHER_FORMATS = [
   "https://chat\\.googleapis\\.com/v1/spaces/[\\w-]+/messages\\?key=[\\w%&=-]{40,}",
   "https://qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook/send\\?key=[0-9a-f-]{36}",
   "https://[\\w.-]+/hooks/[a-z0-9]{26}\\b",
+  "[?&]appid=[0-9a-f]{32}\\b",
   "otpauth://[^\\s\"'<>]{1,128}secret=[A-Z2-7]{16,}",
   "https://maker\\.ifttt\\.com/trigger/[\\w-]+/(?:json/)?with/key/[\\w-]{20,}",
   "https://hook\\.(?:\\w+\\.)?make\\.com/[a-z0-9]{32}",
