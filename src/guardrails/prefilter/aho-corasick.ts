@@ -1,5 +1,4 @@
 import { normalizeRune, IGNORED } from "../content/texts/normalize.ts"
-import { elementAt } from "../../support/arrays.ts"
 
 /** A literal of a detector's matches. In lower case; a digit matches any digit. */
 export type Literal = {
@@ -52,21 +51,21 @@ export class AhoCorasick {
     this.#assignClasses(texts)
     const maxStates = texts.reduce((sum, { length }) => sum + length, 1)
     const table = new Int32Array(maxStates * STRIDE)
-    const outputs: number[][] = [[]]
+    const outputs: (readonly number[] | undefined)[] = [undefined]
     for (const [literal, text] of texts.entries()) {
       let state = 0
       for (let at = 0; at < text.length; at++) {
         const cell = state * STRIDE + (this.classes[text.charCodeAt(at)] ?? 0)
-        if (table[cell] === 0) table[cell] = outputs.push([]) - 1
+        if (table[cell] === 0) table[cell] = outputs.push(undefined) - 1
         state = table[cell] ?? 0
       }
-      outputs[state]?.push(literal)
+      outputs[state] = [...(outputs[state] ?? []), literal]
     }
     const byDepth = addFailTransitions(table, outputs)
     // States with a literal end come last, so that their number identifies them; the others are sorted by depth.
     const order = [
-      ...byDepth.filter((state) => outputs[state]?.length === 0),
-      ...byDepth.filter((state) => outputs[state]?.length !== 0),
+      ...byDepth.filter((state) => outputs[state] === undefined),
+      ...byDepth.filter((state) => outputs[state] !== undefined),
     ]
     if (outputs.length > MAX_STATES)
       throw new Error(`The literals have ${outputs.length} states, more than ${MAX_STATES}.`)
@@ -78,8 +77,8 @@ export class AhoCorasick {
         this.table[index * STRIDE + charClass] = renumbered[table[state * STRIDE + charClass] ?? 0] ?? 0
       }
     }
-    this.firstFinal = order.findIndex((state) => outputs[state]?.length !== 0)
-    this.outputs = order.slice(this.firstFinal).map((state) => elementAt(outputs, state))
+    this.firstFinal = order.findIndex((state) => outputs[state] !== undefined)
+    this.outputs = order.slice(this.firstFinal).map((state) => outputs[state] ?? [])
   }
 
   /**
@@ -120,13 +119,14 @@ export class AhoCorasick {
 }
 
 /** Computes the fail transitions of the Aho-Corasick automaton and merges the outputs. Returns the states by depth. */
-function addFailTransitions(table: Int32Array, ends: readonly number[][]): number[] {
+function addFailTransitions(table: Int32Array, ends: (readonly number[] | undefined)[]): number[] {
   const fails = new Int32Array(ends.length)
   const queue = [0]
   for (let head = 0; head < queue.length; head++) {
     const state = queue[head] ?? 0
     const fail = fails[state] ?? 0
-    if (state !== 0) ends[state]?.push(...(ends[fail] ?? []))
+    const [own, shorter] = [ends[state], ends[fail]]
+    if (state !== 0 && shorter) ends[state] = own ? [...own, ...shorter] : shorter
     for (let charClass = 0; charClass < STRIDE; charClass++) {
       const child = table[state * STRIDE + charClass] ?? 0
       const fallback = state === 0 ? 0 : (table[fail * STRIDE + charClass] ?? 0)

@@ -146,27 +146,49 @@ function kindOf(rune: number): number {
 const caseVariantCache = new Map<number, readonly number[]>()
 const MAX_CASE_VARIANTS = 1_000
 const LAST_CASED = 0x1ffff
-let casedRunes: Int32Array | undefined
+let casedRunes: ReadonlyMap<string, readonly number[]> | undefined
 
 /** Other letter cases of a character. */
 function caseVariants(rune: number, step: Step): readonly number[] {
   const cached = caseVariantCache.get(rune)
   if (cached) return cached
   // Two ASCII letters have a third form: the long s and the kelvin sign.
-  const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : [rune, ...(casedRunes ??= findCasedRunes())]
-  const found = [...candidates].filter((other) => stepMatches(step, other))
+  const candidates = rune < ASCII ? [rune, rune ^ 0x20, 0x17f, 0x212a] : withOtherCases(rune)
+  const found = candidates.filter((other) => stepMatches(step, other))
   if (caseVariantCache.size < MAX_CASE_VARIANTS) caseVariantCache.set(rune, found)
   return found
 }
 
-function findCasedRunes(): Int32Array {
-  const found: number[] = []
-  for (let rune = 0; rune <= LAST_CASED; rune++) {
-    const char = String.fromCodePoint(rune)
-    if (char.toLowerCase() !== char || char.toUpperCase() !== char) found.push(rune)
-  }
-  return Int32Array.from(found)
+/** The character first, then those with an equal lower or upper case. */
+function withOtherCases(rune: number): readonly number[] {
+  casedRunes ??= findCasedRunes()
+  const others = casesOf(rune).flatMap((form) => casedRunes?.get(form) ?? [])
+  return [...new Set([rune, ...others])]
 }
+
+/** The lower and the upper case of a character, and the lower case of the latter. */
+function casesOf(rune: number): string[] {
+  const char = String.fromCodePoint(rune)
+  const upper = char.toUpperCase()
+  return [char.toLowerCase(), upper, upper.toLowerCase()]
+}
+
+/** Characters with another case, by each of their cases. */
+function findCasedRunes(): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>()
+  for (let rune = 0; rune <= LAST_CASED; rune++) {
+    // Ideographs and Hangul have no cases.
+    if (rune === FIRST_IDEOGRAPH) rune = LAST_IDEOGRAPH
+    else if (rune === FIRST_HANGUL) rune = LAST_HANGUL
+    const char = String.fromCodePoint(rune)
+    if (char.toLowerCase() === char && char.toUpperCase() === char) continue
+    for (const form of new Set(casesOf(rune))) found.set(form, [...(found.get(form) ?? []), rune])
+  }
+  return found
+}
+
+const [FIRST_IDEOGRAPH, LAST_IDEOGRAPH] = [0x2e80, 0xa63f]
+const [FIRST_HANGUL, LAST_HANGUL] = [0xac00, 0xfaff]
 
 /** The code point at an index, if both of its units are present. */
 export function runeAt(text: string, at: number): number {
