@@ -125,8 +125,8 @@ function addFailTransitions(table: Int32Array, ends: (readonly number[] | undefi
   for (let head = 0; head < queue.length; head++) {
     const state = queue[head] ?? 0
     const fail = fails[state] ?? 0
-    const [own, shorter] = [ends[state], ends[fail]]
-    if (state !== 0 && shorter) ends[state] = own ? [...own, ...shorter] : shorter
+    const [longest, shorter] = [ends[state], ends[fail]]
+    if (state !== 0 && shorter) ends[state] = longest ? [...longest, ...shorter] : shorter
     for (let charClass = 0; charClass < STRIDE; charClass++) {
       const child = table[state * STRIDE + charClass] ?? 0
       const fallback = state === 0 ? 0 : (table[fail * STRIDE + charClass] ?? 0)
