@@ -202,16 +202,16 @@ test("a stream of nothing but white space is rejected before its timeout", async
 
 test("a stream that exceeds the output limit by far is stopped", async () => {
   const workspace = await newWorkspace()
-  const pieces = Array.from({ length: 500 }, () => chunk({ content: "endless ".repeat(1_000) }))
+  const pieces = Array.from({ length: 100 }, () => chunk({ content: "endless ".repeat(100_000) }))
   respondWith([...pieces, null])
   const { chunks, response } = await readStream(send(workspace, newModel(), { max_tokens: 10 }))
-  expect(chunks.length).toBeLessThan(300)
+  expect(chunks.length).toBeLessThan(90)
   expect(chunks.at(-1)).toMatchObject({
     error: { code: 502, message: expect.stringContaining("more text than the output limit") },
   })
   const receipt = await receiptOf(workspace, response)
   expect(receipt).toMatchObject({ ending: "error", tokens_from: "estimate" })
-  expect(receipt.tokens_completion).toBeLessThan(1_000_000)
+  expect(receipt.tokens_completion).toBeLessThan(18_000_000)
   expect(await openHolds(workspace)).toEqual([])
 })
 

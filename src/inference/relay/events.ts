@@ -86,7 +86,8 @@ async function waitWithHeartbeats(
 
 /** More than any token has: the longest are runs of spaces. */
 const MAX_UNITS_PER_TOKEN = 64
-const MIN_UNITS = 1_000_000
+/** Far more than any model generates in one response. */
+const MIN_UNITS = 64_000_000
 
 /** A provider that exceeds the output limit by far, for example by an endless stream, is stopped. */
 function maxUnitsOf({ request: { bounds } }: HeldCall, target: Target): number {

@@ -222,7 +222,7 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
-    ...withoutMessage(choice),
+    ...(isObject(choice["message"]) ? choice : withoutMessage(choice)),
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),
