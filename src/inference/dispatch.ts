@@ -6,7 +6,8 @@ import { adaptProvider } from "../providers/responses/adaptation.ts"
 import { cloudAccess, toCloudRequest } from "../providers/cloud/access.ts"
 import { CredentialError } from "../providers/cloud/cloud.ts"
 import { exhaustedUntil } from "../providers/responses/quota.ts"
-import { upstreamInit, withDefaultFields } from "../providers/upstream-request.ts"
+import { upstreamInit } from "../providers/upstream-request.ts"
+import { buildUpstreamRequest } from "./upstream/build-request.ts"
 import { healthKey, isSibling, type Target } from "../routing/target.ts"
 import type { Json } from "../support/text/json.ts"
 import { logError, logWarning } from "../support/log.ts"
@@ -152,12 +153,7 @@ async function sendOnce(
 ): Promise<AcceptedResponse | Rejection> {
   const { upstream, screening } = call.request
   const filter = screening?.providerMessage
-  const requested = upstream.buildUpstreamRequest(provider, {
-    upstreamId: target.endpoint.upstreamId,
-    maxCompletionTokens: call.completionCapOf(target),
-    pseudonym: call.pseudonym,
-  })
-  const built = withDefaultFields(requested, provider)
+  const built = buildUpstreamRequest(call, target, provider)
   const request = provider.cloud ? toCloudRequest(provider, built, upstream.streamed) : built
   onSent(request.body)
   const abort = new AbortController()

@@ -73,9 +73,9 @@ export function mayCall(
   { allowedKeyHashes: hashes }: Pick<ServiceRow, "allowedKeyHashes">,
   principal: Pick<Principal, "source" | "kind" | "internId" | "keyHash" | "ancestors">,
 ): boolean {
-  const { source, keyHash, ancestors } = principal
+  const { keyHash, ancestors } = principal
   // Keys of apps, interns and the free tier must be named.
-  if (hashes === null) return source !== "intern" && !isConfined(principal)
+  if (hashes === null) return !isConfined(principal)
   return [keyHash, ...ancestors.map((ancestor) => ancestor.keyHash)].some((hash) => hashes.includes(hash))
 }
 

@@ -1,4 +1,4 @@
-import { withDefaultFields } from "../../providers/upstream-request.ts"
+import { buildUpstreamRequest } from "../upstream/build-request.ts"
 import { GatewayError } from "../../errors/errors.ts"
 import { batchPricing } from "../../money/batch-price.ts"
 import type { Target } from "../../routing/target.ts"
@@ -55,16 +55,10 @@ export function placeDeferredHold(planned: PlannedCall, deps: Deps): Promise<Hel
 
 /** Replaces dispatch: submits the request of a held call. The hold stays until the response arrives. */
 export async function submitLater(call: HeldCall, { submit }: Submission): Promise<Response> {
-  const { upstream } = call.request
   const [target] = call.targets
   try {
     if (!target) throw new GatewayError("internal", "A held call has no target.")
-    const request = upstream.buildUpstreamRequest(target.provider, {
-      upstreamId: target.endpoint.upstreamId,
-      maxCompletionTokens: call.completionCapOf(target),
-      pseudonym: call.pseudonym,
-    })
-    const { path, body, form } = withDefaultFields(request, target.provider)
+    const { path, body, form } = buildUpstreamRequest(call, target, target.provider)
     if (form) throw new GatewayError("invalid_request", "A request with files cannot be in a batch of a provider.")
     const { model, endpoint } = target
     submit({

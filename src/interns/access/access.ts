@@ -22,10 +22,7 @@ export const requireInternsAccess = guard(({ hasInternsAccess }) => hasInternsAc
 export const rejectInternKey = guard(({ internId }) => internId === null, noSuchRoute)
 
 /** Routes of the workspace's vault, which keys of interns, apps and the free tier cannot use. */
-export const requireVaultAccess = guard(
-  (principal) => principal.internId === null && !isConfined(principal),
-  noSuchRoute,
-)
+export const requireVaultAccess = guard((principal) => !isConfined(principal), noSuchRoute)
 
 /**
  * The requested intern, in the workspace of the key. An intern's own key sees only its intern, a key of an app or the

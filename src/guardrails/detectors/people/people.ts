@@ -43,7 +43,7 @@ const WORD = `(?:(?:${CAPITAL}\\.){1,2}|${CAPITAL}[${LETTERS}0-9'’@#_-]*)`
 /** Few alternatives, since the NFA follows all of them after every word of a name. */
 const PARTICLE =
   "(?:&|y|bin|ibn|ben|te[nr]|a[fv]|[dv][aiou]n?|v[ao]n de[rn]|von dem|d[eo]s?|das|de[lnr]|della|de l[ao]s?|l[ae]|[ae]l)"
-/** Particles that begin a name after a title; "Herr der Ringe" is none. */
+/** Particles that begin a name after a title. Without "der": "Herr der Ringe" is not a name. */
 const FIRST_PARTICLE = "(?:v[ao]n(?: de[rnm])?|de(?: la)?|d[iou]|da|dos|das|della|te[nr]|bin|ibn|[ae]l)"
 const RUN = `${WORD}(?: (?:${PARTICLE}[ -])?${WORD}){0,3}`
 const TITLE = atWordStart([...TITLES, ...SMALL_TITLES])
@@ -136,7 +136,7 @@ export const personName: PatternDetector = {
 }
 
 function nameIn(match: string, before: string): MatchRange[] {
-  // A mention, `@Rachel`, is a name; `ann@Rachel` is none.
+  // A mention, `@Rachel`, is a name; `ann@Rachel` is not.
   const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.@]$|\\[nrt]$/.test(before)
   const introduction = AT_INTRODUCTION.exec(match)?.[0] ?? ""
   if (isPart && introduction === "") return nameAfterComma(match, match.indexOf(", "))

@@ -27,7 +27,8 @@ const KOREAN_LABEL = `(?:${KOREAN_LABELS.split(" ").join("|").replaceAll("_", " 
 const KOREAN_COPULA = "(?:입니다|이에요|예요|이라고|라고|이고|이며|인데요)"
 const KOREAN_OTHER =
   /^(?:이용자|선생|주문자|신청자|구매자|임차인|임대인|조합원|전문가|지원자|참가자|관리자|담당자|소비자|여러분|고객사|신규|기존|전체|우리|한국|서울|부산|인사|영업|마케팅|개발|총무|재무|기획|홍보|구매|생산|연구|교육|공무원|회사원|직장인|대학생|고등학|주부|여성|남성|외국인|한국인|미성년|성인)/u
-const KOREAN_WEATHER = /[날글말불음솜]$/u
+/** Last syllables of nouns that no given name has. */
+const KOREAN_NOUN_END = /[날글말불음솜]$/u
 
 const HINDI_WORD = "[\\p{Devanagari}]{2,16}"
 const HINDI_GIVEN =
@@ -42,7 +43,7 @@ const HINDI_TITLES = "श्री श्रीमती सुश्री ड�
 const HINDI_OTHER = /^(?:ग्राहक|को|की|का|के|ने|से|है|हैं|क्या|और|में|पर|सूची)(?=\s|$)/u
 const HINDI_PARTICLE = / (?:को|की|का|के|ने|से|है|हैं|हूँ|हूं|और|में|पर|जी|भी|नहीं|या|साहब|तक|द्वारा)$/u
 
-const hebrew = "[א-ת][א-ת'\"-]{1,14}"
+const HEBREW_WORD = "[א-ת][א-ת'\"-]{1,14}"
 
 const NAMES: readonly ScriptName[] = [
   {
@@ -83,7 +84,7 @@ const NAMES: readonly ScriptName[] = [
     pattern: new RegExp(`^(?<name>(?:${HINDI_GIVEN.join("|")}) (?:${HINDI_FAMILY.join("|")}))$`, "u"),
   },
   {
-    source: `(?:שמי|קוראים לי|מר|גב'|גברת|ד"ר|פרופ') ${hebrew}(?: ${hebrew})?`,
+    source: `(?:שמי|קוראים לי|מר|גב'|גברת|ד"ר|פרופ') ${HEBREW_WORD}(?: ${HEBREW_WORD})?`,
     literals: ["שמי ", "קוראים לי ", " מר ", "גב' ", "גברת ", 'ד"ר ', "פרופ' "],
     pattern: /^(?:שמי|קוראים לי|מר|גב'|גברת|ד"ר|פרופ') (?<name>.+)$/u,
     exclude: /^(?:הוא|היא|לא|מאוד|כל|את|אני)(?=\s|$)/u,
@@ -110,7 +111,7 @@ export function scriptName(match: string, before: string): MatchRange[] {
   for (const { pattern, exclude } of NAMES) {
     const found = pattern.exec(match)
     const name = found?.groups?.name
-    if (!found || name === undefined || exclude?.test(name) || KOREAN_WEATHER.test(name)) continue
+    if (!found || name === undefined || exclude?.test(name) || KOREAN_NOUN_END.test(name)) continue
     const from = found.index + found[0].indexOf(name)
     return [[from, from + name.replace(HINDI_PARTICLE, "").length]]
   }
