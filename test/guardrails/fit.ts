@@ -44,6 +44,8 @@ export type Sample = { windows: Window[]; hidden: Window[]; isAttack: boolean; g
 /** The weights are multiples of the scale. */
 export type Model = { weights: Float64Array; bias: number; scale: number }
 type Fitted = Pick<Model, "weights" | "bias">
+/** `seeds`: one fit for each. `epochs`: how often a fit goes through the samples. */
+type FitOptions = { seeds?: readonly number[]; epochs?: number }
 
 /** The windows of a text: each sentence, alone and with the next. */
 function windowsOf(text: string, bonus = 0): { windows: Window[]; sentences: number } {
@@ -120,11 +122,11 @@ function thinned(window: Window, random: () => number): Window {
 }
 
 /** The mean of one fit for each seed. */
-export function fit(samples: readonly Sample[], seeds: readonly number[] = ONE_SEED): Model {
+export function fit(samples: readonly Sample[], { seeds = ONE_SEED, epochs = EPOCHS }: FitOptions = {}): Model {
   const { order, buckets } = renumbered(samples)
   const mean = { weights: new Float64Array(buckets.length), bias: 0 }
   for (const seed of seeds) {
-    const { weights, bias } = fitOnce(order, buckets.length, seed)
+    const { weights, bias } = fitOnce(order, { features: buckets.length, seed, epochs })
     mean.bias += bias / seeds.length
     for (const [at, weight] of weights.entries()) mean.weights[at] = (mean.weights[at] ?? 0) + weight / seeds.length
   }
@@ -137,7 +139,10 @@ export function fit(samples: readonly Sample[], seeds: readonly number[] = ONE_S
  * Logistic regression with a separate rate for each weight. Only the window of a text with the highest score is learnt
  * from, since one match is enough.
  */
-function fitOnce(samples: readonly Sample[], features: number, seed: number): Fitted {
+function fitOnce(
+  samples: readonly Sample[],
+  { features, seed, epochs }: { features: number; seed: number; epochs: number },
+): Fitted {
   const order = [...samples]
   const model = { weights: new Float64Array(features), bias: 0 }
   const { weights } = model
@@ -150,7 +155,7 @@ function fitOnce(samples: readonly Sample[], features: number, seed: number): Fi
       weights[feature] = (weights[feature] ?? 0) - (RATE * full) / Math.sqrt(squares[feature] ?? 1)
     }
   }
-  for (let epoch = 0; epoch < EPOCHS; epoch++) {
+  for (let epoch = 0; epoch < epochs; epoch++) {
     for (let at = order.length - 1; at > 0; at--) {
       const other = Math.floor(random() * (at + 1))
       ;[order[at], order[other]] = [order[other] as Sample, order[at] as Sample]
@@ -204,7 +209,7 @@ function rounded(weights: Float64Array): Pick<Model, "weights" | "scale"> {
 /** The score of a text as it is compared with the threshold of the script. */
 export type Scored = { score: number; script: Script }
 
-export type CrossValidation = { folds: number; tested: number; seeds?: readonly number[] }
+export type CrossValidation = FitOptions & { folds: number; tested: number }
 
 /** By the hash of the name, so that a new group moves no other. */
 function foldOfGroup(group: string, folds: number): number {
@@ -220,7 +225,7 @@ export function crossValidated(samples: readonly Sample[], seeds: readonly numbe
 /** The same for the samples of the first `tested` folds; the others have no score. */
 export function crossValidatedPart(
   samples: readonly Sample[],
-  { folds, tested, seeds }: CrossValidation,
+  { folds, tested, ...options }: CrossValidation,
 ): (Scored | undefined)[] {
   const parts = new Map(
     [...new Set(samples.map(({ group }) => group))].map((group) => [group, foldOfGroup(group, folds)]),
@@ -229,7 +234,7 @@ export function crossValidatedPart(
   const models = Array.from({ length: tested }, (_, fold) =>
     fit(
       samples.filter((one) => foldOf(one) !== fold),
-      seeds,
+      options,
     ),
   )
   return samples.map((sample) => {

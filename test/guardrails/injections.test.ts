@@ -34,9 +34,9 @@ test("there are 2,000 attacks and 2,000 ordinary prompts in twelve languages, wi
 })
 
 test("injections are found in every language with few false alarms", () => {
-  // A quarter of the folds of `npm run guardrails:score`, which finds 1 % more: each model is fitted to fewer prompts.
+  // A quarter of the folds of `npm run guardrails:score`, and half of the epochs; the score finds 3 % more.
   const tested = sampled(FOLDS, FOLDS.length).length
-  const { isFound, isTested } = injectionFinder({ folds: FOLDS.length, tested })
+  const { isFound, isTested } = injectionFinder({ folds: FOLDS.length, tested, epochs: 6 })
   // One fold has few lines of a language.
   const tolerance = tested === FOLDS.length ? 0 : 0.15
   const unseen = prompts("unseen").filter(isTested)

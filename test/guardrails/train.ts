@@ -96,7 +96,7 @@ if (process.argv[1] === import.meta.filename) {
   const isFound = (scored: Scored) => scored.score > thresholdOf(scored)
   const attacks = scores.filter((_, at) => prompts[at]?.isAttack)
   const found = attacks.filter(isFound).length
-  const model = fit(samples, SEEDS)
+  const model = fit(samples, { seeds: SEEDS })
   const { bytes, count } = packed(model.weights.map((weight) => Math.round(weight / model.scale)))
   writeFileSync(
     TARGET,

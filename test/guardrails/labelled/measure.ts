@@ -60,6 +60,16 @@ export type LanguageScore = {
 
 type Finder = (prompt: Pick<Prompt, "text">) => boolean
 
+/** A text is scanned once: a line counts in several figures. */
+function remembered(find: (text: string) => boolean): Finder {
+  const known = new Map<string, boolean>()
+  return ({ text }) => {
+    const isFound = known.get(text) ?? find(text)
+    known.set(text, isFound)
+    return isFound
+  }
+}
+
 /**
  * Whether a prompt has a finding. The patterns know only the tuning half; each prompt is scored by a model that was
  * fitted without its phrasing. `isTested`: prompts of the tested folds.
@@ -79,7 +89,9 @@ export function injectionFinder(validation: CrossValidation = { folds: FOLDS, te
   }
   return {
     isTested: ({ text }) => tested.has(text),
-    isFound: ({ text }) => isAbove.has(text) || findPhrases(text, prefilterText(text), new WorkBudget()).length > 0,
+    isFound: remembered(
+      (text) => isAbove.has(text) || findPhrases(text, prefilterText(text), new WorkBudget()).length > 0,
+    ),
   }
 }
 
@@ -129,7 +141,7 @@ export function totalOf(languages: readonly LanguageScore[]): LanguageScore {
 }
 
 /** Whether the detector as it ships, with its weights and patterns, has a finding in a prompt. */
-export const isFoundAsShipped: Finder = ({ text }) => findingsOf("regex-prompt-injection", text).length > 0
+export const isFoundAsShipped = remembered((text) => findingsOf("regex-prompt-injection", text).length > 0)
 
 type Report = { reports: string[]; mistakes: string[] }
 
