@@ -11,7 +11,7 @@ import {
   thresholdIncrease,
   WINDOW_SENTENCES,
 } from "../../src/guardrails/detectors/injection/model.ts"
-import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
+import { prefilterForAll } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { seeded } from "../support/random-patterns.ts"
 import type { Training } from "./labelled/training.ts"
 
@@ -80,7 +80,7 @@ function windowsOf(text: string, bonus = 0): { windows: Window[]; sentences: num
 
 export function samplesOf(prompts: readonly Training[]): Sample[] {
   return prompts.map(({ text, isAttack, group }) => {
-    const hidden = decodedTexts(text, prefilterText(text), new WorkBudget()).flatMap(
+    const hidden = decodedTexts(text, prefilterForAll(text), new WorkBudget()).flatMap(
       (one) => windowsOf(one.text, DECODED_BONUS).windows,
     )
     return { ...windowsOf(text), hidden, isAttack, group: group ?? text }

@@ -6,7 +6,7 @@ import { findInjections } from "../../src/guardrails/detectors/injection/injecti
 import { scoreInjections as weigh, unpackWeights } from "../../src/guardrails/detectors/injection/model.ts"
 import { BUCKETS } from "../../src/guardrails/detectors/injection/features.ts"
 import { SOURCE, WEIGHTS } from "../../src/guardrails/detectors/injection/weights.ts"
-import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
+import { prefilterForAll } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { sampled } from "../support/runs.ts"
 import { blindPrompts, prompts, REQUEST } from "./labelled/injections.ts"
 import { injectionFinder, isFoundAsShipped, scoreInjections, totalOf } from "./labelled/measure.ts"
@@ -16,7 +16,7 @@ import { packed, sourceOf } from "./train.ts"
 const FOLDS = [0, 1, 2, 3, 4]
 
 const probabilityOf = (text: string) => weigh(text, new WorkBudget())
-const findingsIn = (text: string) => findInjections(text, prefilterText(text), new WorkBudget())
+const findingsIn = (text: string) => findInjections(text, prefilterForAll(text), new WorkBudget())
 
 test("the weights match the labelled prompts and are smaller than 300 KB", () => {
   expect(SOURCE, "run npm run guardrails:train").toBe(sourceOf(trainingPrompts()))
@@ -161,7 +161,7 @@ describe("an obfuscated injection is found", () => {
   test("texts made of decoding cues take work in proportion to their length", () => {
     const costOf = (text: string) => {
       const budget = new WorkBudget(Number.POSITIVE_INFINITY)
-      findInjections(text, prefilterText(text), budget)
+      findInjections(text, prefilterForAll(text), budget)
       return budget.spent
     }
     const unit = "backwards rot13 caesar concatenate base64 %41%42%43 aWdub3Jl 01101001 "

@@ -5,7 +5,7 @@ import { TextFilter } from "../../src/guardrails/content/text-filter.ts"
 import { plainCodec } from "../../src/guardrails/content/texts/text-codec.ts"
 import { findInjections } from "../../src/guardrails/detectors/injection/injection.ts"
 import { findMisspelled, findMisspelledAt, possibleVerbStart } from "../../src/guardrails/detectors/injection/typos.ts"
-import { prefilterText } from "../../src/guardrails/detectors/detector-prefilter.ts"
+import { prefilterForAll } from "../../src/guardrails/detectors/detector-prefilter.ts"
 import { requiredLiterals } from "../../src/guardrails/prefilter/required-literals.ts"
 import { obfuscationCandidates } from "../../src/guardrails/prefilter/obfuscation.ts"
 import { BUILTIN_SLUGS, type BuiltinSlug } from "../../src/guardrails/schemas.ts"
@@ -30,7 +30,7 @@ function found(slug: BuiltinSlug, pieces: readonly string[]): string[] {
 
 /** `findsAll`: searches the complete text for every phrase. */
 function injections(text: string, isComplete: boolean): string[] {
-  const prefilter = prefilterText(text)
+  const prefilter = prefilterForAll(text)
   const all = {
     ...prefilter,
     present: prefilter.present.slice().fill(1),
@@ -146,7 +146,7 @@ describe("misspelt injections", () => {
       const word = oneOf([written, written.toUpperCase(), `ab${written}`, "q".repeat(below(40)) + written])
       const text = `${oneOf(["", "we ", "1", "_", "日本"])}${word} previous instructions`
       const all = findMisspelled(text)
-      const { verbStarts } = obfuscationCandidates(text, prefilterText(text).verbEnds, possibleVerbStart)
+      const { verbStarts } = obfuscationCandidates(text, prefilterForAll(text).verbEnds, possibleVerbStart)
       expect(
         verbStarts.flatMap((from) => findMisspelledAt(text, from)),
         text,

@@ -93,9 +93,10 @@ export class TextFilter {
       !first ||
       this.#runWithinBudget(first, () => {
         this.#decode(text, true)
-        if (this.#rules.every(({ detector }) => detector.engine === "regex")) return
+        const builtIn = this.#rules.map(({ detector }) => detector).filter(({ engine }) => engine !== "regex")
+        if (builtIn.length === 0) return
         this.#budget.spend(this.#length * COST.prefilterCharacter)
-        prefilter = prefilterText(this.#text)
+        prefilter = prefilterText(this.#text, builtIn)
       })
     if (!isPrepared) return ""
     for (const rule of this.#rules) {

@@ -4,7 +4,7 @@ import { windowsAround, windowsWithLead } from "../prefilter/windows.ts"
 import type { Span } from "../content/patterns/nfa-scanner.ts"
 import { COST, type WorkBudget } from "../content/work-budget.ts"
 import { address } from "./address.ts"
-import type { PatternDetector } from "./detector.ts"
+import type { Detector, PatternDetector } from "./detector.ts"
 import { ENCODING_HINTS } from "./injection/encodings.ts"
 import { phrasePatterns } from "./injection/patterns.ts"
 import { VERB_FRAGMENTS } from "./injection/typos.ts"
@@ -14,41 +14,54 @@ import { secrets } from "./secrets/secrets.ts"
 
 const PATTERN_DETECTORS: readonly PatternDetector[] = [email, phone, ssn, creditCard, ipAddress, secrets, address, iban]
 
-let instance: Prefilter | undefined
+/** The engines whose literals a prefilter has. An isolate spends 0.1 s on the tables of all, and little on those of PII. */
+type Scope = "pii" | "patterns" | "all"
+const prefilters: Partial<Record<Scope, Prefilter>> = {}
 let namePrefilter: Prefilter | undefined
 
 /** Names of persons are thousands of literals: only texts that are searched for them need their tables. */
 const personPrefilter = (): Prefilter => (namePrefilter ??= new Prefilter([personName.triggers ?? {}], [], [], []))
 
-function detectorPrefilter(): Prefilter {
-  instance ??= new Prefilter(
-    PATTERN_DETECTORS.map(({ triggers }) => triggers ?? {}),
-    phrasePatterns().flatMap(({ prefixes }) => prefixes ?? []),
-    [
-      ...phrasePatterns().flatMap(({ groups }) => groups.flat()),
-      ...PATTERN_DETECTORS.flatMap(({ reduced }) => reduced?.literal ?? []),
-      ...Object.values(ENCODING_HINTS).flat(),
-    ],
+const prefilterOf = (scope: Scope): Prefilter => (prefilters[scope] ??= buildPrefilter(scope))
+
+function buildPrefilter(scope: Scope): Prefilter {
+  const isIncluded = ({ engine }: PatternDetector) => scope !== "pii" || engine === "pii"
+  const triggers = PATTERN_DETECTORS.map((detector) => (isIncluded(detector) ? (detector.triggers ?? {}) : {}))
+  const reduced = PATTERN_DETECTORS.filter(isIncluded).flatMap((detector) => detector.reduced?.literal ?? [])
+  if (scope !== "all") return new Prefilter(triggers, [], reduced)
+  const phrases = phrasePatterns()
+  return new Prefilter(
+    triggers,
+    phrases.flatMap(({ prefixes }) => prefixes ?? []),
+    [...phrases.flatMap(({ groups }) => groups.flat()), ...reduced, ...Object.values(ENCODING_HINTS).flat()],
     VERB_FRAGMENTS,
   )
-  return instance
 }
 
-/** Positions where built-in detectors may match, except for names of persons. */
-export function prefilterText(text: string): PrefilterResult {
-  return detectorPrefilter().scan(text)
+function scopeOf(detectors: readonly Pick<Detector, "engine">[]): Scope {
+  if (detectors.some(({ engine }) => engine === "prompt-injection")) return "all"
+  return detectors.some(({ engine }) => engine === "secrets") ? "patterns" : "pii"
 }
+
+/** Positions where these detectors may match, except for names of persons. */
+export function prefilterText(text: string, detectors: readonly Pick<Detector, "engine">[]): PrefilterResult {
+  return prefilterOf(scopeOf(detectors)).scan(text)
+}
+
+/** Positions where any built-in detector may match, except for names of persons. */
+export const prefilterForAll = (text: string): PrefilterResult => prefilterOf("all").scan(text)
 
 /** Whether a part of a text may contain an accepted match of a built-in detector; undefined for other detectors. */
 export function triggerCheck(detector: PatternDetector): ((text: string) => boolean) | undefined {
   if (detector === personName) return (text) => personPrefilter().hasCandidate(text, 0)
   const owner = PATTERN_DETECTORS.indexOf(detector)
-  return owner === -1 ? undefined : (text) => detectorPrefilter().hasCandidate(text, owner)
+  const scope = scopeOf([detector])
+  return owner === -1 ? undefined : (text) => prefilterOf(scope).hasCandidate(text, owner)
 }
 
-/** Updates a result for a text with changes at some indexes, without candidates. */
+/** Updates a result of `prefilterForAll` for a text with changes at some indexes, without candidates. */
 export function rescanText(prefilter: PrefilterResult, text: string, changed: readonly number[]): PrefilterResult {
-  return detectorPrefilter().rescan(prefilter, text, changed)
+  return prefilterOf("all").rescan(prefilter, text, changed)
 }
 
 /** Ranges with a trigger of a built-in detector; undefined for other detectors. */
@@ -70,7 +83,7 @@ export function candidateWindows(detector: PatternDetector, text: string, { rang
   if (!ranges) return [{ start: 0, end: text.length }]
   if (ranges.length === 0) return []
   const { maxLead, reduced } = detector
-  const hasNoLiteral = reduced && prefilter.present[literalIndex(reduced.literal)] === 0
+  const hasNoLiteral = reduced && !hasLiteral(prefilter, reduced.literal)
   const isLeadValid = reduced === undefined || hasNoLiteral
   // Ignored characters may lengthen any match.
   if (isLeadValid && maxLead && !prefilter.hasIgnored) return windowsWithLead(ranges, text, maxLead)
@@ -93,6 +106,11 @@ export function regionsWithTrigger(
   })
 }
 
+/** Index of a literal in a result of `prefilterForAll`. */
 export function literalIndex(literal: string): number {
-  return detectorPrefilter().literalIndex(literal)
+  return prefilterOf("all").literalIndex(literal)
+}
+
+export function hasLiteral({ present, indexes }: PrefilterResult, literal: string): boolean {
+  return present[indexes.get(literal) ?? -1] === 1
 }

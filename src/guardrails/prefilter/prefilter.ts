@@ -17,11 +17,10 @@ export type Triggers = {
 export type PrefilterResult = {
   /** For each detector: ranges of which every match touches one, as first and last index. */
   candidates: readonly number[][]
-  /** For each literal whether the text contains it. */
+  /** For each literal whether the text contains it, by its index in `indexes`. */
   present: Uint8Array
-  /**
-   * Starts and indexes of the `positioned` literals in the text; undefined if there are too many.
-   */
+  indexes: ReadonlyMap<string, number>
+  /** Starts and indexes of the `positioned` literals in the text; undefined if there are too many. */
   literalHits: { starts: number[]; literals: number[] } | undefined
   /** Ends of the `verbParts` literals, in order. */
   verbEnds: number[]
@@ -148,6 +147,7 @@ export class Prefilter {
     const result: PrefilterResult = {
       candidates: this.#triggers.map((): number[] => []),
       present: new Uint8Array(this.#indexed.length),
+      indexes: this.#indexes,
       literalHits: { starts: [], literals: [] },
       verbEnds: [],
       hasIgnored: false,

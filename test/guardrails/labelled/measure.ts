@@ -4,7 +4,7 @@ import { TextFilter } from "../../../src/guardrails/content/text-filter.ts"
 import { plainCodec } from "../../../src/guardrails/content/texts/text-codec.ts"
 import { findPhrases } from "../../../src/guardrails/detectors/injection/injection.ts"
 import { thresholdOf } from "../../../src/guardrails/detectors/injection/model.ts"
-import { prefilterText } from "../../../src/guardrails/detectors/detector-prefilter.ts"
+import { prefilterForAll } from "../../../src/guardrails/detectors/detector-prefilter.ts"
 import type { BuiltinSlug } from "../../../src/guardrails/schemas.ts"
 import { type CrossValidation, crossValidatedPart, FOLDS, samplesOf } from "../fit.ts"
 import { blindPrompts, LOOKALIKE, type Prompt, prompts } from "./injections.ts"
@@ -90,7 +90,7 @@ export function injectionFinder(validation: CrossValidation = { folds: FOLDS, te
   return {
     isTested: ({ text }) => tested.has(text),
     isFound: remembered(
-      (text) => isAbove.has(text) || findPhrases(text, prefilterText(text), new WorkBudget()).length > 0,
+      (text) => isAbove.has(text) || findPhrases(text, prefilterForAll(text), new WorkBudget()).length > 0,
     ),
   }
 }

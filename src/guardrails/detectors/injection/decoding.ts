@@ -3,8 +3,8 @@ import { COST, type WorkBudget } from "../../content/work-budget.ts"
 import type { ObfuscationCandidates } from "../../prefilter/obfuscation.ts"
 import type { PrefilterResult } from "../../prefilter/prefilter.ts"
 import type { MatchRange } from "../detector.ts"
+import { hasLiteral } from "../detector-prefilter.ts"
 import { HINT_PATTERNS, ENCODING_HINTS, type Obfuscation } from "./encodings.ts"
-import { literalIndex } from "../detector-prefilter.ts"
 
 /** A decoded part of a text. `range`: its position in the text. */
 export type DecodedText = { text: string; range: MatchRange }
@@ -103,8 +103,8 @@ function decodeNearHints(text: string, prefilter: PrefilterResult, budget: WorkB
   return decoded
 }
 
-const hasHint = (obfuscation: Obfuscation, { present }: PrefilterResult) =>
-  ENCODING_HINTS[obfuscation].some((hint) => present[literalIndex(hint)] === 1)
+const hasHint = (obfuscation: Obfuscation, prefilter: PrefilterResult) =>
+  ENCODING_HINTS[obfuscation].some((hint) => hasLiteral(prefilter, hint))
 
 /** The ranges of a text near the hints of an obfuscation. */
 function rangesNearHints(obfuscation: Obfuscation, text: string, budget: WorkBudget): number[] {

@@ -8,7 +8,7 @@ import { DECODED_BONUS, scoreInjections } from "./model.ts"
 import { type PhrasePattern, phrasePatterns } from "./patterns.ts"
 import { findMisspelled, findMisspelledAt, possibleVerbStart } from "./typos.ts"
 import { elementAt } from "../../../support/arrays.ts"
-import { literalIndex, rescanText, prefilterText } from "../detector-prefilter.ts"
+import { literalIndex, prefilterForAll, rescanText } from "../detector-prefilter.ts"
 
 /** Phrases without spaces, for text with separated letters. */
 const WITHOUT_SPACES =
@@ -112,7 +112,7 @@ function withModel(
 
 function chargePrefilter(text: string, budget: WorkBudget): PrefilterResult {
   budget.spend(text.length * COST.prefilterCharacter)
-  return prefilterText(text)
+  return prefilterForAll(text)
 }
 
 function normalizeText(text: string, { hasIgnored, isAscii }: PrefilterResult): string {
