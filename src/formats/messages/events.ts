@@ -104,7 +104,9 @@ function step(state: EventState, work: (turn: Turn) => void): Step {
 
 /** The message of `message_start`. */
 function toMessage({ facts, usage }: EventState): Json {
-  const { cost: _, ...usageFields } = toMessagesUsage(usage)
+  const { cost: _, ...usageFields } = toMessagesUsage(
+    usage ?? { prompt_tokens: facts.promptEstimate ?? 0, completion_tokens: 0 },
+  )
   return {
     id: facts.id,
     type: "message",

@@ -300,6 +300,18 @@ describe("POST /messages with a provider of the chat format", () => {
     expect(events.at(-2)).toMatchObject({ usage: { cost: expect.any(Number) as number } })
   })
 
+  test("starts a stream with an estimate of the prompt tokens, since clients show it until the usage arrives", async () => {
+    const { as } = await newWorkspace()
+    mock(() => sse(good("Hello there")))
+    const messages = [{ role: "user", content: "A sentence of eight words, of common length. ".repeat(50) }]
+    const { events } = await read(as.post("/messages", { ...HI, messages, model: "played/m2", stream: true }))
+    const counted = await as.post("/messages/count_tokens", { model: "played/m2", messages })
+    const { input_tokens: estimate } = (await counted.json()) as { input_tokens: number }
+    expect(estimate).toBeGreaterThan(400)
+    expect(events[0]).toMatchObject({ message: { usage: { input_tokens: estimate, output_tokens: 0 } } })
+    expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 10, output_tokens: 3 } })
+  })
+
   test("ends a failed stream with an error event", async () => {
     mock(() => sse([chunk({ content: "Hel" }), 'data: {"error":{"message":"boom","code":500}}\n\n', DONE]))
     const { as } = await newWorkspace()

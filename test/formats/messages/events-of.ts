@@ -15,7 +15,7 @@ export { chunkOf, runSteps }
 
 export function facts(): MessageFacts {
   let count = 0
-  return { id: "gen-1", model: "maker/model", newId: () => String((count += 1)) }
+  return { id: "gen-1", model: "maker/model", promptEstimate: 100, newId: () => String((count += 1)) }
 }
 
 export const callOf = (call: Json) => chunkOf({ tool_calls: [call] })

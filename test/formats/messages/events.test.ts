@@ -33,8 +33,9 @@ describe("events of a message", () => {
           content: [],
           stop_reason: null,
           stop_sequence: null,
+          // Estimated: the provider reports the usage at the end.
           usage: {
-            input_tokens: 0,
+            input_tokens: 100,
             cache_creation_input_tokens: 0,
             cache_read_input_tokens: 0,
             output_tokens: 0,

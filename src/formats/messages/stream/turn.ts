@@ -6,6 +6,8 @@ import type { Draft } from "./drafts.ts"
 export type MessageFacts = {
   id: string
   model: string
+  /** Estimated prompt tokens for `message_start`, which comes before most providers report the usage. */
+  promptEstimate?: number
   /** Returns the unique part of an id for a call without one. */
   newId: () => string
   /** Names of tools that the chat request replaced, by their replacement. */

@@ -86,6 +86,7 @@ function factsOf(tools: MessagesRequest["tools"], call: CallContext): MessageFac
     get model() {
       return call.servingTarget?.model.id ?? draft.requestedModel
     },
+    promptEstimate: draft.promptEstimate,
     newId: () => crypto.randomUUID().replaceAll("-", ""),
     toolNames: replacedNames((tools ?? []).filter(isCustomTool).map(({ name }) => name)),
   }
