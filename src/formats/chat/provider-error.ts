@@ -1,4 +1,5 @@
 import { isArray, isObject, type Json, objectsOf } from "../../support/text/json.ts"
+import { errorMessageIn } from "../error-message.ts"
 import { hasFields } from "./normalize/provider-spellings.ts"
 import { retryHintIn } from "../../support/time/retry-after.ts"
 
@@ -15,7 +16,53 @@ export type ProviderError = {
 export function errorIn(body: Json): ProviderError | null {
   const failed = body["base_resp"] === undefined ? null : errorInStatus(body["base_resp"])
   const isError = body["object"] === "error" || isOnlyMessage(body)
-  return toProviderError(body["error"]) ?? failed ?? (isError ? toProviderError(body) : errorInChoices(body["choices"]))
+  return reportedError(body) ?? failed ?? (isError ? toProviderError(body) : errorInChoices(body["choices"]))
+}
+
+/** The error in a chunk or document of the chat format, or the frame itself if it is an error of any shape. */
+export function errorInChat(body: Json): ProviderError | null {
+  const { choices, usage, x_groq: groq } = body
+  const reported = errorIn(body) ?? (isObject(groq) ? toProviderError(groq["error"]) : null)
+  return reported ?? (isArray(choices) || isObject(usage) ? null : errorOfUnknownShape(body))
+}
+
+const ERROR_NAME = /error|exception/i
+const MESSAGE_NAMES = ["message", "Message", "msg", "detail"] as const
+
+/**
+ * The error that a frame without any part of a response is, such as `{"detail":"…"}`, `{"code":500,"msg":"…"}` or
+ * `{"throttlingException":{…}}`; null if nothing in it says so.
+ */
+export function errorOfUnknownShape(frame: Json): ProviderError | null {
+  const { type, status, success } = frame
+  if (SUCCESS_CODES.has(frame["code"])) return null
+  const named = Object.entries(frame).filter(([name, value]) => ERROR_NAME.test(name) && !isUnset(value))
+  const isError =
+    named.length > 0 ||
+    success === false ||
+    [type, status].some((value) => value === "error") ||
+    statusIn(frame) !== undefined ||
+    MESSAGE_NAMES.some((name) => errorMessageIn(frame[name]) !== undefined)
+  const [name, exception] = named.find(([, value]) => isObject(value)) ?? []
+  if (!isError) return null
+  return toProviderError(isObject(exception) ? { type: name, ...exception } : frame)
+}
+
+/** A message with one of these codes is no error. */
+const SUCCESS_CODES = new Set<unknown>([0, "0", 200, "200"])
+
+/** Some servers have an empty `error` in every frame. */
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === false || value === "" || value === 0
+}
+
+/** `error` of a body. A text there may have its type, status and message beside it. */
+function reportedError(body: Json): ProviderError | null {
+  const { error, error_type: type, code, status } = body
+  if (isUnset(error) || (typeof error !== "string" && error !== true)) return toProviderError(error)
+  const named = toProviderError(error)
+  const described = toProviderError({ type, code, status, message: errorMessageIn(body) })
+  return described && { ...described, status: named?.status ?? described.status }
 }
 
 /** A message without choices is an error, unless its code says that the call succeeded. */
@@ -90,20 +137,25 @@ function toProviderErrorFields(message: unknown): Pick<ProviderError, "message">
  * redacted.
  */
 export function toProviderError(error: unknown): ProviderError | null {
-  if (error === undefined || error === null || error === false) return null
+  if (isUnset(error)) return null
   if (typeof error === "string") {
     return { message: error, code: null, status: STATUSES.get(error.toLowerCase()) ?? null }
   }
   if (!isObject(error)) return { ...toProviderErrorFields(undefined), code: null, status: null }
-  const { message, code, status, type } = error
+  const { code, status, type } = error
   const label = [code, type, status].find((value) => typeof value === "string" || typeof value === "number")
-  const numeric = [status, code].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
   const named = [code, type, status].map((name) => STATUSES.get(String(name).toLowerCase())).find(Boolean)
   const hintMs = retryHintIn(error, Date.now())
   return {
-    ...toProviderErrorFields(message),
+    ...toProviderErrorFields(errorMessageIn(error)),
     code: label === undefined ? null : String(label),
-    status: numeric ?? named ?? null,
+    status: statusIn(error) ?? named ?? null,
     ...(hintMs !== null && { retryAfter: hintMs / 1_000 }),
   }
+}
+
+/** The HTTP status in an error; undefined without one. */
+function statusIn({ status, code, statusCode, status_code }: Json): number | undefined {
+  const numbers = [status, code, statusCode, status_code].map(Number)
+  return numbers.find((value) => Number.isInteger(value) && value >= 400 && value <= 599)
 }

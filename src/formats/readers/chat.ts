@@ -1,6 +1,6 @@
 import { normalizeChunk } from "../chat/normalize/normalize.ts"
 import { hasContent, isName, newMeter, readResponse } from "../chat/meter.ts"
-import { errorIn } from "../chat/provider-error.ts"
+import { errorInChat } from "../chat/provider-error.ts"
 import { isObject } from "../../support/text/json.ts"
 import { toChunks } from "../chat/from-result.ts"
 import { toResult } from "../chat/to-result.ts"
@@ -10,9 +10,12 @@ import type { ResponseReader } from "./reader.ts"
 /** The chat format. Most providers support it, and all other formats are translated to and from it. */
 export const chatReader: ResponseReader = {
   name: "chat",
-  read: readResponse,
+  read: (meter, body) => {
+    meter.error ??= errorInChat(body)
+    readResponse(meter, body)
+  },
   hasContent,
-  errorIn,
+  errorIn: errorInChat,
   isResponse: hasOutput,
   normalize: normalizeChunk,
   variableStrings,

@@ -1,5 +1,5 @@
 import { keep, readNames, readSignature, type ResponseMeter, toTokens } from "../chat/meter.ts"
-import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
+import { errorOfUnknownShape, type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json } from "../../support/text/json.ts"
 import type { Tokens } from "../../money/money.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
@@ -120,6 +120,7 @@ function isMeaningful(event: Json): boolean {
 
 function errorIn(body: Json): ProviderError | null {
   const { type, error } = body
+  if (typeof type !== "string") return errorOfUnknownShape(body)
   if (type !== "error" && !("error" in body)) return null
   return toProviderError(error ?? (type === "error" ? "The provider reported an error." : null))
 }

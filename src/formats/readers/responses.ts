@@ -1,5 +1,5 @@
 import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
-import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
+import { errorOfUnknownShape, type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { dataOf, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-item.ts"
@@ -138,7 +138,7 @@ function isMeaningful({ type }: Json): boolean {
 function errorIn(body: Json): ProviderError | null {
   if (body["type"] === "error") return toProviderError(isObject(body["error"]) ? body["error"] : body)
   const response = responseIn(body)
-  if (!response) return toProviderError(body["error"])
+  if (!response) return typeof body["type"] === "string" ? toProviderError(body["error"]) : errorOfUnknownShape(body)
   const failed = response["status"] === "failed" || body["type"] === "response.failed"
   return toProviderError(response["error"] ?? (failed ? "The provider's response failed." : null))
 }

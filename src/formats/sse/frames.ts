@@ -164,6 +164,41 @@ export function isKeepAlive(frame: Uint8Array, data: string): boolean {
 
 const KEEP_ALIVE_LINE = /^event: ?(?:ping|heartbeat|keep-?alive)\r?$/m
 
+/** Whether a frame has the event name of an error. */
+export function isErrorEvent(frame: Uint8Array): boolean {
+  const end = simpleNameEnd(frame)
+  if (end === undefined) return ERROR_LINE.test(decoder.decode(frame))
+  return LAST_OF_ERROR.has(frame[end - 1] ?? 0) && ERROR_LINE.test(decoder.decode(frame.subarray(0, end)))
+}
+
+const ERROR_LINE = /^event: ?\w*(?:error|exception)\r?$/im
+const LAST_OF_ERROR = new Set(encoder.encode("rRnN"))
+
+/**
+ * The end of the event name of a frame with a `data` line and at most a name, as nearly every one has: 0 without a name.
+ * Undefined for other frames.
+ */
+function simpleNameEnd(frame: Uint8Array): number | undefined {
+  const end = frame.indexOf(LF)
+  const [nameEnd, dataEnd] = frame[0] === E ? [end, frame.indexOf(LF, end + 1)] : [0, end]
+  const isData = frame[nameEnd === 0 ? 0 : nameEnd + 1] === D
+  return isData && dataEnd === frame.byteLength - 2 && !frame.includes(CR) ? nameEnd : undefined
+}
+
+const D = 0x64
+const E = 0x65
+
+/** The text of a frame that belongs to no field: a page or a message between the events. Undefined without such text. */
+export function strayText(frame: Uint8Array, data: string | undefined): string | undefined {
+  if (data !== undefined && simpleNameEnd(frame) !== undefined) return undefined
+  const lines = decoder.decode(frame).split(/\r\n|\n|\r/)
+  const stray = lines.filter((line) => !FIELD.test(line))
+  return stray.length === 0 ? undefined : stray.join("\n")
+}
+
+/** A comment, a blank line, or a field, which clients ignore if they do not know it. */
+const FIELD = /^(?:[\s.]*|:.*|(?!error\b)[\w-]+(?::.*)?)$/i
+
 export const DONE = "[DONE]"
 const MAX_PADDED = 32
 

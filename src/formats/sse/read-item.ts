@@ -1,6 +1,7 @@
 import type { Json } from "../../support/text/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
+import { errorOfName, readStray } from "./frame-error.ts"
 import { dataOf, isDone, isKeepAlive, parseData } from "./frames.ts"
 import type { StreamItem } from "./stream-item.ts"
 
@@ -15,10 +16,18 @@ export function readItem(
     return item
   }
   const data = dataOf(item)
+  const stray = readStray(item, data, reader.errorIn)
+  if (stray === "unknown") return "malformed"
+  meter.error ??= stray ?? null
   if (data === undefined || data === "") return item[0] === COLON && data === undefined ? "comment" : "empty"
   if (isDone(data)) {
     meter.done = true
     return "done"
+  }
+  const error = errorOfName(item, data, reader.errorIn)
+  if (error) {
+    meter.error ??= error
+    return "empty"
   }
   const event = parseData(data)
   if (!event) return isKeepAlive(item, data) ? "empty" : "malformed"

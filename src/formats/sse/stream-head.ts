@@ -1,6 +1,7 @@
 import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
+import { errorOfName, readStray } from "./frame-error.ts"
 import { dataOf, FrameSplitter, isDone, isKeepAlive, parseData } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
 import type { FrameTranslator, StreamHead, StreamItem } from "./stream-item.ts"
@@ -56,7 +57,13 @@ type Kind = { is: "content" | "preamble" | "end" | "malformed" } | { is: "error"
 
 function classify(item: StreamItem, reader: ResponseReader): Kind {
   const data = item instanceof Uint8Array ? dataOf(item) : undefined
-  if (item instanceof Uint8Array && (data === undefined || data === "")) return { is: "preamble" }
+  if (item instanceof Uint8Array) {
+    const stray = readStray(item, data, reader.errorIn)
+    if (stray === "unknown") return { is: "malformed" }
+    const error = stray ?? errorOfName(item, data ?? "", reader.errorIn)
+    if (error) return { is: "error", error }
+    if (data === undefined || data === "") return { is: "preamble" }
+  }
   if (isDone(data)) return { is: "end" }
   const event = data === undefined ? item : parseData(data)
   if (!event && item instanceof Uint8Array && isKeepAlive(item, data ?? "")) return { is: "preamble" }

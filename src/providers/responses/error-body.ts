@@ -1,7 +1,6 @@
-import { isArray, isObject, type Json, listOf, parseJson } from "../../support/text/json.ts"
+import { errorMessageIn } from "../../formats/error-message.ts"
+import { isArray, isObject, parseJson } from "../../support/text/json.ts"
 import { retryHintIn } from "../../support/time/retry-after.ts"
-
-/** Reads error bodies, which have a different shape at each provider. */
 
 export type ErrorBody = {
   /** The message, not redacted. */
@@ -15,7 +14,7 @@ export function readErrorBody(body: string, now: number): ErrorBody {
   if (parsed === undefined) return { message: plainMessage(body), retryAfterMs: null }
   // Google wraps its error in an array.
   const outer = isArray(parsed) ? parsed[0] : parsed
-  const message = messageIn(outer, MAX_DEPTH)
+  const message = errorMessageIn(outer)
   if (!isObject(outer)) return { message, retryAfterMs: null }
   const inner = isObject(outer["error"]) ? outer["error"] : {}
   return { message, retryAfterMs: retryHintIn(inner, now) ?? retryHintIn(outer, now) }
@@ -27,68 +26,4 @@ const MAX_PLAIN_LENGTH = 500
 function plainMessage(body: string): string | undefined {
   const text = body.trim()
   return text.length > MAX_PLAIN_LENGTH || /^[<{[]|\n|^$/.test(text) ? undefined : text
-}
-
-const MAX_DEPTH = 5
-const MAX_ISSUES = 3
-/** The fields with messages, in order; after them titles, which are the same for many errors. */
-const FIELDS = ["message", "Message", "msg", "error", "Error", "errors", "detail", "status_msg", "description"]
-const TITLES = ["error_description", "title"]
-
-/** The message in a value of an error; `depth`: how many levels to search. */
-function messageIn(value: unknown, depth: number): string | undefined {
-  if (depth === 0) return undefined
-  if (typeof value === "string") return unwrapError(value, depth)
-  if (isArray(value)) return joinIssues(value.map((one) => issueIn(one, depth - 1)))
-  if (!isObject(value)) return undefined
-  // An object or a list in `error` is the error; a string may be its title.
-  const first = typeof value["error"] === "object" ? [value["error"]] : []
-  return (
-    firstMessage([...first, ...FIELDS.map((name) => value[name])], depth - 1) ??
-    (isObject(value["errors"]) ? issuesByField(value["errors"], depth - 1) : undefined) ??
-    firstMessage(
-      TITLES.map((name) => value[name]),
-      depth - 1,
-    )
-  )
-}
-
-function firstMessage(values: readonly unknown[], depth: number): string | undefined {
-  for (const value of values) {
-    const found = messageIn(value, depth)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-/** Providers behind another one have its error as JSON in their message. */
-function unwrapError(text: string, depth: number): string | undefined {
-  if (text.trim() === "") return undefined
-  const inner = text.startsWith("{") ? parseJson(text) : undefined
-  return (isObject(inner) ? messageIn(inner, depth - 1) : undefined) ?? text
-}
-
-/** An issue of a validation, `{"loc":["body","seed"],"msg":"…"}`, or another message in a list. */
-function issueIn(issue: unknown, depth: number): string | undefined {
-  const message = messageIn(issue, depth)
-  if (message === undefined || !isObject(issue)) return message
-  const path = listOf(issue["loc"]).filter(
-    (name) => typeof name === "number" || (typeof name === "string" && name !== "body"),
-  )
-  return path.length === 0 ? message : `${path.join(".")}: ${message}`
-}
-
-/** `{"temperature":["must be less than 2"]}` */
-function issuesByField(errors: Json, depth: number): string | undefined {
-  return joinIssues(
-    Object.entries(errors).map(([name, value]) => {
-      const message = messageIn(value, depth)
-      return message === undefined ? undefined : `${name}: ${message}`
-    }),
-  )
-}
-
-function joinIssues(issues: readonly (string | undefined)[]): string | undefined {
-  const known = issues.filter((issue) => issue !== undefined)
-  return known.length === 0 ? undefined : known.slice(0, MAX_ISSUES).join(" ")
 }

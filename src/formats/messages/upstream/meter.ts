@@ -1,4 +1,5 @@
 import { isInteger, isObject, type Json, objectsOf } from "../../../support/text/json.ts"
+import { errorOfUnknownShape } from "../../chat/provider-error.ts"
 import { toErrorStatus } from "../errors.ts"
 import { toFinishReason } from "../stop-reasons.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../usage.ts"
@@ -63,7 +64,10 @@ function take(turn: Turn, event: Json): void {
       return
     default:
       if (event["type"] === "error" || (event["type"] === undefined && isObject(event["error"])))
-        fail(turn, event["error"])
+        return fail(turn, toChatError(event["error"]))
+      if (event["type"] !== undefined) return
+      const { message, status, code } = errorOfUnknownShape(event) ?? {}
+      if (message !== undefined) fail(turn, { message, code: status ?? code })
   }
 }
 
@@ -118,8 +122,8 @@ function emitUsage(turn: Turn): void {
   pushChunk(turn, { choices: [], usage, ...(state.serviceTier !== null && { service_tier: state.serviceTier }) })
 }
 
-function fail(turn: Turn, error: unknown): void {
-  pushChunk(turn, { choices: [], error: toChatError(error) })
+function fail(turn: Turn, error: Json): void {
+  pushChunk(turn, { choices: [], error })
   turn.state.phase = "failed"
 }
 

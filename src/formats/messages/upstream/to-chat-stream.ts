@@ -1,5 +1,5 @@
 import type { Json } from "../../../support/text/json.ts"
-import { dataOf, DONE_FRAME, parseData } from "../../sse/frames.ts"
+import { dataOf, DONE_FRAME, parseData, strayText } from "../../sse/frames.ts"
 import type { FrameTranslator, StreamItem } from "../../sse/stream-item.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"
 
@@ -18,7 +18,8 @@ export function chatTranslator({ onUsage, ...facts }: ChatStreamFacts = {}): Fra
   return (frame) => {
     if (hasEnded() || state.phase === "failed") return []
     const data = dataOf(frame)
-    if (data === undefined || data === "") return [PING_FRAME]
+    if (data === undefined || data === "")
+      return [data === undefined && strayText(frame, data) !== undefined ? frame : PING_FRAME]
     const event = parseData(data)
     if (!event) return [frame]
     const { counts } = state
