@@ -1,5 +1,6 @@
 import { nanoToUsd, type Tokens } from "../money/money.ts"
 import { isObject, type Json } from "../support/text/json.ts"
+import { toCount } from "../support/tokens.ts"
 
 /** The charge of a call, and its basis. */
 export type Charge = {
@@ -40,10 +41,18 @@ export function withoutCosts(reported: unknown): Json {
 
 /** Counts are integers, never null. `charged` overrides reported counts, and adds counts that are not zero. */
 function detailsOf(reported: unknown, charged: Readonly<Record<string, number>>): Json | undefined {
-  const counts = Object.entries(isObject(reported) ? reported : {}).filter(([, value]) => value !== null)
-  const details: Json = Object.fromEntries(counts)
+  const details = countsIn(reported)
   for (const [key, value] of Object.entries(charged)) if (value > 0 || key in details) details[key] = value
   return isObject(reported) || Object.keys(details).length > 0 ? details : undefined
+}
+
+/** The details of a usage for strict clients, which accept only integers. Invalid counts are dropped. */
+export function countsIn(details: unknown): Json {
+  const counts = Object.entries(isObject(details) ? details : {}).map(([name, value]) => {
+    if (isObject(value)) return [name, countsIn(value)] as const
+    return [name, toCount(value) ?? (typeof value === "number" || value === null ? undefined : value)] as const
+  })
+  return Object.fromEntries(counts.filter(([, value]) => value !== undefined))
 }
 
 /** The cost fields of a chat usage. */

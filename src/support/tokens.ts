@@ -1,4 +1,5 @@
-import { isObject } from "./text/json.ts"
+import { isCount, isObject } from "./text/json.ts"
+
 /**
  * Token estimates, used without upstream usage (a hold before dispatch, an interrupted stream), and as the tokenizer of
  * the embedded upstream, whose reported counts therefore equal the estimates.
@@ -40,3 +41,15 @@ function estimatePartTokens(part: unknown): number {
 export function maxTokensIn(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
+
+/** A higher count is invalid: no call generates as many tokens. */
+const MAX_TOKENS = 1_000_000_000
+
+/** A reported count; undefined if it is invalid. Some providers report strings or fractions, which are rounded up. */
+export function toCount(value: unknown): number | undefined {
+  const reported = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value
+  const integer = typeof reported === "number" ? Math.ceil(reported) : undefined
+  return isCount(integer) && integer <= MAX_TOKENS ? integer : undefined
+}
+
+const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/

@@ -5,6 +5,8 @@ import { chatReader } from "../../src/formats/readers/chat.ts"
 import { toResult } from "../../src/formats/chat/to-result.ts"
 import { toProviderError } from "../../src/formats/chat/provider-error.ts"
 
+import { textIn } from "../../src/support/text/json.ts"
+
 type Json = Record<string, unknown>
 
 const newDefaults = () => ({ id: "c", model: "m", created: 1, calls: [] })
@@ -54,6 +56,26 @@ describe("tool calls of a stream", () => {
     const second = chunkOf({ tool_calls: [begin("b", 0, "g")] }, 1)
     expect(normalizeChunk(first, defaults)).toBe(first)
     expect(normalizeChunk(second, defaults)).toBe(second)
+  })
+
+  test("that share an id get different ones", () => {
+    const defaults = newDefaults()
+    const ids = [0, 1].map((index) => {
+      const [begun] = callsOf(normalizeChunk(chunkOf({ tool_calls: [begin("a", index, "f", "{}")] }), defaults))
+      return begun?.["id"]
+    })
+    expect(ids).toEqual(["a", expect.stringMatching(/^call_\w+$/)])
+  })
+
+  test("have indexes as integers, and null is none", () => {
+    const defaults = newDefaults()
+    const numbered = (index: number, args: string) => ({ ...begin("", undefined, "f", args), index: String(index) })
+    const chunks = [
+      [null, numbered(0, "")],
+      [numbered(1, "")],
+      [{ index: "0", function: { arguments: '{"x":1}' } }],
+    ].map((calls) => normalizeChunk(chunkOf({ tool_calls: calls }), defaults))
+    expect(chunks.flatMap(callsOf).map(({ index }) => index)).toEqual([0, 1, 0])
   })
 
   test("get an id from the start", () => {
@@ -225,6 +247,12 @@ describe("tool calls of a non-streamed response", () => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
   })
 
+  test("have different ids", () => {
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } }
+    const ids = normalizedCalls([call, call]).map(({ id }) => id)
+    expect(ids).toEqual(["a", expect.stringMatching(/^call_\w+$/)])
+  })
+
   test("that are not functions pass through", () => {
     const custom = { id: "a", type: "custom", custom: { name: "f", input: "x" } }
     expect(normalizedCalls([custom])).toEqual([custom])
@@ -281,4 +309,28 @@ test("fields of another gateway and null names are removed, so that a client tru
   expect(result).toMatchObject({ service_tier: null, choices: [{ message: { content: "Hi" } }] })
   for (const key of ["service_metadata", "openrouter_metadata"]) expect(result).not.toHaveProperty(key)
   expect(Object.keys((result["choices"] as { message: object }[])[0]?.message ?? {})).toEqual(["role", "content"])
+})
+
+describe("text of another type than a string", () => {
+  test.each<[string, Json, Json]>([
+    ["content as one part", { content: { type: "text", text: "Hi" } }, { content: "Hi" }],
+    ["content as a number", { content: 5 }, { content: "5" }],
+    ["content of false", { content: false }, { content: "" }],
+    ["reasoning as a list", { reasoning: [{ text: "H" }, "m"] }, thoughtOf("Hm")],
+    ["reasoning as an object", { reasoning_content: { summary: [{ text: "Hm" }] } }, thoughtOf("Hm")],
+    ["reasoning without text", { reasoning: { tokens: 3 } }, { reasoning: null }],
+  ])("is converted: %s", (_, delta, expected) => {
+    const normalized = normalizeChunk(chunkOf(delta), newDefaults())
+    expect(normalized).toEqual(chunkOf(expected))
+    const meter = newMeter()
+    readResponse(meter, chunkOf(delta))
+    expect(meter.units).toBe(textIn(expected, "content").length + textIn(expected, "reasoning").length)
+    expect(normalizeResult({ choices: [{ message: delta }] }, newDefaults())).toMatchObject({
+      choices: [{ message: expected }],
+    })
+  })
+
+  function thoughtOf(text: string): Json {
+    return { reasoning: text, reasoning_details: [{ type: "reasoning.text", text, index: 0 }] }
+  }
 })

@@ -1,4 +1,4 @@
-import { isInteger, isObject } from "../../support/text/json.ts"
+import { isInteger, isObject, type Json } from "../../support/text/json.ts"
 
 /** Assembles streamed tool calls, including deltas that break the rules of the format. */
 
@@ -17,14 +17,19 @@ export function readCallDelta(delta: unknown): CallDelta {
   const call = isObject(delta) ? delta : {}
   const fn = isObject(call["function"]) ? call["function"] : {}
   const content = (value: unknown) => (typeof value === "string" && value !== "" ? value : null)
-  // Some providers send the arguments as an object instead of a JSON string.
-  const encoded = isObject(fn["arguments"]) ? JSON.stringify(fn["arguments"]) : fn["arguments"]
+  const encoded = encodedArguments(fn)
+  const { index } = call
   return {
-    index: isInteger(call["index"]) ? call["index"] : null,
+    index: isInteger(index) ? index : typeof index === "string" && /^\d{1,4}$/.test(index) ? Number(index) : null,
     id: content(call["id"]),
     name: content(fn["name"]),
     arguments: content(encoded) ?? "",
   }
+}
+
+/** The arguments of a function. Some providers send an object instead of a JSON string. */
+export function encodedArguments({ arguments: reported }: Json): unknown {
+  return isObject(reported) ? JSON.stringify(reported) : reported
 }
 
 /**

@@ -6,14 +6,16 @@ import {
   growthOf,
   hasFields,
   messageOf,
-  REASONING_KEYS,
+  partsOf,
+  reasoningIn,
   thoughtIn,
   toFinishReason,
 } from "./normalize/provider-spellings.ts"
-import { isArray, isCount, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
+import { isArray, isInteger, isObject, type Json, listOf } from "../../support/text/json.ts"
 import { errorIn, type ProviderError, toProviderError } from "./provider-error.ts"
+import { encodedArguments } from "./call-deltas.ts"
 import { reportedUsage } from "./reported-usage.ts"
-import { UNITS_PER_TOKEN } from "../../support/tokens.ts"
+import { toCount, UNITS_PER_TOKEN } from "../../support/tokens.ts"
 
 /** Data read from a response to charge it, record it and determine how it ended. */
 export type ResponseMeter = {
@@ -144,14 +146,10 @@ function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   const functions = [text["function_call"], ...calls.map((call) => (isObject(call) ? call["function"] : undefined))]
   let units = 0
   for (const part of texts) units += unitsOf(part)
-  for (const fn of functions) if (isObject(fn)) units += unitsOf(fn["name"]) + unitsOf(fn["arguments"])
+  for (const fn of functions) if (isObject(fn)) units += unitsOf(fn["name"]) + unitsOf(encodedArguments(fn))
   if (units === 0) return
   meter.units += units
   meter.pieces += 1
-}
-
-function reasoningIn(text: Json): unknown {
-  return REASONING_KEYS.map((key) => text[key]).find((value) => value !== undefined && value !== null && value !== "")
 }
 
 export function readSignature(meter: ResponseMeter, ...candidates: unknown[]): void {
@@ -173,7 +171,8 @@ function keepToolCall(transcript: Transcript, call: unknown, ...[choice, at]: [c
 export function keep({ transcript }: ResponseMeter, kind: TranscriptText, text: unknown): void {
   if (!transcript) return
   if (typeof text === "string") return appendText(transcript, kind, text)
-  for (const part of listOf(text)) {
+  for (const part of partsOf(text) ?? []) {
+    if (typeof part === "string") appendText(transcript, kind, part)
     if (!isObject(part)) continue
     const thought = thoughtIn(part)
     if (thought !== "") appendText(transcript, "reasoning", thought)
@@ -184,11 +183,11 @@ export function keep({ transcript }: ResponseMeter, kind: TranscriptText, text: 
 /** UTF-16 units of a string or of content parts, including reasoning parts. */
 function unitsOf(content: unknown): number {
   if (typeof content === "string") return content.length
-  if (!isArray(content)) return 0
-  return content.reduce<number>((sum, part) => {
-    if (!isObject(part)) return sum + unitsOf(part)
-    return sum + (thoughtIn(part).length || unitsOf(part["text"]))
-  }, 0)
+  let units = 0
+  for (const part of partsOf(content) ?? []) {
+    units += isObject(part) ? thoughtIn(part).length || unitsOf(part["text"]) : unitsOf(part)
+  }
+  return units
 }
 
 /** Whether a chunk has content of the model. A role, an empty text and a comment are not content. */
@@ -207,26 +206,14 @@ export function estimateDelivered(meter: ResponseMeter): number {
   return Math.max(Math.ceil(meter.units / UNITS_PER_TOKEN), meter.pieces)
 }
 
-/** A higher count is invalid: no call generates as many tokens. */
-const MAX_TOKENS = 1_000_000_000
-
-/** Some providers report counts as strings or fractions. Fractions are rounded up. */
-function count(value: unknown): number | undefined {
-  const reported = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value
-  const integer = typeof reported === "number" ? Math.ceil(reported) : undefined
-  return isCount(integer) && integer <= MAX_TOKENS ? integer : undefined
-}
-
-const DECIMAL = /^\d{1,12}(\.\d{1,12})?$/
-
 /** Normalizes usage of the chat and Responses formats; null if the value is not a usage. */
 export function toTokens(usage: unknown): Tokens | null {
   if (!isObject(usage)) return null
-  const total = count(usage["total_tokens"])
+  const total = toCount(usage["total_tokens"])
   const without = (part: number | undefined) =>
     total === undefined || part === undefined || total < part ? undefined : total - part
-  const result = count(usage["completion_tokens"]) ?? count(usage["output_tokens"])
-  const prompt = count(usage["prompt_tokens"]) ?? count(usage["input_tokens"]) ?? without(result)
+  const result = toCount(usage["completion_tokens"]) ?? toCount(usage["output_tokens"])
+  const prompt = toCount(usage["prompt_tokens"]) ?? toCount(usage["input_tokens"]) ?? without(result)
   const rest = without(prompt)
   const completion = result ?? rest
   // A partial count is ignored: the missing part would be free.
@@ -234,31 +221,34 @@ export function toTokens(usage: unknown): Tokens | null {
   const detailsOf = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
   const promptDetails = detailsOf("prompt_tokens_details", "input_tokens_details")
   const completionDetails = detailsOf("completion_tokens_details", "output_tokens_details")
-  const reasoning = count(completionDetails["reasoning_tokens"]) ?? 0
-  const cached =
-    count(promptDetails["cached_tokens"]) ??
-    count(usage["prompt_cache_hit_tokens"]) ??
-    count(usage["cached_tokens"]) ??
-    count(usage["cache_read_input_tokens"]) ??
+  const reasoning = toCount(completionDetails["reasoning_tokens"]) ?? 0
+  const reportedCached =
+    toCount(promptDetails["cached_tokens"]) ??
+    toCount(usage["prompt_cache_hit_tokens"]) ??
+    toCount(usage["cached_tokens"]) ??
+    toCount(usage["cache_read_input_tokens"]) ??
     0
-  const cacheWrite =
-    count(promptDetails["cache_write_tokens"]) ??
-    count(promptDetails["cache_creation_tokens"]) ??
-    count(usage["cache_creation_input_tokens"]) ??
+  const reportedCacheWrite =
+    toCount(promptDetails["cache_write_tokens"]) ??
+    toCount(promptDetails["cache_creation_tokens"]) ??
+    toCount(usage["cache_creation_input_tokens"]) ??
     0
   // Mistral's total includes tokens of audio, which belong to the prompt and are charged by the second.
   const hasAudio = typeof usage["prompt_audio_seconds"] === "number" && usage["prompt_audio_seconds"] > 0
-  const ofPrompt = [cached, cacheWrite, cached + cacheWrite]
+  const ofPrompt = [reportedCached, reportedCacheWrite, reportedCached + reportedCacheWrite]
   const uncounted = hasAudio ? 0 : uncountedReasoning(completion, reasoning, rest, ofPrompt)
+  // No part exceeds its total: the client's sums would differ from the charge.
+  const cached = Math.min(reportedCached, prompt)
+  const cacheWrite = Math.min(reportedCacheWrite, prompt - cached)
   return {
     ...NO_TOKENS,
     prompt,
     completion: completion + uncounted,
     cached,
     cacheWrite,
-    cacheWrite1h: count(promptDetails["cache_write_1h_tokens"]) ?? 0,
-    reasoning: Math.max(reasoning, uncounted),
-    audio: count(promptDetails["audio_tokens"]) ?? 0,
+    cacheWrite1h: Math.min(toCount(promptDetails["cache_write_1h_tokens"]) ?? 0, cacheWrite),
+    reasoning: Math.min(Math.max(reasoning, uncounted), completion + uncounted),
+    audio: Math.min(toCount(promptDetails["audio_tokens"]) ?? 0, prompt - cached - cacheWrite),
   }
 }
 

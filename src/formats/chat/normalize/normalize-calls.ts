@@ -17,7 +17,14 @@ function normalizeDelta(result: unknown, choice: number, seen: SeenCall[]): unkn
   const delta = readCallDelta(result)
   const { index, added } = number(delta, choice, seen)
   if (!isObject(result)) return { index }
-  return added ? continueCall(result, index, added) : beginCall(result, index, delta)
+  if (added) return continueCall(result, index, added)
+  const isTaken = seen.some((call) => isOf(call, choice, delta.id) && call.position !== index)
+  return beginCall(result, index, isTaken ? { ...delta, id: null } : delta)
+}
+
+/** Clients match results with calls by id, so calls of a message must not share one. */
+function isOf(call: SeenCall, choice: number, id: string | null): boolean {
+  return id !== null && call.choice === choice && call.upstreamId === id
 }
 
 /** A call with a function is one, whatever a provider names its type. */
@@ -98,8 +105,16 @@ function isSame(one: Json, other: Json): boolean {
   return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key])
 }
 
+/** Normalizes the calls of a complete message. `isCut`: a limit may have truncated the arguments of the last one. */
+export function normalizeCalls(calls: readonly Json[], isCut: boolean): Json[] {
+  const ids = calls.map(({ id }) => id)
+  return calls.map((call, at) =>
+    normalizeCall(ids.indexOf(call["id"]) === at ? call : { ...call, id: "" }, isCut && at === calls.length - 1),
+  )
+}
+
 /** Normalizes a call of a complete message. `isCut`: a limit may have truncated its arguments. */
-export function normalizeCall(call: Json, isCut: boolean): Json {
+function normalizeCall(call: Json, isCut: boolean): Json {
   const { id, type } = call
   const named = {
     ...call,

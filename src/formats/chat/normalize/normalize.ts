@@ -10,8 +10,8 @@ import {
   withReasoning,
 } from "./provider-spellings.ts"
 import { newThinkState, type ThinkState, withoutThinkTags, withoutThinkTagsInMessage } from "./think-tags.ts"
-import { emptyArguments, normalizeCall, normalizeCallDeltas, type SeenCall } from "./normalize-calls.ts"
-import { isObject, type Json } from "../../../support/text/json.ts"
+import { emptyArguments, normalizeCallDeltas, normalizeCalls, type SeenCall } from "./normalize-calls.ts"
+import { isArray, isObject, type Json } from "../../../support/text/json.ts"
 
 /**
  * Normalizes provider output that strict chat clients reject. A conforming chunk is returned unchanged, so that its
@@ -167,7 +167,7 @@ function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
     delete fixed[key]
     changed = true
   }
-  if (reportedCalls.length > 0) {
+  if (reportedCalls.length > 0 || isArray(fixed["tool_calls"])) {
     const calls = normalizeCallDeltas(reportedCalls, choice, seen)
     if (calls !== delta["tool_calls"]) {
       fixed["tool_calls"] = calls
@@ -238,10 +238,7 @@ export function normalizeMessage(text: Json, finishReason: unknown): Json {
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   for (const key of OBJECTS) if (message[key] === null) delete message[key]
   if ("tool_calls" in message || isObject(text["tool_calls"])) {
-    const calls = callsIn(text).filter(isObject)
-    // A limit truncates the last call.
-    const isCut = (at: number) => finishReason === "length" && at === calls.length - 1
-    message["tool_calls"] = calls.map((call, at) => normalizeCall(call, isCut(at)))
+    message["tool_calls"] = normalizeCalls(callsIn(text).filter(isObject), finishReason === "length")
   }
   return message
 }

@@ -45,17 +45,27 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** The tool calls of a message or delta. Text Generation Inference sends one call without an array. */
-export function callsIn({ tool_calls: calls }: Json): unknown[] {
-  return isObject(calls) ? [calls] : listOf(calls)
+export function callsIn({ tool_calls: calls }: Json): readonly unknown[] {
+  if (isObject(calls)) return [calls]
+  const list = listOf(calls)
+  return list.every(isObject) ? list : list.filter(isObject)
+}
+
+/** The parts of a content that is neither a string nor absent: an array, one part without an array, or a number. */
+export function partsOf(content: unknown): readonly unknown[] | undefined {
+  if (content === undefined || content === null || typeof content === "string") return undefined
+  if (isArray(content)) return content
+  if (isObject(content)) return [content]
+  return typeof content === "number" ? [String(content)] : []
 }
 
 /**
  * Flattens the content parts of a provider's message for chat clients: text becomes one string, reasoning and images
- * move to separate fields, other parts are dropped. Returns the same object if the content is not an array.
+ * move to separate fields, other parts are dropped. Returns the same object if the content has no parts.
  */
 export function flattenContent(message: Json): Json {
-  if (!isArray(message["content"])) return message
-  const parts = message["content"]
+  const parts = partsOf(message["content"])
+  if (!parts) return message
   const thoughts = parts.filter(isThought)
   const drawn = parts.filter((part) => isObject(part) && isObject(part["image_url"]))
   const details = listOf(message["reasoning_details"])
@@ -96,19 +106,35 @@ const REASONING_SPELLINGS = ["reasoning_content", "reasoning_text", "thinking"] 
 /** All fields of a message with reasoning text. The first with text is used. */
 export const REASONING_KEYS = ["reasoning", ...REASONING_SPELLINGS] as const
 
+/** The reasoning text of a message or delta. Some providers send the same text in two fields: one of them counts. */
+export function reasoningIn(message: Json): string {
+  for (const key of REASONING_KEYS) {
+    const text = reasoningText(message[key])
+    if (text !== "") return text
+  }
+  return ""
+}
+
+/** Some servers send parts, or an object with a summary. */
+function reasoningText(value: unknown): string {
+  if (typeof value === "string") return value
+  if (isArray(value)) return value.map(reasoningText).join("")
+  if (!isObject(value)) return ""
+  return textOf(value["text"] ?? value["content"] ?? value["thinking"] ?? value["summary"])
+}
+
 /**
  * Moves reasoning of a message or delta to `reasoning` and `reasoning_details`; returns the same object if no other
- * field is used. Some providers send the same text in two fields: only one is kept.
+ * field is used, and no other type than text.
  */
 export function withReasoning(message: Json): Json {
-  const spelling = REASONING_SPELLINGS.find((key) => key in message)
-  if (spelling === undefined) return message
-  const { reasoning_content, reasoning_text, thinking, ...rest } = message
-  const other = [reasoning_content, reasoning_text, thinking].find((text) => typeof text === "string" && text !== "")
-  const text = typeof rest["reasoning"] === "string" && rest["reasoning"] !== "" ? rest["reasoning"] : other
-  if (typeof text !== "string") return rest
-  const details = rest["reasoning_details"]
-  const hasDetails = Array.isArray(details) && details.some(isObject)
+  const { reasoning, reasoning_details: details } = message
+  const isText = reasoning === undefined || reasoning === null || typeof reasoning === "string"
+  if (isText && REASONING_SPELLINGS.every((key) => !(key in message))) return message
+  const { reasoning_content: _content, reasoning_text: _text, thinking: _thinking, ...rest } = message
+  const text = reasoningIn(message)
+  if (text === "") return isText ? rest : { ...rest, reasoning: null }
+  const hasDetails = listOf(details).some(isObject)
   return {
     ...rest,
     reasoning: text,

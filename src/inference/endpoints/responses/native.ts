@@ -1,7 +1,7 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 import { withoutGatewayFields } from "../../../formats/chat/normalize/normalize.ts"
-import { type Charge, costFields, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
+import { type Charge, costFields, countsIn, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
 import { withoutToolCredentials } from "../../../formats/tools/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
 import { normalizeEvent, normalizeResponse } from "../../../formats/responses/normalize.ts"
@@ -117,11 +117,11 @@ function usageAsCharged(charge: Charge, reported: unknown): Json {
     input_tokens: tokens.prompt,
     input_tokens_details: {
       cache_write_tokens: tokens.cacheWrite,
-      ...(isObject(input) && input),
+      ...countsIn(input),
       cached_tokens: tokens.cached,
     },
     output_tokens: tokens.completion,
-    output_tokens_details: { ...(isObject(output) && output), reasoning_tokens: tokens.reasoning },
+    output_tokens_details: { ...countsIn(output), reasoning_tokens: tokens.reasoning },
     total_tokens: tokens.prompt + tokens.completion,
     ...cost,
     ...(details && { cost_details: responsesCostDetails(details) }),
