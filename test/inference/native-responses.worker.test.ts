@@ -129,6 +129,26 @@ describe("a provider of the Responses format", () => {
     expect(await openHolds(workspace)).toEqual([])
   })
 
+  test("has events without a type removed, and fields of null and fractions in its usage", async () => {
+    const workspace = await newWorkspace()
+    const details = { cached_tokens: 5, audio_tokens: 0.5, text_tokens: null }
+    const usage = { ...USAGE, input_tokens_details: details, cost_in_ticks: null }
+    const events = stream({ ...RESPONSE, usage })
+    respondWith(() =>
+      sse([...events.slice(0, 4), "event: ping\ndata: {}\n\n", 'data: {"x":1}\n\n', ...events.slice(4)]),
+    )
+    const received = await read(
+      workspace.as.post("/responses", { model: newReplicaModel(), input: "Hi", stream: true, ...ONLY_C }),
+    )
+    expect(received.events.map(({ type, sequence_number: number }) => [typeof type, number])).toEqual(
+      [0, 1, 2, 3, 4, 5].map((number) => ["string", number]),
+    )
+    expect(received.last.response["usage"]).toMatchObject({
+      input_tokens_details: { cached_tokens: 5, audio_tokens: 1, cache_write_tokens: 0 },
+    })
+    expect(JSON.stringify(received.last.response["usage"])).not.toContain("null")
+  })
+
   test("is the only one to receive input items that the chat format cannot express", async () => {
     const { as } = await newWorkspace()
     const { upstreamCalls } = respondWith(() => Response.json({ ...RESPONSE, usage: USAGE }))

@@ -258,6 +258,12 @@ export const STREAMS: Shape[] = [
     type: "text/plain",
   },
   {
+    name: "a stream labelled text/html",
+    ...HELLO,
+    body: stream(...hello, finish(), usage(), DONE),
+    type: "text/html",
+  },
+  {
     name: "reasoning_content",
     ...HELLO,
     reasoning: "Hm.",

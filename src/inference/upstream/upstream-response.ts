@@ -60,11 +60,20 @@ export async function readResponse(response: Response, expected: Expected): Prom
     return { kind: "bytes", contentType, body: response.body }
   }
   // Servers label their streams in many ways: the first byte distinguishes a stream from a document.
-  if (isStreamed && type !== "text/html") {
+  if (isStreamed) {
     const { decode } = request
     const events = decode?.type === type ? decode.body(response.body) : response.body
     const body = new PacedReader(events, keyFilter?.chunks())
-    if (await startsAsDocument(body)) return readDocument(await readRest(body), expected)
+    const first = await firstByte(body)
+    if (first === BRACE) return readDocument(await readRest(body), expected)
+    if (first === ANGLE) {
+      body.cancel()
+      return failure(
+        provider,
+        "provider_failed",
+        `${provider.name} returned ${type || "a page"} instead of a completion.`,
+      )
+    }
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
   }
@@ -123,21 +132,23 @@ function tooDeepError(provider: Provider): Rejection {
 
 /** White space, and the bytes of the byte order mark, which decoders drop. */
 const IGNORED = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf])
+/** `{`, with which documents start, and `<`, with which pages do. No event stream starts with them. */
 const BRACE = 0x7b
+const ANGLE = 0x3c
 
 /** Some providers send white space until their document is ready; a body of nothing else is not read to its end. */
 const MAX_WHITESPACE_BYTES = 1024 * 1024
 
-/** Whether a body starts with `{`, which no event stream does. */
-async function startsAsDocument(body: PacedReader): Promise<boolean> {
+/** The first byte of a body other than white space; undefined for a body without one. */
+async function firstByte(body: PacedReader): Promise<number | undefined> {
   for (let size = 0; size < MAX_WHITESPACE_BYTES;) {
     const { done, value } = await body.read()
-    if (done) return false
+    if (done) return undefined
     size += value.byteLength
     const first = value.find((byte) => !IGNORED.has(byte))
     if (first === undefined) continue
     body.unread(value)
-    return first === BRACE
+    return first
   }
   body.cancel()
   throw new Error("The provider sends only white space.")

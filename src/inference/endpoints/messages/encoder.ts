@@ -54,6 +54,7 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
     },
     chunk(event, frame) {
       if (!isNative()) return encode(advance(state, event))
+      if (typeof event["type"] !== "string") return []
       if (event["type"] === "message_delta" || event["type"] === "message_stop") {
         last.push(event)
         return []

@@ -1,5 +1,5 @@
 import { type GatewayError, errors } from "../../../errors/errors.ts"
-import { isObject, type Json } from "../../../support/text/json.ts"
+import { isObject, type Json, withoutNulls } from "../../../support/text/json.ts"
 import { withoutGatewayFields } from "../../../formats/chat/normalize/normalize.ts"
 import { type Charge, costFields, countsIn, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
 import { withoutToolCredentials } from "../../../formats/tools/tool-credentials.ts"
@@ -36,6 +36,8 @@ export class NativeResponse {
   /** `frame`: the original bytes of the event, sent if nothing changed. */
   take(event: Json, frame: Uint8Array | undefined): Uint8Array[] {
     const { type, response } = event
+    // Clients know an event by its type: another one, such as `{}`, keeps the connection open.
+    if (typeof type !== "string") return []
     if (type === "response.created" && this.#isStarted) return []
     this.#isStarted = true
     if (isObject(response)) this.#latest = response
@@ -113,7 +115,7 @@ function usageAsCharged(charge: Charge, reported: unknown): Json {
   const { cost_details: details, ...cost } = costFields(charge)
   const { input_tokens_details: input, output_tokens_details: output, ...rest } = withoutCosts(reported)
   return {
-    ...rest,
+    ...withoutNulls(rest),
     input_tokens: tokens.prompt,
     input_tokens_details: {
       cache_write_tokens: tokens.cacheWrite,
