@@ -105,7 +105,7 @@ function providerReader({ providers }: KnownNames): Reader {
 export const PRESET_MARK = "@preset/"
 
 /** Aliases for which the gateway chooses a model per request. */
-export const AUTO_MODEL = /^(?:service|openrouter)\/auto(?::.+)?$/
+export const AUTO_MODEL = /^(?:service|openrouter)\/auto(?::.+)?$/i
 
 /**
  * Names of models to call, in the spelling of the catalogue; `@preset/…` is unchanged. `fields`: the field of each

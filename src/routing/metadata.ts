@@ -1,5 +1,6 @@
 import type { Attempt } from "../formats/attempt.ts"
 import type { GenerationDraft } from "../ledger/generation.ts"
+import { hasVariant } from "./names.ts"
 import type { Target } from "./target.ts"
 import type { PreparationReport, PipelineStage } from "../formats/pipeline-stage.ts"
 
@@ -52,7 +53,7 @@ function strategyOf({ draft, request, meta }: RoutingFacts): string {
   if (request.preparation?.strategy !== undefined) return request.preparation.strategy
   if (request.routing.models?.length) return "fallback"
   if (draft.requestedModel.startsWith("~")) return "latest"
-  return draft.requestedModel.endsWith(":free") ? "free" : "direct"
+  return hasVariant(draft.requestedModel, "free") ? "free" : "direct"
 }
 
 type Rejection = {

@@ -15,18 +15,27 @@ export type ResolvedModel = {
 }
 
 /** Variants that select a sort instead of a model. */
-const SORT_VARIANTS: Readonly<Record<string, Sort>> = { floor: "price", nitro: "throughput", exacto: "exacto" }
+const SORT_VARIANTS: ReadonlyMap<string, Sort> = new Map([
+  ["floor", "price"],
+  ["nitro", "throughput"],
+  ["exacto", "exacto"],
+])
 /** Variants that change the request and are applied before routing. */
-export const REQUEST_VARIANTS = ["online", "thinking"] as const
+const REQUEST_VARIANTS: readonly string[] = ["online", "thinking"]
+
+/** Whether a name has a variant, in any letter case. */
+export function hasVariant(name: string, variant: string): boolean {
+  return name.toLowerCase().split(":").slice(1).includes(variant)
+}
 
 export function findModel(name: string, catalogue: Catalogue): ResolvedModel {
   const model = catalogue.models.get(name) ?? findLatest(name, catalogue) ?? findLoose(name, catalogue)
   if (model) return { name, model }
   const colon = name.lastIndexOf(":")
   if (colon === -1) return { name, model: undefined }
-  const variant = name.slice(colon + 1)
+  const variant = name.slice(colon + 1).toLowerCase()
   const base = findModel(name.slice(0, colon), catalogue)
-  const sort = SORT_VARIANTS[variant]
+  const sort = SORT_VARIANTS.get(variant)
   if (sort !== undefined) return { ...base, name, sort }
   return variant === "free" ? { ...base, name, isFree: true } : { name, model: undefined }
 }
@@ -36,11 +45,8 @@ const looseNames = new WeakMap<Catalogue, LooseNames>()
 
 /** Finds a name in another letter case, or without author if only one author has such a model. */
 function findLoose(name: string, catalogue: Catalogue): Model | undefined {
-  let names = looseNames.get(catalogue)
-  if (!names) {
-    names = readLooseNames(catalogue)
-    looseNames.set(catalogue, names)
-  }
+  const names = looseNames.get(catalogue) ?? readLooseNames(catalogue)
+  looseNames.set(catalogue, names)
   const found = names.get(name.toLowerCase())
   return found === "several" ? undefined : found
 }
@@ -64,12 +70,17 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
   const parts = name.split(":")
   const variants: string[] = []
   const remaining = parts.filter((part, at) => {
-    const isVariant = at > 0 && (REQUEST_VARIANTS as readonly string[]).includes(part)
-    if (!isVariant || catalogue.models.has(parts.slice(0, at + 1).join(":"))) return true
-    variants.push(part)
+    const variant = part.toLowerCase()
+    const isVariant = at > 0 && REQUEST_VARIANTS.includes(variant)
+    if (!isVariant || isModel(parts.slice(0, at + 1).join(":"), catalogue)) return true
+    variants.push(variant)
     return false
   })
   return { name: remaining.join(":"), variants }
+}
+
+function isModel(name: string, catalogue: Catalogue): boolean {
+  return catalogue.models.has(name) || findLoose(name, catalogue) !== undefined
 }
 
 /**
@@ -78,12 +89,13 @@ export function splitRequestVariants(name: string, catalogue: Catalogue): { name
  * but not `…-thinking`.
  */
 function findLatest(name: string, catalogue: Catalogue): Model | undefined {
-  const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name) ?? []
+  const [, author, family] = /^~([^/]+)\/(.+)-latest$/.exec(name.toLowerCase()) ?? []
   if (author === undefined || family === undefined) return undefined
   const familySlug = readSlug(family)
   const candidates = [...catalogue.models.values()].flatMap((model) => {
-    if (!model.id.startsWith(`${author}/`)) return []
-    const slug = readSlug(model.id.slice(author.length + 1))
+    const id = model.id.toLowerCase()
+    if (!id.startsWith(`${author}/`)) return []
+    const slug = readSlug(id.slice(author.length + 1))
     const isOfFamily =
       slug.stem === familySlug.stem &&
       familySlug.version.every((part, at) => slug.version[at] === part) &&

@@ -102,6 +102,8 @@ describe("the free requests of an account", () => {
     expect(await usedBy(workspace)).toBe(2)
     await expectJson(200, send(["sim/echo:free", "sim/echo"]))
     expect(await usedBy(workspace)).toBe(3)
+    await expectJson(200, send(["Sim/Echo:FREE"]))
+    expect(await usedBy(workspace)).toBe(4)
   })
 
   test("count a call whose BYOK credential is rejected, since the gateway's key serves it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { findModel, splitRequestVariants } from "../../src/routing/names.ts"
+import { findModel, hasVariant, splitRequestVariants } from "../../src/routing/names.ts"
 import { suggestNames } from "../../src/support/text/suggest.ts"
 import { EndpointHealth } from "../../src/routing/health.ts"
 import type { Catalogue, Model } from "../../src/models/catalogue.ts"
@@ -63,7 +63,10 @@ describe("a variant is a separate model if there is one, otherwise a sort order"
     ["~openai/gpt-latest:nitro", { id: "openai/gpt-5.10", sort: "throughput" }],
     ["openai/gpt-5.5:free", { id: "openai/gpt-5.5", isFree: true }],
     ["x/free-thing:free", { id: "x/free-thing:free" }],
+    ["OpenAI/GPT-5.5:NITRO", { id: "openai/gpt-5.5", sort: "throughput" }],
+    ["openai/gpt-5.5:Free", { id: "openai/gpt-5.5", isFree: true }],
     ["openai/gpt-5.5:mystery", {}],
+    ["openai/gpt-5.5:constructor", {}],
   ])("%s", (name, expected) => {
     const { model: found, sort, isFree } = findModel(name, catalogue)
     expect({ ...(found && { id: found.id }), ...(sort && { sort }), ...(isFree && { isFree }) }).toEqual(expected)
@@ -74,10 +77,17 @@ describe("a variant is a separate model if there is one, otherwise a sort order"
     ["openai/gpt-5.5:online:nitro", "openai/gpt-5.5:nitro", ["online"]],
     ["anthropic/claude-sonnet-4.5:thinking", "anthropic/claude-sonnet-4.5", ["thinking"]],
     ["anthropic/claude-3.7-sonnet:thinking", "anthropic/claude-3.7-sonnet:thinking", []],
+    ["openai/gpt-5.5:Online", "openai/gpt-5.5", ["online"]],
+    ["Anthropic/Claude-3.7-Sonnet:Thinking", "Anthropic/Claude-3.7-Sonnet:Thinking", []],
     ["openai/gpt-5.5", "openai/gpt-5.5", []],
   ])("%s is split to %s with %j", (name, base, variants) => {
     expect(splitRequestVariants(name, catalogue)).toEqual({ name: base, variants })
   })
+})
+
+test("a variant is found in any letter case and position, so that the limit of free models counts every call", () => {
+  const names = ["a/b:free", "a/b:FREE", "a/b:free:nitro", "a/b", "a/b:freer", "free"]
+  expect(names.map((name) => hasVariant(name, "free"))).toEqual([true, true, true, false, false, false])
 })
 
 describe("the statistics of an endpoint", () => {
@@ -99,6 +109,8 @@ describe("a name that differs from the id", () => {
     ["OpenAI/GPT-5.5", "openai/gpt-5.5"],
     ["gpt-5.5", "openai/gpt-5.5"],
     ["GPT-5.5:nitro", "openai/gpt-5.5"],
+    ["~Anthropic/Claude-Sonnet-LATEST", "anthropic/claude-sonnet-4.5"],
+    ["X/Free-Thing:FREE", "x/free-thing:free"],
     ["gpt-9", undefined],
   ])("%s resolves to %s", (name, id) => {
     expect(findModel(name, catalogue).model?.id).toBe(id)

@@ -59,7 +59,7 @@ async function withoutExtras(
   deps: Deps,
 ): Promise<{ chat: ChatRequest; excludes: string[] }> {
   if (!needsPreparation(body, deps, () => false)) return { chat: body, excludes: [] }
-  const withoutOnline = (name: string) => name.replace(/:online(?=:|$)/, "")
+  const withoutOnline = (name: string) => name.replace(/:online(?=:|$)/i, "")
   const { plugins, tools, model, models } = body
   const keptPlugins = plugins?.filter(({ id }) => PURE_PLUGINS.includes(id))
   const keptTools = tools?.filter(({ type }) => isClientTool(type))

@@ -2,6 +2,7 @@ import { GatewayError } from "../../errors/errors.ts"
 import { isFree } from "../../money/price-list.ts"
 import type { FreeLimitExceeded } from "../../ledger/free-requests.ts"
 import type { Rejection } from "../../providers/responses/rejection.ts"
+import { hasVariant } from "../../routing/names.ts"
 import type { Target } from "../../routing/target.ts"
 import type { Deps } from "../deps.ts"
 
@@ -15,7 +16,7 @@ import type { Deps } from "../deps.ts"
  * limited.
  */
 export function isFreeTarget({ model, endpoint, byok }: Target, requested: string): boolean {
-  const isVariant = requested.endsWith(":free") && endpoint.pricing !== null && isFree(endpoint.pricing)
+  const isVariant = hasVariant(requested, "free") && endpoint.pricing !== null && isFree(endpoint.pricing)
   return !byok && (model.id.endsWith(":free") || isVariant)
 }
 
