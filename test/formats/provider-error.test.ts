@@ -83,3 +83,14 @@ test("an error between the events of a provider that is translated ends the resp
     expect(translate?.(toFrame({ detail: "Busy." }))).toEqual([failed])
   }
 })
+
+test("the event name of an error ends a response that is translated, whatever its data is", () => {
+  const translators = [
+    asResponses(REQUEST, { upstreamId: "m", maxCompletionTokens: undefined, pseudonym: undefined }).translate?.stream(),
+    chatTranslator(),
+  ]
+  for (const translate of translators) {
+    const [chunk] = translate?.(new TextEncoder().encode("event: error\ndata: {}\n\n")) ?? []
+    expect(chunk).toMatchObject({ error: { message: "The provider reported an error." } })
+  }
+})

@@ -71,7 +71,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
       return failure(
         provider,
         "provider_failed",
-        `${provider.name} returned ${type || "a page"} instead of a completion.`,
+        `${provider.name} returned ${type === "text/html" ? type : "a page"} instead of a completion.`,
       )
     }
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })

@@ -1,5 +1,5 @@
 import type { Json } from "../../../support/text/json.ts"
-import { dataOf, DONE_FRAME, parseData, strayText } from "../../sse/frames.ts"
+import { dataOf, DONE_FRAME, isErrorEvent, parseData, strayText } from "../../sse/frames.ts"
 import type { FrameTranslator, StreamItem } from "../../sse/stream-item.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"
 
@@ -20,8 +20,10 @@ export function chatTranslator({ onUsage, ...facts }: ChatStreamFacts = {}): Fra
     const data = dataOf(frame)
     if (data === undefined || data === "")
       return [data === undefined && strayText(frame, data) !== undefined ? frame : PING_FRAME]
-    const event = parseData(data)
-    if (!event) return [frame]
+    const reported = parseData(data)
+    if (!reported) return [frame]
+    const isNamedError = typeof reported["type"] !== "string" && isErrorEvent(frame)
+    const event = isNamedError ? { type: "error", error: reported } : reported
     const { counts } = state
     const [next, chunks] = advance(state, event)
     state = next
