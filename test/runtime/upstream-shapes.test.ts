@@ -223,3 +223,16 @@ describe.each(CLIENTS)("%s", (_, client) => {
     check(client, false, shape),
   )
 })
+
+test("an endpoint that has sent 20 clean streams has every later stream read as its first", async () => {
+  const model = newModel()
+  organization = await gateway.newOrganization()
+  const clean = STREAMS.slice(0, 1)
+  for (const shape of [...Array.from({ length: 20 }, () => clean).flat(), ...STREAMS]) {
+    shown = shape
+    const read = await openai(model, true).catch((error: unknown) => error as Error)
+    if (shape.fails) expect(read, shape.name).toBeInstanceOf(Error)
+    else if (read instanceof Error) throw new Error(shape.name, { cause: read })
+    else expectOutcome(read, shape)
+  }
+})
