@@ -34,6 +34,8 @@ const stream = (...frames: string[]) => frames.join("")
 const HELLO = { text: "Hello world", completion: 5 }
 const hello = [text("Hello"), text(" world")]
 
+const DELTA = { message: undefined, delta: { role: "assistant", content: "Hello world" } }
+
 const call = (fields: Json, called: Json, index: number | undefined = 0) =>
   chunk({ tool_calls: [{ ...(index !== undefined && { index }), ...fields, function: called }] })
 const WEATHER = { tool: { name: "weather", args: '{"city":"Rome"}' }, completion: 5 }
@@ -486,6 +488,12 @@ export const STREAMS: Shape[] = [
     type: "application/json",
   },
   {
+    name: "a document with a delta instead of a stream",
+    ...HELLO,
+    body: JSON.stringify(documentOf({}, {}, DELTA)),
+    type: "application/json",
+  },
+  {
     name: "an error frame",
     fails: true,
     body: stream(text("Hello"), frame({ error: { message: "overloaded", code: 529 } })),
@@ -597,7 +605,14 @@ export const DOCUMENTS: Shape[] = [
   }),
   document("a call of another type", documentOf(weatherCall({ type: "tool_call" })), WEATHER),
   document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
+  document("a delta in place of the message", documentOf({}, {}, DELTA), HELLO),
   { name: "a stream instead of a document", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
+  {
+    name: "a stream labelled application/json",
+    ...HELLO,
+    body: stream(": hi\n\n", ...hello, finish(), usage(), DONE),
+    type: "application/json",
+  },
   document("an error in a 200", { error: { message: "overloaded", code: 503 } }, { fails: true }),
   document("no choices", { ...HEAD, object: "chat.completion", choices: [] }, { fails: true }),
   { name: "broken JSON", fails: true, body: '{"choices":[', type: "application/json" },

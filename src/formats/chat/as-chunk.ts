@@ -1,3 +1,4 @@
+import { documentMessageOf } from "./normalize/provider-spellings.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 
 /** Converts a chat completion to one equivalent chunk. */
@@ -7,8 +8,8 @@ export function toSingleChunk(result: Json): Json {
 }
 
 /** Adds indexes to the parts of a document. A call with an id that was used before gets an empty id. */
-function toDelta({ message }: Json): Json {
-  if (!isObject(message)) return {}
+function toDelta(choice: Json): Json {
+  const message = documentMessageOf(choice)
   const calls = objectsOf(message["tool_calls"])
   const ids = calls.map((call) => call["id"])
   const placed = calls.map((call, index) => ({

@@ -1,6 +1,6 @@
 import { toSingleChunk } from "./as-chunk.ts"
 import { normalizeMessage } from "./normalize/normalize.ts"
-import { withoutMessage, messageOf } from "./normalize/provider-spellings.ts"
+import { documentMessageOf, withoutMessage } from "./normalize/provider-spellings.ts"
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
@@ -19,6 +19,6 @@ export function toChunks(result: Json): StreamHead {
 }
 
 function normalizeChoice(choice: Json, index: number): Json {
-  const message = messageOf(choice) ?? {}
+  const message = documentMessageOf(choice)
   return { index, ...choice, message: normalizeMessage(message, choice["finish_reason"]) }
 }

@@ -77,13 +77,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const head = await readStreamHead(body, { reader, signal, translate: translate?.stream() })
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
   }
-  if (type === "text/event-stream") {
-    const frames = framesOf(await readResponseBody(response.body, keyFilter))
-    const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
-    if (isTooDeep(result)) return tooDeepError(provider)
-    if (result && reader.isResponse(result)) return { kind: "document", result }
-    return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
-  }
+  if (type === "text/event-stream") return readEvents(await readResponseBody(response.body, keyFilter), expected)
   if (type !== "" && !JSON_TYPE.test(type)) {
     await response.body.cancel()
     return failure(
@@ -93,7 +87,22 @@ export async function readResponse(response: Response, expected: Expected): Prom
     )
   }
   const text = await readDocumentText(response)
-  return readDocument(keyFilter?.text(text) ?? text, expected)
+  const body = keyFilter?.text(text) ?? text
+  const isStream = reader.name !== "plain" && EVENT_START.test(body)
+  return isStream ? readEvents(new TextEncoder().encode(body), expected) : readDocument(body, expected)
+}
+
+/** The start of an event stream, which no JSON has. */
+const EVENT_START = /^\s*(?:data|event|id|retry)?:/
+
+/** A stream in place of a document. */
+function readEvents(body: Uint8Array, { request, provider, filter }: Expected): Content | Rejection {
+  const { reader, translate } = request
+  const frames = framesOf(body)
+  const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
+  if (isTooDeep(result)) return tooDeepError(provider)
+  if (result && reader.isResponse(result)) return { kind: "document", result }
+  return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
 }
 
 /** Some servers label JSON as text. */

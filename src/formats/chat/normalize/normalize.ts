@@ -5,7 +5,7 @@ import {
   withoutMessage,
   flattenContent,
   growthOf,
-  messageOf,
+  documentMessageOf,
   toFinishReason,
   withReasoning,
 } from "./provider-spellings.ts"
@@ -217,12 +217,13 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
 function normalizeDocumentChoice(choice: unknown, position: number): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
-  const message = messageOf(choice) ?? {}
+  const message = documentMessageOf(choice)
+  const { delta: _, ...fields } = choice
   const hasCalls = callsIn(message).length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
   const finishReason = finishReasonOf(choice, hasCalls) ?? (hasCalls ? "tool_calls" : "stop")
   const normal = {
-    ...(isObject(choice["message"]) ? choice : withoutMessage(choice)),
+    ...(isObject(choice["message"]) ? fields : withoutMessage(fields)),
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),

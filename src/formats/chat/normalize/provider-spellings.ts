@@ -28,6 +28,11 @@ export function messageOf({ message, text }: Json): Json | undefined {
   return typeof text === "string" ? { content: text } : undefined
 }
 
+/** The message of a choice of a document. Some servers send a delta in its place. */
+export function documentMessageOf(choice: Json): Json {
+  return messageOf(choice) ?? (isObject(choice["delta"]) ? choice["delta"] : {})
+}
+
 /** The other fields of a choice than its message: without the text if that is its message. */
 export function withoutMessage({ message, ...fields }: Json): Json {
   if (isObject(message) || isObject(fields["delta"])) return fields
