@@ -17,6 +17,9 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   b: `${UPPER}${LOWER}${DIGITS}+/`,
   s: `${UPPER}${LOWER}${DIGITS}-_`,
   3: `${UPPER}234567`,
+  /** The digits of Bech32. */
+  z: "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+  x: `${UPPER}${LOWER}${DIGITS}!@#$%^&*()-_+=~[]<>?`,
 }
 
 type Random = () => number
@@ -95,6 +98,9 @@ const NAMED: Readonly<Record<string, (random: Random, args: string) => string>> 
   pk: () => ["PRIVATE", "KEY"].join(" "),
   lines: (random, count) => Array.from({ length: Number(count) }, () => drawn(random, "b", 64)).join("\n"),
   hexcolons: (random, count) => Array.from({ length: Number(count) }, () => drawn(random, "H", 2)).join(":"),
+  /** `ci:ghp_#36`: Base64 of a text, in which `#36` becomes 36 letters and digits. */
+  base64: (random, text) =>
+    Buffer.from(text.replaceAll(/#(\d+)/g, (_, length) => drawn(random, "w", Number(length)))).toString("base64"),
   cc: (random, args) => card(random, args, true),
   badcc: (random, args) => card(random, args, false),
   iban: (random, args) => iban(random, args, true),
