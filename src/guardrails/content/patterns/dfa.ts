@@ -34,8 +34,7 @@ type RunInput = {
 
 /** A search drops its states above this limit. Accepted patterns need fewer. */
 export const MAX_STATES = 10_000
-/** Memory limits of one search and of all searches of an isolate, in cells of 4 bytes. */
-export const MAX_CELLS = 600_000
+/** Memory limit of all searches of an isolate, in cells of 4 bytes. */
 const MAX_TOTAL_CELLS = 6_000_000
 export const NOT_COMPUTED = -1
 
@@ -85,7 +84,7 @@ export class Dfa {
   }
 
   get isFull(): boolean {
-    return this.states.length > MAX_STATES || this.#cells > MAX_CELLS
+    return this.states.length > MAX_STATES || this.#cells > this.automaton.maxCells
   }
 
   /** Drops all states if a memory limit is exceeded. Earlier rows are invalid if `generation` changes. */

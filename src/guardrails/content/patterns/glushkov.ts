@@ -28,6 +28,7 @@ const MAX_EDGES = 400_000
 export class GlushkovAutomaton {
   readonly alphabet: Alphabet
   readonly size: number
+  readonly maxCells: number
   /** The character set of each position. */
   readonly #sets: Int32Array
   /** The program step of each position. */
@@ -44,6 +45,7 @@ export class GlushkovAutomaton {
   constructor(program: Program) {
     const { steps } = program
     this.#program = program
+    this.maxCells = program.maxCells
     const consuming = [...steps.keys()].filter((at) => isConsuming(elementAt(steps, at)))
     this.#steps = Int32Array.from(consuming)
     this.size = consuming.length

@@ -22,7 +22,12 @@ export type Program = {
   firstSteps: Map<number, Int32Array>
   /** Cache by step and ASCII character of whether the step takes it: 0 unknown, 1 no, 2 yes. */
   consumesCache: Uint8Array | undefined
+  /** Most cells of 4 bytes that a search keeps. */
+  maxCells: number
 }
+
+/** Limits of a stored pattern, and of a built-in detector, whose states most texts of an isolate share. */
+const MAX_CELLS = { pattern: 600_000, detector: 2_600_000 }
 
 /** Opcodes of re2js 2.10.0. A test verifies them. */
 export const OP = {
@@ -43,17 +48,17 @@ const ASCII = 128
 const MAX_CACHED_STEPS = 4_096
 
 /** Throws the error of re2js for an invalid pattern. */
-export function compileProgram(pattern: string): Program {
+export function compileProgram(pattern: string, maxCells = MAX_CELLS.pattern): Program {
   const { re2Input } = RE2JS.compile(pattern) as RE2JS & { re2Input: { prog: { inst: Step[]; start: number } } }
   const { inst: steps, start } = re2Input.prog
   const consumesCache = steps.length <= MAX_CACHED_STEPS ? new Uint8Array(steps.length * ASCII) : undefined
-  return { steps, start, firstSteps: new Map(), consumesCache }
+  return { steps, start, firstSteps: new Map(), consumesCache, maxCells }
 }
 
 /** A program that is compiled on first use and cached. */
 export function lazyProgram(pattern: string): () => Program {
   let program: Program | undefined
-  return () => (program ??= compileProgram(pattern))
+  return () => (program ??= compileProgram(pattern, MAX_CELLS.detector))
 }
 
 export const BEFORE_TEXT = -1
