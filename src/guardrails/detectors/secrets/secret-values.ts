@@ -2,9 +2,9 @@ import type { NameKind } from "./secret-names.ts"
 
 /** Placeholders for a secret. */
 const PLACEHOLDER =
-  /^(?:\$|%|<|\{|\[|@|#|&|\/\/|\.{1,2}\/|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|fake|null|none|undefined|true|false|process\.|os\.|env[.:]|config\.|settings\.|self\.|this\.|req\.|ctx\.|secrets?\.|vars?\.|data\.|string|boolean|required|optional|must|should|field|input|vault:|arn:|ref:|op:\/\/|file:|https?:\/\/)|(?:example|placeholder|change-?me|_here|-here)$|your[-_ ]?(?:api|key|token|secret|pass)|x{6}|\*{3}|•{3}|…|\.{3}|0{10}|\{\{|\$\{|<[a-z]/i
+  /^(?:\$|%|<|\{|\[|@|#|&|\/\/|\.{1,2}\/|your|my[-_]|xxx|\*\*|\.\.\.|example|sample|change|replace|redacted|insert|enter|todo|dummy|fake|null|none|undefined|true|false|process\.|os\.|env[.:]|config\.|settings\.|self\.|this\.|req\.|ctx\.|secrets?\.|vars?\.|data\.|string|boolean|required|optional|must|should|field|input|vault:|arn:|ref:|op:\/\/|file:|https?:\/\/)|(?:example|placeholder|change-?me|_here|-here)$|your[-_ ]?(?:api|key|token|secret|pass)|x{6}|\*{3}|•{3}|…|\.{3}|0{10}|\{\{|\$\{|<[a-z]|^!(?:[a-z]+|[A-Z]\w+(?:::\w+)?)$|^\?[a-z]+\}?$|^put[ -]your|EXAMPLE(?:KEY)?$/i
 const CODE =
-  /^[\w$.]+\(|\($|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$|=>|\(\)|^[A-Za-z_]\w*\[|^[A-Z][A-Z_]+$|::|->|^\/.+\/[a-z]*[;,)]*$|^[A-Z][A-Z\d_]+=.{0,5}$|\]\(https?:/
+  /^[\w$.]+\(|\($|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$|=>|\(\)|^[A-Za-z_]\w*\[|^[A-Z][A-Z_]+$|::|->|^\/.+\/[a-z]*[;,)]*$|^[A-Z][A-Z\d_]+=.{0,5}$|\]\(https?:|^[a-z_]+=[\d.]+[,;)]*$|^[A-Z][A-Z\d_]*:[?+]/
 const URL = /^[a-z][a-z+.-]*:\/\//i
 const PATH = /^\/?(?:[\w.-]+\/){2,}[\w.-]*$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
@@ -35,7 +35,7 @@ const SHORT_FORMS =
 const LETTERS_LENGTH: Readonly<Record<NameKind, number>> = { password: 10, secret: 16, key: 24 }
 
 /** Whether letters read like random ones: a part of the camel case has no vowel, or four consonants in a row. */
-function areRandomLetters(value: string): boolean {
+export function areRandomLetters(value: string): boolean {
   if (!/^[A-Za-z]{10,}$/.test(value) || !/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false
   const parts = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
   const oddness = (part: string) => {
@@ -48,7 +48,7 @@ function areRandomLetters(value: string): boolean {
 
 /** Whether a key with a vendor prefix has actual characters instead of placeholders. */
 export function hasRealCharacters(key: string): boolean {
-  return !/([x*.#])\1{5}|0{12}|example[-_]?key|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
+  return !/([x*.#])\1{5}|0{12}|example[-_]?key|EXAMPLE$|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
 }
 
 /** Whether a value looks like a password or a key without a name for it. */
@@ -58,6 +58,17 @@ export function looksGenerated(value: string): boolean {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
   const isPassword = value.length >= 8 && kinds >= 3 && /\d/.test(value) && /[A-Za-z]/.test(value)
   return isRandom(value, 16) || isPassword || /^(?=[a-z]*\d[a-z\d]*\d)[a-z\d]{24,}$/.test(value)
+}
+
+/** Whether only a password looks so: capital and small letters, digits and symbols, and no host. */
+export function isStrongPassword(value: string): boolean {
+  return (
+    value.length >= 8 &&
+    /[a-z]/.test(value) &&
+    /[A-Z]/.test(value) &&
+    /\d/.test(value) &&
+    /[!#$%&*^+?]|^[A-Za-z0-9-]*\d[A-Za-z][A-Za-z0-9]*-|-[A-Za-z0-9]*\d[A-Za-z]/.test(value)
+  )
 }
 
 /** Whether a value has symbols of a password and is no identifier. */

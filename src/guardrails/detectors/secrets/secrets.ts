@@ -4,10 +4,26 @@ import { lazyProgram } from "../../content/patterns/program.ts"
 import type { Literal } from "../../prefilter/aho-corasick.ts"
 import type { Triggers } from "../../prefilter/prefilter.ts"
 import { mostSelectiveGroup, requiredLiterals } from "../../prefilter/required-literals.ts"
-import { INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
+import { ENCODED_KEY, INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
+import { CALL_SOURCES, callValues } from "./secret-calls.ts"
 import { COMMAND_SOURCES, commandValues, LOGIN_PASSWORD, loginPasswords } from "./secret-commands.ts"
-import { kindOf, NAME_VALUE_PATTERNS, NAME_VALUE_SOURCES, SECRET_NAMES, SESSION_COOKIES } from "./secret-names.ts"
-import { hasRealCharacters, isPlaceholder, isRandom, isSecret, looksGenerated } from "./secret-values.ts"
+import {
+  COPULAS,
+  kindOf,
+  NAME_VALUE_PATTERNS,
+  NAME_VALUE_SOURCES,
+  SECRET_NAMES,
+  SESSION_COOKIES,
+  UNLINKED_PASSWORD,
+} from "./secret-names.ts"
+import {
+  hasRealCharacters,
+  isPlaceholder,
+  isRandom,
+  isSecret,
+  isStrongPassword,
+  looksGenerated,
+} from "./secret-values.ts"
 
 const KEY_PREFIXES = [...new Set(KEY_FORMATS.map(([opening]) => opening))]
 const prefixLiterals = (source: string) => requiredLiterals(source).prefixes ?? []
@@ -24,7 +40,7 @@ const PEM_HEADER = "[A-Z][A-Za-z-]{2,20}: [^\\n\\\\]*"
 /** A private key up to its end marker, or the part that is there. */
 const PEM = `${pemMarker("BEGIN")}(?:${PEM_BREAK}(?:${PEM_HEADER}|[A-Za-z0-9+/=]{16,}))*(?:${PEM_BREAK}(?:[A-Za-z0-9+/=_-]{1,16}${PEM_BREAK})?${pemMarker("END")}|${PEM_BREAK}[A-Za-z0-9+/]{1,15}={1,2})?`
 
-const URL_PASSWORD = "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]*:[^\\s/@'\"`<>]+@[\\w.-]+"
+const URL_PASSWORD = "\\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\\s:/@'\"`<>]*:[^\\s/@'\"`<>]+@(?:[\\w.-]+|/)"
 const DRIVER_PASSWORD = "\\b[\\w.-]+:[^\\s:@/'\"`<>]+@(?:tcp|unix)\\("
 const COMMAND =
   "\\b(?:curl|wget|http|https) [^\\n]{0,60}(?:-u|--user|-a|--auth)[ =]{0,2}['\"]?[^\\s:'\"]+:[^\\s'\"]{4,}"
@@ -33,6 +49,7 @@ const SCHEME = "(?i:bearer|basic|ssws|geniekey) [A-Za-z0-9._~+/=-]{8,}"
 const OTHER_FORMATS = [
   "https://hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}",
   "https://(?:ptb\\.|canary\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/\\d{17,20}/[\\w-]{40,}",
+  "https://outlook\\.office(?:365)?\\.com/webhook/[\\w@/-]{40,}",
   "https://[\\w.-]+\\.webhook\\.office\\.com/[\\w@/-]{40,}",
   "https://hooks\\.zapier\\.com/hooks/catch/\\d+/(?:silent/)?\\w+/?",
   "https://open\\.(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/v2/hook/[0-9a-f-]{36}",
@@ -59,6 +76,7 @@ const NAMED_VALUES = NAME_VALUE_SOURCES.map((source) => `(?i:${source})`)
 const innerFormats = INNER_FORMATS.map((format) => `${KEY_START}${format}`)
 const UNPREFIXED = [
   ...innerFormats,
+  `${KEY_START}${ENCODED_KEY}`,
   URL_PASSWORD,
   DRIVER_PASSWORD,
   COMMAND,
@@ -66,6 +84,7 @@ const UNPREFIXED = [
   ...OTHER_FORMATS,
   ...CASELESS_FORMATS,
   ...COMMAND_SOURCES,
+  ...CALL_SOURCES,
   LOGIN_PASSWORD,
   ...NAMED_VALUES,
 ]
@@ -97,12 +116,12 @@ function triggersOf(): Triggers {
 
 const FORMATS = new RegExp(
   [
-    ...KEY_FORMATS.map(([opening, rest]) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${opening}${rest}`),
-    ...INNER_FORMATS.map((format) => `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${format}`),
+    `(?<=^|[^A-Za-z0-9]|\\\\[nrt])${anyOf([...KEY_FORMATS.map(([opening, rest]) => opening + rest), ...INNER_FORMATS])}`,
     ...OTHER_FORMATS.map((one) => one.replaceAll(/\(\?i:/g, "(?:")),
   ].join("|"),
   "g",
 )
+const ENCODED = new RegExp(`(?<=^|[^A-Za-z0-9+/])${ENCODED_KEY}`, "g")
 const CASELESS = new RegExp(CASELESS_FORMATS.map((one) => one.replaceAll("(?i:", "(?:")).join("|"), "gi")
 const FULL_PEM = new RegExp(PEM, "g")
 const PASSWORD_URLS = new RegExp(`${URL_PASSWORD}|${DRIVER_PASSWORD}`, "g")
@@ -137,6 +156,7 @@ export const secrets: PatternDetector = {
     for (const { index, 0: pem } of match.matchAll(FULL_PEM)) add(index, index + pem.length)
     for (const { index, 0: key } of match.matchAll(FORMATS)) if (hasRealCharacters(key)) add(index, index + key.length)
     for (const { index, 0: key } of match.matchAll(CASELESS)) if (hasRealCharacters(key)) add(index, index + key.length)
+    for (const { index, 0: value } of match.matchAll(ENCODED)) if (isEncodedKey(value)) add(index, index + value.length)
     for (const { index, 0: url } of match.matchAll(PASSWORD_URLS)) if (hasPassword(url)) add(index, index + url.length)
     for (const found of match.matchAll(AUTH_SCHEME)) {
       const [complete, scheme = "", value = ""] = found
@@ -145,6 +165,7 @@ export const secrets: PatternDetector = {
     }
     if (COMMAND_AT_START.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
     for (const { value, from } of commandValues(match)) if (isRealPassword(value)) add(from, from + value.length)
+    for (const { value, from } of callValues(match)) add(from, from + value.length)
     for (const { value, from } of loginPasswords(match)) if (looksGenerated(value)) add(from, from + value.length)
     for (const [from, to] of namedSecrets(match, before)) add(from, to)
     return parts
@@ -160,8 +181,7 @@ function startsWithCapital(opening: string): boolean {
 }
 
 /** Text between a name and a value that links them. */
-const ASSIGNMENT =
-  /[=:：>|"'`]|\b(?:is|was|ist|lautet|war|est|es|era|jest|login|equals|be|value|to|reads)\b|[^\p{ASCII}]/iu
+const ASSIGNMENT = new RegExp(`[=:：>|"'\`]|\\b(?:${COPULAS}|login|be|value)\\b|[^\\p{ASCII}]`, "iu")
 
 /** All values after secret names in a candidate. */
 function namedSecrets(match: string, before: string): MatchRange[] {
@@ -180,6 +200,7 @@ function namedSecrets(match: string, before: string): MatchRange[] {
       const isAssigned = (isOption || ASSIGNMENT.test(gap)) && !/ .* to ["'`]?$/.test(gap)
       const value = valueOf(rawValue, gap)
       if (!kind || !isSecret(kind, value, isAssigned)) continue
+      if (shape === UNLINKED_PASSWORD && !isStrongPassword(value)) continue
       const from = index + complete.length - rawValue.length
       parts.push([from, from + value.length])
       break
@@ -191,11 +212,12 @@ function namedSecrets(match: string, before: string): MatchRange[] {
 /** Strips trailing punctuation of a sentence or of code, and the next part of a connection string. */
 function valueOf(rawValue: string, gap: string): string {
   if (/["'`]$/.test(gap)) return rawValue
+  if (/[«“„‘「] ?$/.test(gap)) return rawValue.replace(/(?<=.)[»”“’」].*/s, "")
   return trimPunctuation(rawValue.replace(/(?<=.)(?:[;&,][\w .-]+=.*|;$)/s, ""))
 }
 
 function trimPunctuation(value: string): string {
-  return value.replace(/[.,;:?)\]}\\]+$/, "")
+  return value.replace(/[.,;:?)\]}\\»”。，、」]+$/, "")
 }
 
 const EXAMPLE_PASSWORDS =
@@ -212,10 +234,26 @@ function hasPassword(url: string): boolean {
   return password !== "" && password !== user && !EXAMPLE_PASSWORDS.test(password) && !isPlaceholder(password)
 }
 
+function decodedText(base64: string): string | undefined {
+  const bytes = decodeBase64(base64.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/"))
+  return bytes && new TextDecoder().decode(bytes)
+}
+
+/** Whether Base64 encodes a key, or a URL with a password. */
+function isEncodedKey(value: string): boolean {
+  const text = decodedText(value) ?? ""
+  const key = new RegExp(FORMATS.source).exec(text)?.[0]
+  const url = new RegExp(PASSWORD_URLS.source).exec(text)?.[0]
+  return (
+    text.startsWith("-----BEGIN") ||
+    (key !== undefined && hasRealCharacters(key)) ||
+    (url !== undefined && hasPassword(url))
+  )
+}
+
 function isCredential(scheme: string, value: string): boolean {
   if (/^basic$/i.test(scheme)) {
-    const bytes = decodeBase64(value.replace(/=+$/, ""))
-    const text = bytes && new TextDecoder().decode(bytes)
+    const text = decodedText(value)
     if (text !== undefined && /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(text)) return true
   }
   return isRandom(value, 14) && !isPlaceholder(value)

@@ -1,0 +1,115 @@
+/** Keys and passwords as arguments of calls, and in records without the names of their fields. */
+import { areRandomLetters, isRandom, isStrongPassword, looksGenerated } from "./secret-values.ts"
+
+type CallFormat = {
+  /** Everything before the value, and the value, in RE2 syntax. */
+  before: string
+  value: string
+  isSecret: (value: string) => boolean
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const isKey = (value: string) => isRandom(value, 20) && !UUID.test(value)
+const isMixed = (value: string) =>
+  /^[\w!#$%&*+?.-]+$/.test(value) && /\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value)
+/** Words of a note about passwords. */
+const SENTENCE =
+  /[.:?,]$|[<>{}$]|\b(?:must|be|at|least|char\w*|your|the|is|enter|please|or|and|for|with|to|of|min|max|in|not|digits?|letters?|password|has|was|are)\b/i
+const isKnownFormat = () => true
+const QUOTED = "[^\\s'\"`<>]{6,}"
+
+const CALLS: readonly CallFormat[] = [
+  {
+    // A client, its credentials, or a signature: `Client("…")`, `sign(payload, "…")`, `basicAuth("user", "…")`.
+    before:
+      "(?i:client|credentials?|provider|login|auth|authentication|authenticate|authorization|signin|api|sdk|bot\\.run|init|initialize|configure|connect|" +
+      "hmac|cipher|cipheriv|fernet|search|sign|verify|session|getbytes|getenv|environ\\.get|env)\\((?:[\\w.]{1,24}, ?|['\"`][^'\"`\\n]{1,64}['\"`],\\s?)?[bfr]?['\"`]",
+    value: QUOTED,
+    isSecret: (value) => isKey(value) || isStrongPassword(value),
+  },
+  {
+    // A user name and a password: `login("me", "…")`, `getConnection(url, "app", "…")`.
+    before: "(?i:login|connect|connection|credentials?|auth)\\((?:[\\w.]{1,24}, ?)?['\"][^'\"\\n]{1,64}['\"],\\s?['\"]",
+    value: QUOTED,
+    isSecret: (value) => looksGenerated(value) || (value.length >= 8 && isMixed(value)),
+  },
+  { before: "\\bauth['\"]?: ?[\\[(]['\"][^'\"\\n]{1,64}['\"], ?['\"]", value: QUOTED, isSecret: looksGenerated },
+  {
+    before: "\\bdefine\\( ?['\"]\\w{0,24}(?:KEY|SALT|SECRET|PASSWORD|PASS|TOKEN)['\"], ?['\"]",
+    value: "[^'\"\\n]{8,}",
+    isSecret: (value) =>
+      looksGenerated(value) || /^(?=.*\d)(?=.*[^\w\s])(?=.*[a-zA-Z])(?!put your)\S.{39,}$/.test(value),
+  },
+  {
+    // An option of any command, as in `-u name:password`.
+    before: "(?:-u|-U|--user|--auth|--creds|--credentials)[ =]['\"]?[\\w.@+-]{1,64}:",
+    value: QUOTED,
+    isSecret: looksGenerated,
+  },
+  // .pgpass: host, port, database, user and password.
+  {
+    before: ":\\d\\d\\d\\d:[\\w*-]{1,64}:[\\w*.-]{1,64}:",
+    value: QUOTED,
+    isSecret: (value) => looksGenerated(value) || areRandomLetters(value),
+  },
+  {
+    before: "(?:\\b|_)post_(?:server|client)_item['\"]?[=: ]{1,3}['\"]?",
+    value: "[0-9a-f]{32}",
+    isSecret: isKnownFormat,
+  },
+  { before: "\\b(?i:app_?id)['\"]?[=:] ?['\"]?", value: "[0-9a-f]{32}", isSecret: isKnownFormat },
+  {
+    before: "account\\.key\\.[\\w.-]{1,64}['\", =:]{1,5}",
+    value: "[A-Za-z0-9+/]{86}==",
+    isSecret: isKnownFormat,
+  },
+  {
+    // The words of a wallet, none of which has less than three letters.
+    before: "(?i:mnemonic|seed|recovery|wallet|phrase)(?: [a-z]{1,12}){0,6}[:=]?[ '\"]{1,3}",
+    value: "[a-z]{3,8}(?: [a-z]{3,8}){11,}",
+    isSecret: (value) => !/\b(?:and|the|for|from|are|was|has|words|which|been|not|but)\b/.test(value),
+  },
+  {
+    // Passwords of single applications, in groups.
+    before: "(?i:app(?:lication)?(?:[- ]specific)?[- ]passwor[dt])(?: [a-z]{1,10}){0,4}['\"]?(?: is|:|=)? ?['\"]?",
+    value: "[A-Za-z0-9]{4}(?:[ -][A-Za-z0-9]{4}){3,5}",
+    isSecret: isKnownFormat,
+  },
+  {
+    before: "(?i:(?:recovery|backup|one-time|2fa|mfa) codes?)(?: is| are)?[: ]{1,2}",
+    value: "[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}",
+    isSecret: (value) => value.length >= 8 && /\d.*\d/.test(value),
+  },
+  {
+    // Base32 of one-time passwords.
+    before: "(?i:totp|otp|mfa|2fa)[\\w -]{0,16}(?:[=:]| is)? ?['\"]?",
+    value: "[A-Z2-7]{16,64}",
+    isSecret: (value) => /^[A-Z2-7]{16,}$/.test(value) && /\d/.test(value),
+  },
+  {
+    // A quoted password of several words.
+    before: "(?i:pass(?:word|phrase|wd)?|secret)['\"]?[=: ]{1,3}['\"]",
+    value: "[^\\s'\"]{2,32}(?: [^\\s'\"]{2,32}){1,4}",
+    isSecret: (value) => /\d/.test(value) && /[a-z]/i.test(value) && !SENTENCE.test(value),
+  },
+  {
+    // Hashes of passwords of Unix accounts.
+    before: ":",
+    value: "\\$(?:1|5|6|y|apr1|2[aby])\\$[\\w./$=+,-]{20,}",
+    isSecret: isKnownFormat,
+  },
+]
+
+export const CALL_SOURCES: readonly string[] = CALLS.map(({ before, value }) => before + value)
+
+const PATTERNS = CALLS.map(({ before, value, isSecret }) => {
+  const flags = before.includes("(?i:") ? "gi" : "g"
+  return { pattern: new RegExp(`(${before.replaceAll("(?i:", "(?:")})(${value})`, flags), isSecret }
+})
+
+/** Each value in a call or a record, with its place in the text. */
+export function* callValues(text: string): Generator<{ value: string; from: number }> {
+  for (const { pattern, isSecret } of PATTERNS)
+    for (const { index, 1: before = "", 2: value = "" } of text.matchAll(pattern))
+      if (isSecret(value)) yield { value, from: index + before.length }
+}
