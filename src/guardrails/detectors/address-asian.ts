@@ -10,7 +10,7 @@ const BLOCK =
 const hangul = (ends: string) => `[가-힣]{1,8}${ends}`
 const KOREAN_REGION = `(?:${hangul("(?:시|도|군|구)")} ){1,3}(?:${hangul("(?:읍|면|동|가)")} )?`
 
-const HINDI_STREETS = split("मार्ग|रोड|नगर|सड़क|गली|कॉलोनी|विहार|चौक|बाज़ार|पथ")
+const HINDI_STREETS = split("मार्ग|रोड|नगर|सड़क|गली|कॉलोनी|विहार|चौक|बाज़ार|पथ|मोहल्ला|सेक्टर|लेन|स्ट्रीट|पुरम|कुंज|मंडी|बाजार")
 const HINDI_WORD = "[\\p{Devanagari}]{2,16}"
 const ARABIC_WORD = "\\p{Arabic}{2,14}"
 const HEBREW_WORD = "[א-ת][א-ת'\"-]+"
@@ -19,7 +19,7 @@ const MALAY_KIND = `(?:${MALAY.join("|").replaceAll(".", "\\.")})`
 
 export const ASIAN: readonly Pattern[] = [
   {
-    source: `(?:〒? ?\\d{3}-\\d{4}[ \\n]?)?${PREFECTURE}${KANA}{1,20}${BLOCK}`,
+    source: `(?:〒? ?\\d{3}-\\d{4}[ \\n]?)?${PREFECTURE}${KANA}{1,20}${BLOCK}(?: ${KANA}{2,16}[A-Z]? ?\\d{1,4}(?:F|階|号室))?`,
     literals: plain(["県", "東京都", "北海道", "京都府", "大阪府"]),
   },
   {
@@ -37,7 +37,7 @@ export const ASIAN: readonly Pattern[] = [
   },
   {
     source:
-      "(?:\\d{3,6} ?)?(?:\\p{Han}{2,4}省)?(?:\\p{Han}{2,6}[市州])?(?:\\p{Han}{1,6}[区區县縣镇鎮乡鄉])?\\p{Han}{1,8}[路街道巷弄](?:\\p{Han}段)?\\d{1,5}[号號弄](?:\\p{Han}{0,6}\\d{1,4}[号號楼樓层層室栋棟单元之]{1,2}\\d{0,3}){0,4}",
+      "(?:\\d{3,6} ?)?(?:\\p{Han}{2,4}省)?(?:\\p{Han}{2,6}[市州])?(?:\\p{Han}{1,6}[区區县縣镇鎮乡鄉])?\\p{Han}{1,8}[路街道巷弄](?:\\p{Han}段)?\\d{1,5}[号號弄](?:[\\p{Han}A-Z]{0,8}[0-9A-Z]{1,4}[号號楼樓层層室栋棟座单元之]{1,2}\\d{0,3}){0,4}",
     literals: plain(["路0", "街0", "道0", "巷0", "弄0", "段0"]),
   },
   {
@@ -57,12 +57,18 @@ export const ASIAN: readonly Pattern[] = [
     literals: plain(["شارع", "طريق"]),
   },
   {
-    source: `(?:רחוב|רח'|שדרות|שד'|דרך|סמטת) ${HEBREW_WORD}(?: ${HEBREW_WORD}){0,2} \\d{1,3}(?:/\\d{1,3})?(?:, ?${HEBREW_WORD}(?: ${HEBREW_WORD})?)?`,
+    source: `(?:רחוב|רח'|שדרות|שד'|דרך|סמטת) ${HEBREW_WORD}(?: ${HEBREW_WORD}){0,2} \\d{1,3}(?:/\\d{1,3})?(?:, ?דירה \\d{1,3})?(?:, ?${HEBREW_WORD}(?: ${HEBREW_WORD})?)?`,
     literals: plain(["רחוב ", "רח' ", "שדרות ", "שד' ", "דרך ", "סמטת "]),
   },
   {
-    source: `\\d{1,4}(?:/\\d{1,4})?,? (?:${HINDI_WORD} ){1,3}(?:${HINDI_STREETS.join("|")})(?:, ?${HINDI_WORD}(?: ${HINDI_WORD})?){1,3}(?: ?[-–]? ?\\d{6})?`,
+    source: `(?:(?:फ्लैट|मकान|प्लॉट|घर|दुकान)(?: (?:नंबर|संख्या|नं\\.))? )?\\d{1,4}(?:/\\d{1,4})?,? (?:${HINDI_WORD},? ){1,3}(?:${HINDI_STREETS.join("|")})(?:, ?${HINDI_WORD}(?: ${HINDI_WORD})?){1,3}(?: ?[-–]? ?\\d{6})?`,
     literals: plain(HINDI_STREETS.map((kind) => ` ${kind}`)),
+  },
+  {
+    // With a district or a lane instead of a road.
+    source:
+      "\\d{1,4}(?:/\\d{1,4})? (?:หมู่(?:ที่)? ?\\d{1,2} ?)?(?:(?:ซอย|ซ\\.|หมู่บ้าน|อาคาร|ตรอก) ?[\\p{Thai}0-9]{1,20} ?(?:\\d{1,3}(?:/\\d{1,3})? )?){0,2}(?:(?:แขวง|ตำบล|ต\\.) ?\\p{Thai}{2,20} ?)(?:(?:เขต|อำเภอ|อ\\.) ?\\p{Thai}{2,20} ?)?(?:(?:จังหวัด|จ\\.)? ?\\p{Thai}{2,16}ฯ?)?(?: \\d{5})?",
+    literals: plain(["แขวง", "ตำบล", "ต."]),
   },
   {
     source:

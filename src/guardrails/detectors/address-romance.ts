@@ -19,7 +19,7 @@ const FRENCH_PARTICLE = "(?:de la |de l['’]|de |du |des |la |le |les |d['’]|
 const ROMANCE_PARTICLE =
   "(?:\\d{1,2} de |de la |de los |de las |de |del |della |dell['’]|delle |degli |dei |di |d['’]|dos |das |do |da |el |los |las |la |e |y )?"
 const ROMANCE_UNIT =
-  "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno|scala|appartamento|bloco|esc\\.?|of\\.?|oficina|local|casa|cj\\.?|conjunto)(?: ?[\\w]{1,4})?(?: (?:Esq|Dto|Dcha|Izq|[A-Z]\\b)\\.?)?){0,2}"
+  "(?:, (?:\\d{1,2}\\.?[ºª°]|apto\\.?|apt\\.?|piso|bajo|depto\\.?|dpto\\.?|sala|int\\.?|interno|scala|appartamento|bloco|esc\\.?|of\\.?|oficina|local|casa|cj\\.?|conjunto)(?: ?[\\w]{1,4}\\.?)?(?: (?:Esq|Dto|Dcha|Izq|[A-Z]\\b)\\.?)?){0,2}"
 
 const DISTRICT = `(?:, (?:Col\\.?|Colonia|Barrio|Bairro|Fracc\\.|Urb\\.|Bo\\.|Distrito) ${CITY}| [-–] ${CITY})?`
 const STATE = "(?: ?[-–/] ?[A-Z]{2}\\b| \\([A-Z]{2}\\))?"

@@ -16,7 +16,7 @@ export const atStart = (texts: readonly string[]): Literal[] => texts.map((text)
 export const WORD = `${CAPITAL}[${LETTERS}'’-]*`
 export const CITY = `${WORD}(?:[ -](?:(?:am|im|an der|in der|d[aeo]l?|l[ae]s?|sur|en|on|upon)[ -])?${WORD}){0,3}`
 /** Also with the code of the country: `D-10115`. */
-export const POSTCODE = `(?:[A-Z]{1,2}-)?(?:\\d{4} ?[A-Z]{2}\\b|\\d{3} \\d{2}|\\d{4,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3}|[A-Z]\\d{4}(?:[A-Z]{3})?)`
+export const POSTCODE = `(?:[A-Z]{1,2}-)?(?:\\d{4} ?[A-Z]{2}\\b|\\d{3} \\d{2}|\\d{3,6}|\\d{2}-\\d{3}|\\d{4,5}-\\d{3}|[A-Z]\\d{4}(?:[A-Z]{3})?)`
 /** Postal code and city. */
 export const PLACE = `${POSTCODE},? ${CITY}(?: \\d{1,2}\\b)?(?: \\([A-Z]{2}\\))?`
 /** Between the street and the city. */
