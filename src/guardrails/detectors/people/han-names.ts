@@ -6,9 +6,10 @@ const JA_LABEL =
   "(?:名前は|氏名(?:は|: ?)|患者(?:は|: ?)|(?:お?名前|ご?担当者?|作成者|送信者|受取人|申請者|署名|宛名|お客様名)(?:は|: ?))"
 const ZH_TITLE = "(?:先生|女士|小姐|太太|医生|醫生|老师|老師|教授|经理|經理|律师|律師|主任|同学|师傅|博士|总监)"
 const ZH_LABEL =
-  "(?:我叫|我是|名叫|(?:姓名|名字|联系人|聯絡人|收件人|寄件人|负责人|申请人|签名|作者|甲方|乙方)(?:是|: ?)|患者|病人|客户|同事)"
+  "(?:我叫|我是|名叫|请联系|請聯繫|转告|抄送|收件人|收货人|收貨人|寄件人|联系人|聯絡人|(?:姓名|名字|联系人|聯絡人|收件人|寄件人|负责人|申请人|签名|作者|甲方|乙方)(?:是|: ?)|患者|病人|客户|同事)"
 const JA_NAME = `(?:${HAN_SURNAMES_JA.join("|")})`
-const ZH_NAME = `[${HAN_SURNAMES_ZH}]\\p{Han}{1,2}`
+const ZH_COMPOUND = "欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|皇甫|尉迟|公孙|慕容|令狐|司徒|夏侯|端木|东方|南宫|宇文|长孙"
+const ZH_NAME = `(?:(?:${ZH_COMPOUND})\\p{Han}{1,2}|[${HAN_SURNAMES_ZH}]\\p{Han}{1,2})`
 
 /** Japanese and Chinese names: a family name with a title or after a label. */
 export const HAN_SOURCES = [
@@ -17,14 +18,17 @@ export const HAN_SOURCES = [
   `\\p{Han}{2,3} \\p{Han}{1,3}`,
   `[${HAN_SURNAMES_ZH}]\\p{Han}{0,2}${ZH_TITLE}`,
   `${ZH_LABEL}${ZH_NAME}`,
+  // Before a mobile number.
+  `${ZH_NAME}[ ,]{0,2}1[3-9]\\d{9}`,
   `${JA_NAME}\\p{Han}{0,3}(?:と申します|といいます|と言います)`,
 ]
 
 export const HAN_LITERALS = [
-  ..."さん さま 様 氏 くん ちゃん 先生 女士 小姐 太太 医生 醫生 老师 老師 教授 经理 經理 律师 律師 名前は 患者 我叫 我是 名叫 姓名 联系人 收件人 客户 同事 殿 部長 課長 社長 係長 主任 店長 医師 弁護士 監督 選手 と申します といいます と言います 名字 聯絡人 寄件人 负责人 申请人 签名 作者 甲方 乙方 病人 同学 师傅 博士 总监 氏名 名前: 担当 作成者 送信者 受取人 申請者 署名 宛名 お客様名".split(
+  ..."さん さま 様 氏 くん ちゃん 先生 女士 小姐 太太 医生 醫生 老师 老師 教授 经理 經理 律师 律師 名前は 患者 我叫 我是 名叫 请联系 請聯繫 转告 抄送 姓名 联系人 收件人 客户 同事 殿 部長 課長 社長 係長 主任 店長 医師 弁護士 監督 選手 と申します といいます と言います 名字 聯絡人 寄件人 负责人 申请人 签名 作者 甲方 乙方 收货人 收貨人 病人 同学 师傅 博士 总监 氏名 名前: 担当 作成者 送信者 受取人 申請者 署名 宛名 お客様名".split(
     " ",
   ),
   ...HAN_SURNAMES_JA,
+  "00000000000",
 ]
 
 /** Other words that begin with a family name, such as "programmer" and "immediately". */
@@ -39,7 +43,7 @@ const ZH_NOT_NAMES = new RegExp(
 const ZH_TAIL = /[的了说說和投在是要问問来來去已将將也都今昨刚剛于把被给給对對向与與跟想请請反表提打回收发發]$/u
 
 const AT_JA_LABEL = new RegExp(`^${JA_LABEL}`, "u")
-const AT_ZH_LABEL = new RegExp(`^${ZH_LABEL}(?=${ZH_NAME.replace("Han", "Script=Han")}$)`, "u")
+const AT_ZH_LABEL = new RegExp(`^${ZH_LABEL}(?=${ZH_NAME.replaceAll("{Han", "{Script=Han")}$)`, "u")
 const JA_TITLED = new RegExp(`${JA_NAME} ?\\p{Script=Han}{0,3}${JA_SUFFIX}$`, "u")
 const ZH_TITLED = new RegExp(`[${HAN_SURNAMES_ZH}]\\p{Script=Han}{0,2}${ZH_TITLE}$`, "u")
 const JA_INTRODUCED = new RegExp(`(${JA_NAME}\\p{Script=Han}{0,3})(?:と申します|といいます|と言います)$`, "u")
@@ -47,6 +51,8 @@ const JA_START = new RegExp(`^${JA_NAME}`, "u")
 const JA_FULL = new RegExp(`^${JA_NAME} \\p{Script=Han}{1,3}$`, "u")
 
 export function hanName(match: string): MatchRange[] {
+  const name = /^(\p{Script=Han}+)[ ,]{0,2}\d+$/u.exec(match)?.[1]
+  if (name !== undefined) return ZH_NOT_NAMES.test(name) ? [] : [[0, name.length]]
   const japanese = AT_JA_LABEL.exec(match)?.[0]
   if (japanese !== undefined) return japaneseName(match, japanese.length)
   const introduced = JA_INTRODUCED.exec(match)

@@ -60,6 +60,7 @@ export const NOT_BEFORE_NAMES = setOf(
   "saint st san santa santo sao sankt sint lake mount mt fort port cape hurricane storm typhoon street avenue av rue place boulevard quai",
   "chemin via viale piazza corso largo calle plaza avenida paseo rua praca travessa ul ulica al plac os team club hotel university",
   "universite universidad college the amazon project operation planet model city lago monte villa castle palace hospital school bd",
+  "str strada bulevardul calea aleea splaiul jl jalan ул улица вул вулиця бул булевард проспект просп пр",
 )
 
 /** Brands, works and things that read like a name of a person. */
@@ -72,6 +73,9 @@ export const NO_PERSONS = setOf(
   "earl+grey tom+collins eggs+benedict johns+hopkins carnegie+mellon rolls+royce aston+martin mercedes+benz alfa+romeo ferrero+rocher",
   "charlie+brown monte+carlo monte+cristo don+quixote don+juan doctor+who doctor+strange dr+pepper dr+martens dr+oetker mr+clean mr+bean",
   "valentine+day mr+robot mrs+doubtfire frau+holle pan+tadeusz big+ben jane+eyre oliver+twist tom+sawyer billy+elliot romeo+juliet victor+hugo",
-  "karl+johans milton+keynes miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king san+diego notre+dame max+planck",
+  "karl+johans milton+keynes miss+universe miss+world miss+america lady+liberty mister+minit johnson+johnson martin+luther+king bruder+grimm san+diego notre+dame max+planck",
   "hong+kong thomas+cook dr+dobb marie+curie konrad+adenauer friedrich+ebert charles+de+gaulle leonardo+da+vinci jack+wolfskin karl+lagerfeld christian+dior uncle+ben",
 )
+
+/** Products with a given name, which are no persons without a family name or an introduction. */
+export const NAMED_PRODUCTS = setOf("claude alexa siri cortana mollie devin jasper")

@@ -1,9 +1,10 @@
 import { FAMILY_NAMES as FREQUENT_FAMILY_NAMES } from "./family-names.ts"
 import { GIVEN_NAMES as FREQUENT_GIVEN_NAMES } from "./given-names.ts"
 import { MORE_FAMILY_NAMES, MORE_GIVEN_NAMES } from "./more-given-names.ts"
+import { RARER_FAMILY_NAMES, RARER_GIVEN_NAMES } from "./rarer-names.ts"
 import { fold, stemCyrillic } from "./name-folding.ts"
 import { CALLS_PERSON, GIVEN_CYRILLIC, TITLES } from "./name-introductions.ts"
-import { NO_PERSONS, NOT_BEFORE_NAMES, NOT_NAMES, WORD_FAMILY } from "./name-lexicon.ts"
+import { NAMED_PRODUCTS, NO_PERSONS, NOT_BEFORE_NAMES, NOT_NAMES, WORD_FAMILY } from "./name-lexicon.ts"
 
 /**
  * A word with its place in the match. `lower` is looked up in the lists of names, whose forms are also the literals of
@@ -18,8 +19,8 @@ export type NameContext = {
   before: string
 }
 
-const GIVEN_NAMES = [...FREQUENT_GIVEN_NAMES, ...MORE_GIVEN_NAMES]
-const FAMILY_NAMES = [...FREQUENT_FAMILY_NAMES, ...MORE_FAMILY_NAMES]
+const GIVEN_NAMES = [...FREQUENT_GIVEN_NAMES, ...MORE_GIVEN_NAMES, ...RARER_GIVEN_NAMES]
+const FAMILY_NAMES = [...FREQUENT_FAMILY_NAMES, ...MORE_FAMILY_NAMES, ...RARER_FAMILY_NAMES]
 const isMarked = (name: string) => /[~!]$/.test(name)
 const isWordOrPlace = (name: string) => name.endsWith("!")
 const withFolded = (names: readonly string[]) =>
@@ -33,10 +34,10 @@ const AMBIGUOUS_GIVEN = new Set(withFolded(GIVEN_NAMES.filter(isMarked)))
 const GIVEN_PLACES = new Set(withFolded(GIVEN_NAMES.filter(isWordOrPlace)))
 const AMBIGUOUS_FAMILY = new Set(withFolded(FAMILY_NAMES.filter(isMarked)))
 /** Ends of family names of several countries. */
-export const FAMILY_ENDS =
-  "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich|ová|qvist|ström|ević|ović|dóttir|shvili|енко|ченко".split(
-    "|",
-  )
+export const FAMILY_ENDS = (
+  "ski|ska|cki|cka|wicz|czyk|enko|opoulos|escu|oğlu|oglu|sson|nova|ovich|ová|qvist|ström|ević|ović|dóttir|shvili|енко|ченко|" +
+  "auskas|avičius|evičius|ienė|aitė|adze|idze|zadeh|nejad|singhe|murthy|krishnan|swamy|chuk|czuk|dottir|opulos|idis|eanu|evski|ovski|osyan|етян|швили"
+).split("|")
 const FAMILY_END = new RegExp(`\\p{L}{3}(?:${FAMILY_ENDS.join("|")})$`, "u")
 const IN_RUN_TITLES = new Set(TITLES.filter((title) => !/^(?:MM?\.|Bay|Pan|Don|Miss)$/.test(title)))
 const PARTICLES = new Set(
@@ -48,7 +49,11 @@ const KOREAN = /^\p{Lu}\p{Ll}{1,5}-\p{Ll}{2,5}$/u
 /** Family names that come first, so frequent that any word after them is a given name. */
 const VIETNAMESE = new Set("nguyen tran pham hoang huynh".split(" "))
 /** The same for names that are other words without their accents. */
-export const VIETNAMESE_FAMILY = "lê đặng vũ võ đỗ bùi ngô dương lý phan trương đinh".split(" ")
+export const VIETNAMESE_FAMILY =
+  "lê đặng vũ võ đỗ bùi ngô dương lý phan trương đinh nguyễn trần phạm hoàng huỳnh đoàn trịnh lưu phùng".split(" ")
+
+/** Words before the name of a street or a district. */
+const VIETNAMESE_STREET = /(?:đường|phố|phường|quận|xã|huyện|ngõ|chợ) $/iu
 
 /** Brands that look like the possessive of a name. */
 const BRAND = /^(?:Wendy|Denny|Macy|Levi|Christie|Lowe|Kohl)['’]s$/
@@ -97,7 +102,7 @@ function isFamily({ lower }: Token): boolean {
 }
 const isClearFamily = (token: Token) => isFamily(token) && !AMBIGUOUS_FAMILY.has(token.key) && token.key.length > 3
 /** As in "Henriette Le Goff". */
-const CAPITAL_PARTICLES = new Set("Le La De Van Von Di Del Della Da Dos Du El Al Ben Ter Ten".split(" "))
+const CAPITAL_PARTICLES = new Set("Ó Ní Nic Mac Le La De Van Von Di Del Della Da Dos Du El Al Ben Ter Ten".split(" "))
 /** "Hermann-Löns-Str" is a street. */
 const NAMED_AFTER = /-(?:str|straße|strasse|platz|weg|allee|ring|gasse|schule|haus|stiftung|institut|preis)$/
 /** An inflected abbreviation: "Pani SMS-em wyśle kod". */
@@ -159,11 +164,14 @@ function nameEnd(tokens: readonly Token[], at: number, context: NameContext): nu
   const next = tokens[at + 1]
   if (isInitial(token)) return end > at && tokens.slice(at, end + 1).some(isFamily) ? end : initialsEnd(tokens, at)
   const isVietnamese = VIETNAMESE_FAMILY.includes(token.lower) || (isFamily(token) && VIETNAMESE.has(token.key))
-  if (next && isWord(next) && isVietnamese) return vietnameseEnd(tokens, at)
+  if (next && isWord(next) && isVietnamese && !VIETNAMESE_STREET.test(context.before)) return vietnameseEnd(tokens, at)
   if (isStop(token)) return undefined
   // "Иванов И. И."
   const withInitials = isCyrillic(token.lower) && next && isInitial(next) ? initialsAfter(tokens, at) : undefined
   if (withInitials !== undefined) return withInitials
+  // "Соколова Дарья Игоревна".
+  if (next && isCyrillic(token.lower) && CYRILLIC_FAMILY.test(token.lower) && isGiven(next) && !isGiven(token))
+    return end
   if (isGiven(token)) return givenEnd(tokens, at, context)
   if (isClearFamily(token) && end === at) return callsPerson(tokens, at, context) ? at : undefined
   if (isFirst && context.introduced === "role" && end > at && !tokens.slice(at, end + 1).some(isInitial)) return end
@@ -185,6 +193,12 @@ export function areFamilyAndGiven(
   return (isLabelled || isClearFamily(family)) && isGiven(first) && !isGiven(family)
 }
 
+/** Two to four words, none of which is known as another word. */
+export function areAllNames(tokens: readonly Token[]): boolean {
+  const isName = (token: Token) => isParticle(token) || isInitial(token) || !isStop(token)
+  return tokens.length >= 2 && tokens.length <= 4 && tokens.every(isName)
+}
+
 const isBusiness = (token: Token | undefined) => token !== undefined && NOT_NAMES.has(token.key)
 
 function givenEnd(tokens: readonly Token[], at: number, context: NameContext): number | undefined {
@@ -196,6 +210,7 @@ function givenEnd(tokens: readonly Token[], at: number, context: NameContext): n
   if (!next) {
     const isShouted = token.word.length > 1 && token.word === token.word.toUpperCase()
     const isCalled = isIntroduced || callsPerson(tokens, at, context)
+    if (NAMED_PRODUCTS.has(token.key) && !isIntroduced) return undefined
     return isCalled || (isClear && !isShouted) ? at : undefined
   }
   if (isClear && WORD_FAMILY.has(next.key)) return at + 1

@@ -1,10 +1,11 @@
 import type { Literal } from "../../prefilter/aho-corasick.ts"
-import type { MatchRange, PatternDetector } from "../detector.ts"
+import { CONTEXT, type MatchRange, type PatternDetector } from "../detector.ts"
 import { lazyProgram } from "../../content/patterns/program.ts"
 import { CAPITAL, LETTERS } from "../letters.ts"
 import { hanName, HAN_SOURCES, HAN_LITERALS } from "./han-names.ts"
 import { isScriptName, SCRIPT_LITERALS, SCRIPT_SOURCES, scriptName } from "./script-names.ts"
 import {
+  areAllNames,
   areFamilyAndGiven,
   FAMILY_ENDS,
   FAMILY_PARTICLES,
@@ -52,7 +53,7 @@ const KEYED = `${atWordStart(KEYS)}["']? ?[:=>]{1,2} ?["']?`
 const INTRODUCTION = [
   KEYED,
   `${atWordStart(PHRASES)}[: ] ?`,
-  `${atWordStart(LABELS)} ?: ?`,
+  `${atWordStart(LABELS)} ?: ?["“]?`,
   `${atWordStart(CLOSINGS)},?\\n{1,2}`,
   `${atWordStart(ROLES)},? `,
 ].join("|")
@@ -70,6 +71,7 @@ const literals: Literal[] = [
     ...AT_START,
     isCapitalized: true as const,
   })),
+  { text: "@" },
   { text: "mc", wordStart: true, isCapitalized: true },
   ...VIETNAMESE_FAMILY.map((text) => ({ text: `${text} `, ...AT_START, isCapitalized: true as const })),
   ...FAMILY_PARTICLES.map((text) => ({ text: ` ${text} ` })),
@@ -86,6 +88,8 @@ const literals: Literal[] = [
   ...CLOSINGS.flatMap((closing) => [`${closing}\n`, `${closing},\n`]).map((text) => ({ text })),
   ...ROLES.flatMap((role) => [`${role} `, `${role}, `]).map((text) => ({ text, ...AT_START })),
   ...[
+    " بن ",
+    " بنت ",
     "السيد",
     "الدكتور",
     "الأستاذ",
@@ -117,7 +121,8 @@ export const personName: PatternDetector = {
   label: "[PERSON_NAME]",
   program: lazyProgram(
     [
-      `(?:(?i:${INTRODUCTION})(?:${WORD}, )?)?(?:(?:${TITLE}\\.? ){1,3}(?:${FIRST_PARTICLE} )?)?${RUN}`,
+      `(?:(?i:${INTRODUCTION})(?:${WORD}, )?)?(?:(?:${TITLE}\\.? ){1,3}(?:${FIRST_PARTICLE} )?)?${RUN}(?:"? <[\\w.+-]{1,64}@)?`,
+      `(?:${GIVEN_ARABIC.join("|")}) (?:بن|بنت) \\p{Arabic}{2,14}`,
       `${ARABIC_TITLE} \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?`,
       ...HAN_SOURCES,
       ...SCRIPT_SOURCES,
@@ -128,17 +133,31 @@ export const personName: PatternDetector = {
   triggers: { literals },
   refine(match, before) {
     const first = match.codePointAt(0) ?? 0
-    if (isScriptName(first)) return scriptName(match, before)
+    if (isScriptName(first) || /^(?:نام من|اسم من|میرا نام) |^\d{1,4}호/u.test(match)) return scriptName(match, before)
     if (first >= 0x2e80) return hanName(match)
     if (first >= 0x600 && first < 0x700) return arabicName(match)
     return nameIn(match, before)
   },
 }
 
-function nameIn(match: string, before: string): MatchRange[] {
+/** The address behind a name in the header of a mail. */
+const MAIL_ADDRESS = /"? <[^<>\s]+@$/
+
+function nameIn(complete: string, before: string): MatchRange[] {
+  const match = complete.replace(MAIL_ADDRESS, "")
+  if (match !== complete) {
+    const tokens = tokensIn(match, match.indexOf(": ") + 1, match.length)
+    if (areAllNames(tokens)) return [[tokens[0]?.from ?? 0, match.length]]
+  }
   // A mention, `@Rachel`, is a name; `ann@Rachel` is not.
   const isPart = /[\p{L}\p{N}_.@/\\-]$/u.test(before) && !/(?:^|\s)[-.@]$|\\[nrt]$/.test(before)
   const introduction = AT_INTRODUCTION.exec(match)?.[0] ?? ""
+  // The ranges of capital letters contain small ones: a match may begin at the "ę" of "się Jan Kowalski".
+  const rest = isPart && introduction === "" ? /^[^\s,]*\p{Ll}[^\s,]* /u.exec(match)?.[0] : undefined
+  if (rest !== undefined && !/^\p{Lu}/u.test(match)) {
+    const found = nameIn(match.slice(rest.length), (before + rest).slice(-CONTEXT))
+    return found.map(([from, to]) => [from + rest.length, to + rest.length])
+  }
   if (isPart && introduction === "") return nameAfterComma(match, match.indexOf(", "))
   const isIntroduced = introduction !== "" && !isPart
   const title = AT_TITLE.exec(match.slice(introduction.length))?.[0] ?? ""
@@ -152,7 +171,7 @@ function nameIn(match: string, before: string): MatchRange[] {
     before: isIntroduced || title !== "" ? "" : introduction === "" ? before : introduction,
   }
   const second = comma === -1 ? [] : tokensIn(match, comma + 2, match.length)
-  if (areFamilyAndGiven(tokens, second, /: ?$/.test(introduction))) return [[from, second.at(-1)?.to ?? comma]]
+  if (areFamilyAndGiven(tokens, second, /: ?["“]?$/.test(introduction))) return [[from, second.at(-1)?.to ?? comma]]
   const found = nameAmong(tokens, context)
   const others = nameAfterComma(match, comma)
   if (!found) return others
@@ -171,6 +190,7 @@ const tokensIn = (match: string, from: number, to: number): Token[] =>
 
 function arabicName(match: string): MatchRange[] {
   const [title = "", first = "", second = ""] = match.split(" ")
+  if (/^بنت?$/u.test(first)) return [[0, match.length]]
   const isRole = /^(?:أنا|المريض|الزميل|العميل|الموظف)/u.test(title)
   if (ARABIC_ROLES.test(first) || (isRole && !GIVEN_ARABIC.includes(first))) return []
   const isFamily = second !== "" && !/^[يتن]/u.test(second) && !ARABIC_ROLES.test(second)

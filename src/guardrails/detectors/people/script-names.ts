@@ -26,7 +26,7 @@ const KOREAN_LABELS =
 const KOREAN_LABEL = `(?:${KOREAN_LABELS.split(" ").join("|").replaceAll("_", " ")})`
 const KOREAN_COPULA = "(?:입니다|이에요|예요|이라고|라고|이고|이며|인데요)"
 const KOREAN_OTHER =
-  /^(?:이용자|선생|주문자|신청자|구매자|임차인|임대인|조합원|전문가|지원자|참가자|관리자|담당자|소비자|여러분|고객사|신규|기존|전체|우리|한국|서울|부산|인사|영업|마케팅|개발|총무|재무|기획|홍보|구매|생산|연구|교육|공무원|회사원|직장인|대학생|고등학|주부|여성|남성|외국인|한국인|미성년|성인)/u
+  /^(?:연락처|전화번|휴대|핸드폰|문의처|고객센|주문|배송|이용자|선생|주문자|신청자|구매자|임차인|임대인|조합원|전문가|지원자|참가자|관리자|담당자|소비자|여러분|고객사|신규|기존|전체|우리|한국|서울|부산|인사|영업|마케팅|개발|총무|재무|기획|홍보|구매|생산|연구|교육|공무원|회사원|직장인|대학생|고등학|주부|여성|남성|외국인|한국인|미성년|성인)/u
 /** Last syllables of nouns that no given name has. */
 const KOREAN_NOUN_END = /[날글말불음솜]$/u
 
@@ -43,9 +43,73 @@ const HINDI_TITLES = "श्री श्रीमती सुश्री ड�
 const HINDI_OTHER = /^(?:ग्राहक|को|की|का|के|ने|से|है|हैं|क्या|और|में|पर|सूची)(?=\s|$)/u
 const HINDI_PARTICLE = / (?:को|की|का|के|ने|से|है|हैं|हूँ|हूं|और|में|पर|जी|भी|नहीं|या|साहब|तक|द्वारा)$/u
 
+const HEBREW_GIVEN =
+  "דוד|משה|יוסף|יעקב|אברהם|יצחק|דניאל|יונתן|אורי|איתי|עומר|נועם|אלון|רון|גיל|עידו|תומר|יואב|אמיר|אבי|שרה|רחל|לאה|רבקה|מרים|נועה|תמר|יעל|מיכל|שירה|מאיה|רוני|ענת|דנה|הילה|אורית|ליאת|ורד"
+const HEBREW_FAMILY =
+  "כהן|לוי|מזרחי|פרץ|ביטון|דהן|אברהם|פרידמן|אזולאי|מלכה|כץ|גולן|שפירא|רוזנברג|ברק|שלום|חדד|עמר|סבג|בן דוד|גבאי|אוחיון|שמעוני|רוזן|לביא|הראל|ויס|קליין|שטרן|גולדברג"
 const HEBREW_WORD = "[א-ת][א-ת'\"-]{1,14}"
 
+/** "My name is", and the end of such a sentence, in more scripts. */
+const INTRODUCTIONS: readonly (readonly [script: string, opening: string, end?: string])[] = [
+  ["Bengali", "আমার নাম"],
+  ["Tamil", "என் பெயர்"],
+  ["Telugu", "నా పేరు"],
+  ["Kannada", "ನನ್ನ ಹೆಸರು"],
+  ["Malayalam", "എന്റെ പേര്"],
+  ["Gujarati", "મારું નામ", " છે"],
+  ["Gurmukhi", "ਮੇਰਾ ਨਾਮ", " ਹੈ"],
+  ["Devanagari", "माझे नाव", " आहे"],
+  ["Devanagari", "मेरो नाम", " हो"],
+  ["Sinhala", "මගේ නම"],
+  ["Georgian", "მე მქვია"],
+  ["Georgian", "ჩემი სახელია"],
+  ["Georgian", "ბატონო"],
+  ["Georgian", "ქალბატონო"],
+  ["Armenian", "իմ անունը", " է"],
+  ["Armenian", "Իմ անունը", " է"],
+  ["Ethiopic", "ስሜ", " ነው"],
+  ["Khmer", "ខ្ញុំឈ្មោះ"],
+  ["Lao", "ຂ້ອຍຊື່"],
+  ["Arabic", "نام من", " است"],
+  ["Arabic", "اسم من", " است"],
+  ["Arabic", "میرا نام", " ہے"],
+]
+const THAI_TITLES = "คุณ|นางสาว|นาย|นาง|น\\.ส\\.|ดร\\.|ด\\.ช\\.|ด\\.ญ\\."
+/** "You", and other words that begin like a title. */
+const THAI_OTHER =
+  /^(?:ภาพ|สมบัติ|ค่า|ต้อง|สามารถ|จะ|ได้|มี|เป็น|ไม่|อยาก|ควร|กำลัง|เคย|ยัง|ชอบ|คิด|รู้|ใช้|ทำ|ไป|มา|พูด|เห็น|และ|ที่|อยู่|ช่วย|แม่|พ่อ|ครู|หมอ|ยาย|ลุง|พี่|นี่|ลูกค้า|เลือก|เข้า|ส่ง|กด|ลอง|สร้าง|เปิด|ปิด|ถาม|บอก|ต่อ|ซื้อ|รับ|ติด|ลืม|เรียก|กรัฐ|ก|จ้าง|หน้า|แบบ|ทุน|พล|ร้อย|อำเภอ|แพทย์|ท้าย|ฟ้า|งาม|ประกัน|ตัว|ให้|หรือ|คือ|ของ|กับ|ใน|จาก|แล้ว|ก็|คง|เอง|ทั้ง|ด้วย|เพิ่ง|พร้อม|ขอ|หา|ดู|อ่าน|เขียน|ตั้ง|แก้|สั่ง|จ่าย|โอน|กรอก|ยืนยัน|ตอบ|เริ่ม|สนใจ|ประโยชน์|ธรรม|วุฒิ)/u
+
 const NAMES: readonly ScriptName[] = [
+  ...INTRODUCTIONS.map(([script, opening, end = ""]): ScriptName => {
+    const word = `\\p{${script}}{2,20}`
+    return {
+      source: `${opening} ${word}(?: ${word})?${end}`,
+      literals: [`${opening} `],
+      pattern: new RegExp(
+        `^${opening} (?<name>${word.replaceAll("\\p{", "\\p{Script_Extensions=")}(?: ${word.replaceAll("\\p{", "\\p{Script_Extensions=")})??)${end}$`,
+        "u",
+      ),
+    }
+  }),
+  {
+    source: `(?:${THAI_TITLES}) ?\\p{Thai}{2,20} \\p{Thai}{2,20}`,
+    literals: ["คุณ", "นาย", "นาง", "น.ส.", "ดร.", "ด.ช.", "ด.ญ."],
+    pattern: new RegExp(`^(?:${THAI_TITLES}) ?(?<name>.+)$`, "u"),
+    exclude: THAI_OTHER,
+  },
+  {
+    // Before a phone number, and after the number of a flat.
+    source: `${KOREAN_NAME},? \\(?01[016789]`,
+    literals: [" 00", " (00"],
+    pattern: new RegExp(`^(?<name>${KOREAN_NAME}),? \\(?01\\d$`, "u"),
+    exclude: KOREAN_OTHER,
+  },
+  {
+    source: `\\d{1,4}호,? ${KOREAN_NAME}`,
+    literals: ["호 ", "호, "],
+    pattern: new RegExp(`^\\d{1,4}호,? (?<name>${KOREAN_NAME})$`, "u"),
+    exclude: KOREAN_OTHER,
+  },
   {
     source: `${KOREAN_NAME} ?(?:${KOREAN_TITLES.join("|")})`,
     literals: KOREAN_TITLES,
@@ -85,9 +149,14 @@ const NAMES: readonly ScriptName[] = [
   },
   {
     source: `(?:שמי|קוראים לי|מר|גב'|גברת|ד"ר|פרופ') ${HEBREW_WORD}(?: ${HEBREW_WORD})?`,
-    literals: ["שמי ", "קוראים לי ", " מר ", "גב' ", "גברת ", 'ד"ר ', "פרופ' "],
+    literals: ["שמי ", "קוראים לי ", "מר ", "גב' ", "גברת ", 'ד"ר ', "פרופ' "],
     pattern: /^(?:שמי|קוראים לי|מר|גב'|גברת|ד"ר|פרופ') (?<name>.+)$/u,
     exclude: /^(?:הוא|היא|לא|מאוד|כל|את|אני)(?=\s|$)/u,
+  },
+  {
+    source: `(?:${HEBREW_GIVEN}) (?:${HEBREW_FAMILY})`,
+    literals: HEBREW_FAMILY.split("|").map((name) => ` ${name}`),
+    pattern: new RegExp(`^(?<name>(?:${HEBREW_GIVEN}) (?:${HEBREW_FAMILY}))$`, "u"),
   },
   {
     source: "(?:ผม|ดิฉัน|ฉัน)ชื่อ ?\\p{Thai}{2,20}(?: \\p{Thai}{2,20})?",
@@ -101,8 +170,9 @@ export const SCRIPT_SOURCES: readonly string[] = NAMES.map(({ source }) => sourc
 export const SCRIPT_LITERALS: readonly string[] = [...new Set(NAMES.flatMap(({ literals }) => literals))]
 
 export function isScriptName(codePoint: number): boolean {
-  const [isHebrew, isIndic] = [codePoint >= 0x590 && codePoint < 0x600, codePoint >= 0x900 && codePoint < 0xe80]
-  return isHebrew || isIndic || (codePoint >= 0xac00 && codePoint < 0xd7a4)
+  const isWestern = codePoint >= 0x530 && codePoint < 0x600
+  const isEastern = codePoint >= 0x900 && codePoint < 0x1800
+  return isWestern || isEastern || (codePoint >= 0xac00 && codePoint < 0xd7a4)
 }
 
 export function scriptName(match: string, before: string): MatchRange[] {
