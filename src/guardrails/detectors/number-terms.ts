@@ -4,14 +4,14 @@ const anyOf = (terms: string) => terms.split(" ").join("|")
 
 /** Stems of words before a phone number; those of other scripts and languages need no word boundary. */
 const PHONE_STEMS = anyOf(
-  "phone tel tél tele télé cell mobile mobil móvil movil cel celular cellular cellulare handy natel gsm fax whatsapp sms viber " +
+  "phone tel tél tele télé fono cell mobile mobil móvil movil cel celular cellular cellulare handy natel gsm fax whatsapp sms viber " +
     "telegram signal text call dial ring rückruf anruf ruf rufen appel rappel joign joind portable llam llám chiam contatt lig " +
     "ligue bel bellen bereik erreich dzwo zadzwo kom infolin infolín hotline helpline servicenummer helpdesk toll landline " +
     "switchboard reach contact contacto contato kontakt voicemail durchwahl centralino fijo fixo stacjonarny ara arayın cep sac " +
     "pager clínica clinic clinica praxis praktijk cabinet verde puh soita sunați sună hívj telp hubungi sđt gọi simu volej",
 )
 const PHONE_TERM = new RegExp(
-  `(?<!\\p{L})(?!tele(?:bot|met|vi|sco|port))(?:(?:${PHONE_STEMS})\\p{L}*|vert(?!\\p{L}))|телефон|тел|звон|номер|факс|моб|電話|携帯|話|手机|电话|拨打|热线|致电|هاتف|جوال|اتصل|موبايل|الرقم|फ़ोन|फोन|मोबाइल|전화|핸드폰|휴대폰|연락처|連絡先|联系方式|座机|τηλ|κινητ|טלפון|נייד|โทร|เบอร์|điện thoại`,
+  `(?<!\\p{L})(?!tele(?:bot|met|vi|sco|port))(?:(?:${PHONE_STEMS})\\p{L}*|(?:vert|tlf|tfno|zap|wa)(?!\\p{L}))|телефон|тел|звон|номер|факс|моб|電話|携帯|話|手机|电话|拨打|热线|致电|هاتف|جوال|اتصل|موبايل|الرقم|फ़ोन|फोन|मोबाइल|전화|핸드폰|휴대폰|연락처|連絡先|联系方式|座机|τηλ|κινητ|טלפון|נייד|โทร|เบอร์|điện thoại`,
   "iu",
 )
 /** Terms that identify a phone number only if it is written in groups. */
@@ -31,11 +31,19 @@ export function followsOtherNumber(before: string): boolean {
   return OTHER_NUMBER_NAME.test(before)
 }
 
+const PHONE_LINK = /(?:\bwa\.me\/|[?&]phone=|\b(?:tel|sms|callto|whatsapp):(?:\/\/)?)\+?$/i
+/** Names of other values, as in `TELEGRAM_TOKEN=`. */
+const SECRET_NAME = /(?:token|key|secret|_id)["']? ?[:=]{1,2} ?["']?$/i
+
 /** Whether the text before a number ends with a word such as "phone", without another number between them. */
 export function followsPhoneTerm(before: string, number: string): boolean {
+  if (PHONE_LINK.test(before)) return true
   if (/(?:\d[ ,]?|[./_#+-]|[A-Za-z])$/.test(before)) return false
+  // A Chinese mobile number after a name or an address.
+  if (/^1[3-9]\d{9}$/.test(number) && /[\p{Script=Han}][ ,]?$/u.test(before) && !/[号號码碼]$/u.test(before))
+    return true
   const near = /[^\p{N}\n]{0,28}$/u.exec(before)?.[0] ?? ""
-  if (OTHER_NUMBER.test(near) || followsOtherNumber(before)) return false
+  if (OTHER_NUMBER.test(near) || SECRET_NAME.test(near) || followsOtherNumber(before)) return false
   return PHONE_TERM.test(near) || (WRITTEN_AS_PHONE.test(number) && NUMBER_WORD.test(near))
 }
 

@@ -16,17 +16,21 @@ export const email: PatternDetector = {
   engine: "pii",
   label: "[EMAIL]",
   program: lazyProgram(
-    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[{](?i:at)[)\\]}]|%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\\\u0040)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:(?:\\.|[(\\[{](?i:dot)[)\\]}])[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
+    "[\\pL\\pN_](?:[\\pL\\pN._%+'-]*[\\pL\\pN_+-])?(?:@|[(\\[{] ?(?i:at) ?[)\\]}] ?|%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\\\u0040)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?(?:(?:\\.| ?[(\\[{] ?(?i:dot|punkt|punto|point) ?[)\\]}] ?)[\\pL\\pN](?:[\\pL\\pN-]*[\\pL\\pN])?)+",
   ),
   limit: 320,
   triggers: {
-    literals: ["@", "(at)", "[at]", "{at}", "%40", "&#", "&commat;", "\\u0040"].map((text) => ({ text })),
+    literals: ["@", "(at)", "[at]", "{at}", "( at )", "[ at ]", "%40", "&#", "&commat;", "\\u0040"].map((text) => ({
+      text,
+    })),
   },
   refine(match, before) {
     // `git@host` is a repository, and `user:password@host` is a secret, not an email address.
     if (/^git@/i.test(match) || FILE_ENDS.test(match) || /:\/\/[^\s/]*$/.test(before)) return NONE
     if (/%.*%40[^@]*$/.test(match)) return NONE
-    return /(?:\.|dot[)\]}])(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match) ? fullMatch(match) : NONE
+    return /(?:\.|(?:dot|punkt|punto|point) ?[)\]}] ?)(?:\p{L}{2,24}|xn--[a-z0-9-]+)$/iu.test(match)
+      ? fullMatch(match)
+      : NONE
   },
 }
 
@@ -43,7 +47,7 @@ const PART_OF_LARGER_INTERNATIONAL = /(?:\d ?|[A-Za-z])$/
 
 /** Russian, Spanish and Chinese numbers without country code. */
 const NATIONAL =
-  /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4}|\([1-9]\d\) \d{3}[ -]\d{2}[ -]\d{2})$/
+  /^(?:8[ -]?\(?\d{3}\)?[ -]?\d{3}([ -])\d{2}\1\d{2}|[67]\d{2} \d{2} \d{2} \d{2}|1[3-9]\d[ -]\d{4}[ -]\d{4}|\([1-9]\d\) (?:\d{3}[ -]\d{2}[ -]\d{2}|9?\d{4}-\d{4}))$/
 
 const EXTENSION = "(?:,? ?(?:[xX]|[Ee]xt\\.?|[Ee]xtension|доб\\.?|[Pp]oste|[Rr]amal|DW) ?\\d{1,6}\\b)?"
 const AT_EXTENSION = /,? ?(?:x|ext\.?|extension|доб\.?|poste|ramal|dw) ?\d+$/iu
@@ -56,6 +60,7 @@ const PHONE_FORMATS = [
   "(?:\\+|\\b00|\\b011[ -])[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{1,4}(?:[ ./-]?\\d{1,4}){1,5}" + EXTENSION,
   "(?:\\(|\\b)0\\d{1,4}\\)?[ /-]\\d{3,9}(?:[ -]\\d{2,6}){0,3}\\b" + EXTENSION,
   "\\b0[1-9](?:[ .]\\d{2}){4}\\b",
+  "\\b0[1-9]\\d{1,2}[ /](?:\\d{2,3}[ .]){2}\\d{2,3}\\b",
   // North American.
   "(?:\\b1[ .-])?(?:\\(\\d{3}\\) ?|\\b\\d{3}[ .-])\\d{3}[ .-]\\d{4}\\b" + EXTENSION,
   // Russian, Spanish and Chinese.
@@ -64,12 +69,14 @@ const PHONE_FORMATS = [
   "\\b[67]\\d{2} \\d{2} \\d{2} \\d{2}\\b",
   "\\b1[3-9]\\d[ -]\\d{4}[ -]\\d{4}\\b",
   "\\b0 ?\\(\\d{2,4}\\) ?\\d{3}(?:[ -]\\d{2,4}){1,2}\\b",
+  // Brazilian, with an area code.
+  "\\([1-9]\\d\\) ?9?\\d{4}-\\d{4}\\b",
   // Polish, with an area code.
   "\\([1-9]\\d\\) \\d{3}[ -]\\d{2}[ -]\\d{2}\\b",
 ]
 const PHONE_FORMAT = new RegExp(`^(?:${PHONE_FORMATS.join("|")})$`)
 /** Groups of digits that are a phone number only after a word such as "phone". */
-const DIGIT_GROUPS = "(?:\\(|\\b)\\d{1,11}(?:(?: ?[-./] ?| ?\\(|\\) ?| )\\d{1,11}\\)?){0,6}\\b"
+const DIGIT_GROUPS = "(?:\\(|\\b)\\d{1,12}(?:(?: ?[-./] ?| ?\\(|\\) ?| )\\d{1,11}\\)?){0,6}\\b"
 
 /** More are a card or account number. */
 const MAX_LOOSE_DIGITS = 15
