@@ -17,7 +17,8 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   b: `${UPPER}${LOWER}${DIGITS}+/`,
   s: `${UPPER}${LOWER}${DIGITS}-_`,
   3: `${UPPER}234567`,
-  /** The digits of Bech32. */
+  /** The digits of Base58 and of Bech32. */
+  f: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   z: "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
   x: `${UPPER}${LOWER}${DIGITS}!@#$%^&*()-_+=~[]<>?`,
 }
