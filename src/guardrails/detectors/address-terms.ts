@@ -21,6 +21,6 @@ export const POSTCODE = `(?:[A-Z]{1,2}-)?(?:\\d{4} ?[A-Z]{2}\\b|\\d{3} \\d{2}|\\
 export const PLACE = `${POSTCODE},? ${CITY}(?: \\d{1,2}\\b)?(?: \\([A-Z]{2}\\))?`
 /** Between the street and the city. */
 export const SEPARATOR = "(?:,? | ?[-–] |,?\\n)"
-export const TAIL = `(?:${SEPARATOR}${PLACE}|, ${CITY}(?:, ${POSTCODE})?)?`
+export const TAIL = `(?:${SEPARATOR}${PLACE}|, ${CITY}(?:,? ${POSTCODE}\\b)?)?`
 export const HOUSE_NUMBER =
   "\\d{1,4}(?: ?[a-zA-Z]\\b(?: \\d{1,3}\\b)?)?(?:[-/](?:\\d{1,4}|[A-Za-z]\\b)){0,3}(?:,? (?:bus|bte|boîte|app|apt|Top|Stg|lok|kv|lgh)\\.? ?\\d{1,4})?(?:, (?:(?:st|\\d{1,2})\\.? ?(?:th|tv|mf|OG|Stock|Etage)\\b\\.?|EG|DG|Hinterhaus))?"

@@ -58,7 +58,7 @@ export const CLOSINGS = list(
 /** Words right before a name. */
 export const ROLES = list(
   "dear|patient|client|customer|colleague|coworker|manager|boss|employee|tenant|landlord|driver|nurse|guest|candidate|plaintiff|defendant",
-  "witness|neighbour|neighbor|wife|husband|sister|brother|son|daughter|friend|applicant|buyer|seller|contact|liebe|lieber|patientin",
+  "witness|claimant|respondent|appellant|petitioner|insured|policyholder|suspect|victim|attorney|solicitor|neighbour|neighbor|wife|husband|sister|brother|son|daughter|friend|applicant|buyer|seller|contact|liebe|lieber|patientin",
   "kollege|kollegen|kollegin|kunde|kunden|kundin|mieter|mieterin|fahrer|bewerber|bewerberin|chef|chefin|freund|freundin|nachbar|cher|chers",
   "chère|collègue|patiente|cliente|locataire|voisin|voisine|mari|femme|compañero|compañera|paciente|conductor|inquilino|inquilina",
   "jefe|jefa|vecino|vecina|querido|querida|estimado|estimada|collega|paziente|autista|gentile|caro|cara|patiënt|chauffeur|huurder",

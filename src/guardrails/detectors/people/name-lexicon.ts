@@ -34,7 +34,7 @@ export const NOT_NAMES = setOf(
   "accounts billing invoice payment payments order orders sales marketing finance legal human resources quality assurance operations",
   "research business company corporation inc ltd llc gmbh corp co ag plc group holdings partners insurance foundation institute",
   "university college school academy hospital clinic museum library hotel restaurant airport station stadium theatre theater",
-  "street avenue ave road rd boulevard blvd drive place square terrace way highway tower building garden",
+  "st ln pkwy street avenue ave road rd boulevard blvd drive place square terrace way highway tower building garden",
   "gardens centre center mall city town village county state states country kingdom republic union national international american",
   "british german french spanish italian dutch polish portuguese turkish russian chinese japanese european african asian english north",
   "south east northern southern eastern western central united great island islands lake river mountain mount valley beach ",

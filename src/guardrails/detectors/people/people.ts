@@ -121,7 +121,7 @@ export const personName: PatternDetector = {
   label: "[PERSON_NAME]",
   program: lazyProgram(
     [
-      `(?:(?i:${INTRODUCTION})(?:${WORD}, )?)?(?:(?:${TITLE}\\.? ){1,3}(?:${FIRST_PARTICLE} )?)?${RUN}(?:"? <[\\w.+-]{1,64}@)?`,
+      `(?:(?i:${INTRODUCTION})(?:${WORD}, )?)?(?:(?:${TITLE}\\.? ){1,3}(?:${FIRST_PARTICLE} )?)?${RUN}(?:"? <[\\w.+-]+@)?`,
       `(?:${GIVEN_ARABIC.join("|")}) (?:بن|بنت) \\p{Arabic}{2,14}`,
       `${ARABIC_TITLE} \\p{Arabic}{2,14}(?: \\p{Arabic}{2,14})?`,
       ...HAN_SOURCES,

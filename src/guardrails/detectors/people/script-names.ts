@@ -49,48 +49,47 @@ const HEBREW_FAMILY =
   "כהן|לוי|מזרחי|פרץ|ביטון|דהן|אברהם|פרידמן|אזולאי|מלכה|כץ|גולן|שפירא|רוזנברג|ברק|שלום|חדד|עמר|סבג|בן דוד|גבאי|אוחיון|שמעוני|רוזן|לביא|הראל|ויס|קליין|שטרן|גולדברג"
 const HEBREW_WORD = "[א-ת][א-ת'\"-]{1,14}"
 
-/** "My name is", and the end of such a sentence, in more scripts. */
-const INTRODUCTIONS: readonly (readonly [script: string, opening: string, end?: string])[] = [
-  ["Bengali", "আমার নাম"],
-  ["Tamil", "என் பெயர்"],
-  ["Telugu", "నా పేరు"],
-  ["Kannada", "ನನ್ನ ಹೆಸರು"],
-  ["Malayalam", "എന്റെ പേര്"],
-  ["Gujarati", "મારું નામ", " છે"],
-  ["Gurmukhi", "ਮੇਰਾ ਨਾਮ", " ਹੈ"],
-  ["Devanagari", "माझे नाव", " आहे"],
-  ["Devanagari", "मेरो नाम", " हो"],
-  ["Sinhala", "මගේ නම"],
-  ["Georgian", "მე მქვია"],
-  ["Georgian", "ჩემი სახელია"],
-  ["Georgian", "ბატონო"],
-  ["Georgian", "ქალბატონო"],
-  ["Armenian", "իմ անունը", " է"],
-  ["Armenian", "Իմ անունը", " է"],
-  ["Ethiopic", "ስሜ", " ነው"],
-  ["Khmer", "ខ្ញុំឈ្មោះ"],
-  ["Lao", "ຂ້ອຍຊື່"],
-  ["Arabic", "نام من", " است"],
-  ["Arabic", "اسم من", " است"],
-  ["Arabic", "میرا نام", " ہے"],
+/** "My name is" in more scripts. */
+const INTRODUCTIONS = [
+  "আমার নাম",
+  "என் பெயர்",
+  "నా పేరు",
+  "ನನ್ನ ಹೆಸರು",
+  "എന്റെ പേര്",
+  "મારું નામ",
+  "ਮੇਰਾ ਨਾਮ",
+  "माझे नाव",
+  "मेरो नाम",
+  "මගේ නම",
+  "მე მქვია",
+  "ჩემი სახელია",
+  "ბატონო",
+  "ქალბატონო",
+  "իմ անունը",
+  "Իմ անունը",
+  "ስሜ",
+  "ខ្ញុំឈ្មោះ",
+  "ຂ້ອຍຊື່",
+  "نام من",
+  "اسم من",
+  "میرا نام",
 ]
+/** Verbs at the end of such a sentence. */
+const SENTENCE_ENDS = "છે|ਹੈ|आहे|हो|է|ነው|است|ہے"
+const ANY_SCRIPT =
+  "[\\p{Bengali}\\p{Tamil}\\p{Telugu}\\p{Kannada}\\p{Malayalam}\\p{Gujarati}\\p{Gurmukhi}\\p{Devanagari}\\p{Sinhala}\\p{Georgian}\\p{Armenian}\\p{Ethiopic}\\p{Khmer}\\p{Lao}\\p{Arabic}]{2,16}"
 const THAI_TITLES = "คุณ|นางสาว|นาย|นาง|น\\.ส\\.|ดร\\.|ด\\.ช\\.|ด\\.ญ\\."
 /** "You", and other words that begin like a title. */
 const THAI_OTHER =
   /^(?:ภาพ|สมบัติ|ค่า|ต้อง|สามารถ|จะ|ได้|มี|เป็น|ไม่|อยาก|ควร|กำลัง|เคย|ยัง|ชอบ|คิด|รู้|ใช้|ทำ|ไป|มา|พูด|เห็น|และ|ที่|อยู่|ช่วย|แม่|พ่อ|ครู|หมอ|ยาย|ลุง|พี่|นี่|ลูกค้า|เลือก|เข้า|ส่ง|กด|ลอง|สร้าง|เปิด|ปิด|ถาม|บอก|ต่อ|ซื้อ|รับ|ติด|ลืม|เรียก|กรัฐ|ก|จ้าง|หน้า|แบบ|ทุน|พล|ร้อย|อำเภอ|แพทย์|ท้าย|ฟ้า|งาม|ประกัน|ตัว|ให้|หรือ|คือ|ของ|กับ|ใน|จาก|แล้ว|ก็|คง|เอง|ทั้ง|ด้วย|เพิ่ง|พร้อม|ขอ|หา|ดู|อ่าน|เขียน|ตั้ง|แก้|สั่ง|จ่าย|โอน|กรอก|ยืนยัน|ตอบ|เริ่ม|สนใจ|ประโยชน์|ธรรม|วุฒิ)/u
 
 const NAMES: readonly ScriptName[] = [
-  ...INTRODUCTIONS.map(([script, opening, end = ""]): ScriptName => {
-    const word = `\\p{${script}}{2,20}`
-    return {
-      source: `${opening} ${word}(?: ${word})?${end}`,
-      literals: [`${opening} `],
-      pattern: new RegExp(
-        `^${opening} (?<name>${word.replaceAll("\\p{", "\\p{Script_Extensions=")}(?: ${word.replaceAll("\\p{", "\\p{Script_Extensions=")})??)${end}$`,
-        "u",
-      ),
-    }
-  }),
+  {
+    source: `(?:${INTRODUCTIONS.join("|")}) ${ANY_SCRIPT}(?: ${ANY_SCRIPT}){0,2}`,
+    literals: INTRODUCTIONS.map((opening) => `${opening} `),
+    pattern: new RegExp(`^(?:${INTRODUCTIONS.join("|")}) (?<name>\\S+(?: (?!(?:${SENTENCE_ENDS})(?: |$))\\S+)?)`, "u"),
+    exclude: new RegExp(`^(?:${SENTENCE_ENDS})(?= |$)`, "u"),
+  },
   {
     source: `(?:${THAI_TITLES}) ?\\p{Thai}{2,20} \\p{Thai}{2,20}`,
     literals: ["คุณ", "นาย", "นาง", "น.ส.", "ดร.", "ด.ช.", "ด.ญ."],

@@ -9,7 +9,7 @@ type CallFormat = {
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-const isKey = (value: string) => isRandom(value, 20) && !UUID.test(value)
+const isKey = (value: string) => isRandom(value, 16) && !UUID.test(value) && !/^[./]|:\/\//.test(value)
 const isMixed = (value: string) =>
   /^[\w!#$%&*+?.-]+$/.test(value) && /\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value)
 /** Words of a note about passwords. */
@@ -23,17 +23,32 @@ const CALLS: readonly CallFormat[] = [
     // A client, its credentials, or a signature: `Client("…")`, `sign(payload, "…")`, `basicAuth("user", "…")`.
     before:
       "(?i:client|credentials?|provider|login|auth|authentication|authenticate|authorization|signin|api|sdk|bot\\.run|init|initialize|configure|connect|" +
-      "hmac|cipher|cipheriv|fernet|search|sign|verify|session|getbytes|getenv|environ\\.get|env)\\((?:[\\w.]{1,24}, ?|['\"`][^'\"`\\n]{1,64}['\"`],\\s?)?[bfr]?['\"`]",
+      "hmac|cipher|cipheriv|fernet|search|sign|verify|session|getbytes|getenv|environ\\.get|env|env\\.fetch|rest|key|keyspec|token|secret|service|connector|bot|unwrap_or|orelse|getorelse|getordefault|getproperty)\\((?:[\\w.]{1,24}, ?|['\"`][^'\"`\\n]{1,32}['\"`],\\s?)?[bfr]?['\"`]",
     value: QUOTED,
     isSecret: (value) => isKey(value) || isStrongPassword(value),
   },
   {
     // A user name and a password: `login("me", "…")`, `getConnection(url, "app", "…")`.
-    before: "(?i:login|connect|connection|credentials?|auth)\\((?:[\\w.]{1,24}, ?)?['\"][^'\"\\n]{1,64}['\"],\\s?['\"]",
+    before:
+      "(?i:login|connect|connection|credentials?|auth|pw_set|authenticate|signin|sign_in|user|password)\\((?:[\\w.]{1,24}, ?)?['\"][^'\"\\n]{1,32}['\"],\\s?['\"]",
     value: QUOTED,
     isSecret: (value) => looksGenerated(value) || (value.length >= 8 && isMixed(value)),
   },
-  { before: "\\bauth['\"]?: ?[\\[(]['\"][^'\"\\n]{1,64}['\"], ?['\"]", value: QUOTED, isSecret: looksGenerated },
+  {
+    // A user name and a key, in an object.
+    before: "\\buser(?:_?name)?['\"]? ?: ?['\"][^'\"\\n]{1,32}['\"], ?['\"]?(?:api_?|access_?)?[kK]ey['\"]? ?: ?['\"]",
+    value: QUOTED,
+    isSecret: (value) => isRandom(value, 16),
+  },
+  {
+    // Options of any command, as in `-u name -p password` and `-k` with a key.
+    before: "-u ?[\\w.@-]{1,32}(?: -p ?|,)['\"]?",
+    value: "[^\\s'\"`<>,]{6,}",
+    isSecret: (value) => looksGenerated(value) || (isMixed(value) && value.length >= 8),
+  },
+  { before: "-k ['\"]?", value: "[0-9a-fA-F-]{32,64}\\b", isSecret: (value) => isRandom(value, 30) },
+  { before: "-p ['\"]?", value: "[a-z]{4}(?:-[a-z]{4}){3}\\b", isSecret: isKnownFormat },
+  { before: "\\bauth['\"]?: ?[\\[(]['\"][^'\"\\n]{1,32}['\"], ?['\"]", value: QUOTED, isSecret: looksGenerated },
   {
     before: "\\bdefine\\( ?['\"]\\w{0,24}(?:KEY|SALT|SECRET|PASSWORD|PASS|TOKEN)['\"], ?['\"]",
     value: "[^'\"\\n]{8,}",
@@ -42,13 +57,13 @@ const CALLS: readonly CallFormat[] = [
   },
   {
     // An option of any command, as in `-u name:password`.
-    before: "(?:-u|-U|--user|--auth|--creds|--credentials)[ =]['\"]?[\\w.@+-]{1,64}:",
+    before: "(?:-u|-U|--user|--auth|--creds|--credentials)[ =]['\"]?[\\w.@+-]{1,32}:",
     value: QUOTED,
     isSecret: looksGenerated,
   },
   // .pgpass: host, port, database, user and password.
   {
-    before: ":\\d\\d\\d\\d:[\\w*-]{1,64}:[\\w*.-]{1,64}:",
+    before: ":\\d\\d\\d\\d:[\\w*-]{1,32}:[\\w*.-]{1,32}:",
     value: QUOTED,
     isSecret: (value) => looksGenerated(value) || areRandomLetters(value),
   },
@@ -59,7 +74,7 @@ const CALLS: readonly CallFormat[] = [
   },
   { before: "\\b(?i:app_?id)['\"]?[=:] ?['\"]?", value: "[0-9a-f]{32}", isSecret: isKnownFormat },
   {
-    before: "account\\.key\\.[\\w.-]{1,64}['\", =:]{1,5}",
+    before: "account\\.key\\.[\\w.-]{1,32}['\", =:]{1,5}",
     value: "[A-Za-z0-9+/]{86}==",
     isSecret: isKnownFormat,
   },

@@ -137,7 +137,7 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   // Payments and shops.
   ["(?:sk|rk)_(?:live|test|prod)_", "[0-9A-Za-z]{10,}"],
   ["sk_", "[0-9a-f]{48}"],
-  ["live_", "[A-Za-z0-9]{30}(?![A-Za-z0-9])"],
+  ["live_", "[A-Za-z0-9]{28,}"],
   ["live_", "[A-Za-z0-9_=-]{40}(?![A-Za-z0-9])"],
   ["secret-(?:live-|test-)?", "[\\w=-]{30,}"],
   ["AQE[a-z]", "[A-Za-z0-9+/=]{80,}-[A-Za-z0-9+/=-]{40,}"],
@@ -191,6 +191,7 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   ["lin_(?:api|oauth)_", "[A-Za-z0-9]{32,}"],
   ["ntn_", "[A-Za-z0-9]{40,}"],
   ["secret_", "[A-Za-z0-9]{43}(?![A-Za-z0-9])"],
+  ["secret_", "[a-z0-9_-]{1,40}_[0-9a-f]{32}\\.[A-Za-z0-9]{32}"],
   ["pat", "[A-Za-z0-9]{14}\\.[0-9a-f]{64}"],
   ["PMA[KT]-", "[A-Za-z0-9]{24,}(?:-[A-Za-z0-9]{30,})?"],
   ["figd_", "[\\w-]{36,}"],
@@ -247,6 +248,8 @@ export const INNER_FORMATS: readonly string[] = [
   "[0-9a-fux]{32,36}(?:FFFF)?NRAL",
   "[0-9a-f]{32}-us\\d{1,2}",
   "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk",
+  // Zoho.
+  "1000\\.[0-9a-f]{32}\\.[0-9a-f]{32}",
 ]
 
 /** The beginnings of keys and of URLs with a password: also found in Base64. */

@@ -41,7 +41,7 @@ const anyOf = (alternatives: readonly string[]) => `(?:${alternatives.join("|")}
 const GAP = "[\\s\"'`\\\\=:<>(),|\\[\\]{}*~：，＝—–«»“”„‘’「」是为為は-]"
 /** "Is" in several languages. */
 export const COPULAS =
-  "is|was|are|ist|lautet|heißt|war|est|es|era|è|é|to|jest|это|là|है|هي|هو|היא|הוא|är|er|je|adalah|ialah|είναι|este|esta|on|yra|vale|reads|contains|shows|says|equals"
+  "is|was|are|ist|lautet|heißt|war|est|es|era|è|é|to|jest|это|là|है|هي|هو|היא|הוא|är|er|je|adalah|ialah|είναι|este|esta|on|yra|vale|vaut|será|sarà|reads|contains|shows|says|equals|it's now"
 /** Words between a name and its value: also the schemes of the Authorization header, types, and calls with a default. */
 const LINK_TERMS = anyOf(
   (
@@ -67,7 +67,7 @@ export const NAME_VALUE_SOURCES: readonly string[] = [
   // One pattern for all shapes, so that they share the steps of the names.
   `${anyOf(NAME_TERMS)}${ENDING}${anyOf([
     `[\\w.-]{0,24}${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3}${VALUE}`,
-    `[\\w-]{0,24}(?: ${WORD}){1,6}:? ?${COPULA} ?${OPENING}${VALUE}`,
+    `[\\w-]{0,24}(?: ${WORD},?){1,6}:? ?${COPULA} ?${OPENING}${VALUE}`,
     `[\\w-]{0,24}${DIRECT_GAP}${LETTERS_VALUE}`,
   ])}`,
   `${anyOf(PASSWORD_TERMS.toSorted())}${ENDING}(?: ${WORD}){1,3} ${VALUE}`,
@@ -77,7 +77,7 @@ export const NAME_VALUE_SOURCES: readonly string[] = [
 /** The same with capture groups: name, gap, value. */
 export const NAME_VALUE_PATTERNS: readonly RegExp[] = [
   `(${anyOf(NAME_TERMS)}${ENDING}[\\w.-]{0,24})(${GAP}{1,12}(?:${LINK_TERMS}${GAP}{1,6}){0,3})(${VALUE})`,
-  `(${anyOf(NAME_TERMS)}${ENDING}[\\w-]{0,24})((?: ${WORD}){1,6}?:? ?${COPULA} ?${OPENING})(${VALUE})`,
+  `(${anyOf(NAME_TERMS)}${ENDING}[\\w-]{0,24})((?: ${WORD},?){1,6}?:? ?${COPULA} ?${OPENING})(${VALUE})`,
   `(${anyOf(NAME_TERMS)}[\\w-]{0,24})(${DIRECT_GAP})(${LETTERS_VALUE})(?=[\\s"'\`,;)}\\]]|[^\\p{ASCII}]|$)`,
   `(${anyOf(PASSWORD_TERMS.toSorted())}${ENDING})((?: ${WORD}){1,3}? )(${VALUE})`,
   `(${anyOf(UNSPACED_TERMS)})([^\\x00-\\x7f]{0,4}[ :=]{0,3}["'\`]?)([A-Za-z0-9#$%&*@^!+_-][!-~]{5,})`,
@@ -110,7 +110,7 @@ const DATA_KEY_PREFIXES = new Set(
   ).split(" "),
 )
 /** The same for `token`. */
-const DATA_TOKEN_PREFIXES = new Set(`${DATA_TERMS} stop eos bos pad unk mask start end lexer`.split(" "))
+const DATA_TOKEN_PREFIXES = new Set(`${DATA_TERMS} stop eos bos pad unk mask`.split(" "))
 
 export type NameKind = "password" | "secret" | "key"
 
