@@ -58,13 +58,11 @@ export class MatchBoundaries {
       lastBefore < 0 ? [] : [...Array(size).keys()].filter((at) => this.#automaton.consumes(at, lastBefore))
     for (const kind of lastBefore < 0 ? [] : new Set(alphabet.kinds)) {
       const { first, next } = this.#automaton.edges(alphabet.kinds[lastBefore] ?? 0, kind)
-      const targets = new Set(first)
-      for (const source of sources) {
-        for (let at = next.offsets[source] ?? 0; at < (next.offsets[source + 1] ?? 0); at++) {
-          targets.add(next.items[at] ?? 0)
-        }
-      }
-      this.#allow(row, targets, kind)
+      this.#allow(row, first, kind)
+      const afterSources = sources.map((source) =>
+        next.items.subarray(next.offsets[source] ?? 0, next.offsets[source + 1] ?? 0),
+      )
+      this.#allow(row, concatenated(afterSources), kind)
     }
     if (lastBefore < 0) for (const kind of new Set(alphabet.kinds)) this.#allow(row, Array(size).keys(), kind)
     return row
@@ -72,12 +70,21 @@ export class MatchBoundaries {
 
   #allow(row: Uint8Array, positions: Iterable<number>, kind: number): void {
     const { kinds } = this.#automaton.alphabet
+    const sets = new Set<number>()
     for (const position of positions) {
+      const set = this.#automaton.setOf(position)
+      if (sets.has(set)) continue
+      sets.add(set)
       for (let charClass = 0; charClass < row.length; charClass++) {
-        if (kinds[charClass] === kind && this.#automaton.consumes(position, charClass)) row[charClass] = 1
+        if (row[charClass] === 0 && kinds[charClass] === kind && this.#automaton.consumes(position, charClass))
+          row[charClass] = 1
       }
     }
   }
+}
+
+function* concatenated(lists: readonly Int32Array[]): Generator<number> {
+  for (const list of lists) yield* list
 }
 
 const boundariesByProgram = new WeakMap<Program, MatchBoundaries>()

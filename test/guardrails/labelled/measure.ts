@@ -16,10 +16,17 @@ type Span = { start: number; end: number }
 
 export const percent = (share: number) => `${(share * 100).toFixed(1)} %`
 
+const rulesBySlug = new Map<BuiltinSlug, ReturnType<typeof combineRules>>()
+
+export function redactionRules(slug: BuiltinSlug): ReturnType<typeof combineRules> {
+  const rules = rulesBySlug.get(slug) ?? combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
+  rulesBySlug.set(slug, rules)
+  return rules
+}
+
 export function findingsOf(slug: BuiltinSlug, text: string): Span[] {
   const found: Span[] = []
-  const rules = combineRules([{ content_filter_builtins: [{ slug, action: "redact" }] }])
-  new TextFilter(rules, plainCodec(), ({ start, end }) => found.push({ start, end })).push(text, true)
+  new TextFilter(redactionRules(slug), plainCodec(), ({ start, end }) => found.push({ start, end })).push(text, true)
   return found
 }
 

@@ -74,6 +74,11 @@ export class GlushkovAutomaton {
     return this.alphabet.has(this.#sets[position] ?? 0, charClass)
   }
 
+  /** Number of the characters that a position takes: positions with the same number take the same ones. */
+  setOf(position: number): number {
+    return this.#sets[position] ?? 0
+  }
+
   /** The edges between two characters of these kinds. */
   edges(before: number, after: number): Edges {
     return (this.#edgesBetween[before * KIND_SAMPLES.length + after] ??= this.#findEdges(before, after))
