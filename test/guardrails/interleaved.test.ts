@@ -102,6 +102,30 @@ test("the fields of a response keep their order", () => {
   expect(order).toEqual(["content", "content", "tool_calls"])
 })
 
+test("text of another field keeps its order while the output text is undecided", () => {
+  const fields = ["content", "reasoning"] as const
+  const pieces = fc.array(
+    fc.tuple(fc.constantFrom(...fields), fc.constantFrom("See ann", " x", " thought bob", ". ")),
+    {
+      minLength: 2,
+      maxLength: 6,
+    },
+  )
+  fc.assert(
+    fc.property(pieces, fc.boolean(), (written, hasEnd) => {
+      const filter = filterFor("redact")
+      const chunks = [
+        ...written.map(([field, text]) => chunkOf({ [field]: text })),
+        ...(hasEnd ? [chunkOf({}, "stop")] : []),
+      ]
+      const sent = [...chunks.flatMap((chunk) => filter.chunk(chunk)), ...filter.end()]
+      for (const field of fields)
+        expect(fieldOf(sent, (delta) => delta[field])).toBe(fieldOf(chunks, (delta) => delta[field]))
+    }),
+    { numRuns: runs(4) },
+  )
+})
+
 const CALLS = [
   ["function", "arguments", '{"to":"', '"}'],
   ["custom", "input", "Write to ", "."],

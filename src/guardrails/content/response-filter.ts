@@ -33,8 +33,8 @@ type ChoiceParts = {
   prior: Json[]
 }
 
-/** A chunk without output text; `delayedChunks`: delayed output text, before the last chunk. */
-type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined }
+/** `delayedChunks`: delayed output text, before the last chunk; `others`: the rest of other fields. */
+type ChunkOrder = { followsDelayedText: boolean; isLast: boolean; delayedChunks: Json[] | undefined; others: Json[] }
 
 /** `field`: of the text that the model writes. */
 type CallPiece = {
@@ -94,14 +94,14 @@ export class ResponseFilter {
     const { index, isLast, isOutput } = outputStateOf(choices)
     const followsDelayedText = !isOutput && !isLast && this.#channels.hasDelayedOutput(index)
     const delayedChunks = isLast && !isOutput ? this.#finishOutput(index) : undefined
-    const prior: Json[] = []
-    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, prior) : choice))
+    const [prior, others]: [Json[], Json[]] = [[], []]
+    const mapped = choices.map((choice) => (isObject(choice) ? this.#choice(choice, prior, others) : choice))
     if (this.isBlocked) return []
     const isSame = mapped.every((choice, at) => choice === choices[at])
     const remaining = mapped.filter((choice) => choice !== undefined)
     const isEmpty = remaining.length === 0 && choices.length > 0 && chunk["usage"] == null
     const sent = isEmpty ? [] : [isSame ? chunk : { ...chunk, choices: remaining }]
-    return this.#inOrder(index, { followsDelayedText, isLast, delayedChunks }, [...prior, ...sent])
+    return this.#inOrder(index, { followsDelayedText, isLast, delayedChunks, others }, [...prior, ...sent])
   }
 
   /**
@@ -129,13 +129,19 @@ export class ResponseFilter {
    * Delays fields between two pieces of the output text until the text is decided: its first piece must not be sent
    * before the second one is scanned.
    */
-  #inOrder(index: number, { followsDelayedText, isLast, delayedChunks }: ChunkOrder, chunks: Json[]): Json[] {
-    const queue = this.#queues.get(index) ?? []
+  #inOrder(index: number, { followsDelayedText, isLast, delayedChunks, others }: ChunkOrder, written: Json[]): Json[] {
+    const delayed = this.#queues.get(index) ?? []
+    // The rest of a field follows its delayed beginning.
+    const queue = delayed.length === 0 ? [] : [...delayed, ...others]
+    const chunks = delayed.length === 0 ? [...others, ...written] : written
     if (followsDelayedText) {
       this.#queues.set(index, [...queue, ...chunks])
       return []
     }
-    if (!isLast && this.#channels.hasDelayedOutput(index)) return chunks
+    if (!isLast && this.#channels.hasDelayedOutput(index)) {
+      if (queue.length > 0) this.#queues.set(index, queue)
+      return chunks
+    }
     this.#queues.delete(index)
     if (!isLast) return [...chunks, ...queue]
     return delayedChunks
@@ -161,12 +167,12 @@ export class ResponseFilter {
     return this.isBlocked ? [] : rest
   }
 
-  #choice(choice: Json, prior: Json[]): Json | undefined {
+  #choice(choice: Json, prior: Json[], others: Json[]): Json | undefined {
     const index = typeof choice["index"] === "number" ? choice["index"] : 0
     const delta = isObject(choice["delta"]) ? choice["delta"] : {}
     const extended = new Set<string>()
     const result = this.#delta(delta, index, extended)
-    if (extended.size > 0) this.#channels.releaseOthers(index, extended, this.#into(prior, index))
+    if (extended.size > 0) this.#channels.releaseOthers(index, extended, this.#into(others, index))
     return this.#finishChoice(mapOtherFields(choice, DELTA_FIELDS, this.#screen.visit), { delta, result, index, prior })
   }
 
