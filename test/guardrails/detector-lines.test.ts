@@ -64,7 +64,7 @@ test.each<[BuiltinSlug, string, string]>([
   ["secrets", "Пароль до сервера Kalyna!2209 — змініть його", "Kalyna!2209"],
   ["secrets", "le mot de passe est « Nuage!Bleu77 »", "Nuage!Bleu77"],
   ["secrets", "API anahtarı q7Hm2LxP9vRt4KsW8nZc geçersiz", "q7Hm2LxP9vRt4KsW8nZc"],
-  ["secrets", `REDIS_REST_TOKEN=${"q7Hm2LxP9vRt4KsW8nZc"}`, "q7Hm2LxP9vRt4KsW8nZc"],
+  ["secrets", "REDIS_REST_TOKEN=q7Hm2LxP9vRt4KsW8nZc", "q7Hm2LxP9vRt4KsW8nZc"],
   [
     "secrets",
     `the value ${btoa(["gh", "p_", "a1B2".repeat(9)].join(""))}`,

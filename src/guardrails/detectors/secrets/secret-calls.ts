@@ -48,6 +48,13 @@ const CALLS: readonly CallFormat[] = [
   },
   { before: "-k ['\"]?", value: "[0-9a-fA-F-]{32,64}\\b", isSecret: (value) => isRandom(value, 30) },
   { before: "-p ['\"]?", value: "[a-z]{4}(?:-[a-z]{4}){3}\\b", isSecret: isKnownFormat },
+  { before: "-[pPwWak] ['\"]?", value: "[A-Za-z0-9!#$%&*+?_-]{8,}", isSecret: (value) => isRandom(value, 8) },
+  {
+    // Short names that say little: a value has to be random.
+    before: "\\b(?i:api|cred|auth|bearer|jwt|hmac|signing|refresh)['\"]? ?:?[=:]>? ?['\"]",
+    value: QUOTED,
+    isSecret: (value) => isRandom(value, 20) && isKey(value),
+  },
   { before: "\\bauth['\"]?: ?[\\[(]['\"][^'\"\\n]{1,32}['\"], ?['\"]", value: QUOTED, isSecret: looksGenerated },
   {
     before: "\\bdefine\\( ?['\"]\\w{0,24}(?:KEY|SALT|SECRET|PASSWORD|PASS|TOKEN)['\"], ?['\"]",
@@ -57,7 +64,7 @@ const CALLS: readonly CallFormat[] = [
   },
   {
     // An option of any command, as in `-u name:password`.
-    before: "(?:-u|-U|--user|--auth|--creds|--credentials)[ =]['\"]?[\\w.@+-]{1,32}:",
+    before: "(?:-u|-U|--user|--auth|--creds|--credentials)[ =]['\"]?[\\w.@+-]{1,40}:",
     value: QUOTED,
     isSecret: looksGenerated,
   },
@@ -121,6 +128,23 @@ const PATTERNS = CALLS.map(({ before, value, isSecret }) => {
   const flags = before.includes("(?i:") ? "gi" : "g"
   return { pattern: new RegExp(`(${before.replaceAll("(?i:", "(?:")})(${value})`, flags), isSecret }
 })
+
+const NAMES_AFTER =
+  "password|passphrase|passcode|pw|pwd|api[ -]key|key|token|secret|bearer|passwort|kennwort|schlüssel|mot de passe|clé|jeton|contraseña|clave|senha|chave|wachtwoord|sleutel|hasło|klucz|пароль|ключ|токен"
+/** A value before its name, as in "… is my password"; it has a digit or a symbol, so that other words end a candidate. */
+export const VALUE_BEFORE_NAME = `[A-Za-z_.-]*[\\d!#$%&*+?^][!-~]{4,} (?i:is|was|as|ist|est|es|è|é|to|это|—) (?:[^\\s"'.,:;]{1,10} ){0,3}(?i:${NAMES_AFTER})`
+const VALUES_BEFORE_NAMES = new RegExp(
+  `(?<=^|[\\s"'\`(])(\\S{8,128})(?= (?:is|was|as|ist|est|es|è|é|to|это|—) (?:[^\\s"'.,:;]{1,10} ){0,3}(?:${NAMES_AFTER})(?!\\p{L}))`,
+  "giu",
+)
+
+/** Passwords and keys right before "is my password". */
+export function* valuesBeforeNames(text: string): Generator<{ value: string; from: number }> {
+  for (const { index, 1: written = "" } of text.matchAll(VALUES_BEFORE_NAMES)) {
+    const value = written.replace(/["'`),;:]+$/, "")
+    if (looksGenerated(value) && (isStrongPassword(value) || isRandom(value, 16))) yield { value, from: index }
+  }
+}
 
 /** Each value in a call or a record, with its place in the text. */
 export function* callValues(text: string): Generator<{ value: string; from: number }> {

@@ -5,7 +5,7 @@ import type { Literal } from "../../prefilter/aho-corasick.ts"
 import type { Triggers } from "../../prefilter/prefilter.ts"
 import { mostSelectiveGroup, requiredLiterals } from "../../prefilter/required-literals.ts"
 import { ENCODED_KEY, INNER_FORMATS, KEY_FORMATS } from "./secret-formats.ts"
-import { CALL_SOURCES, callValues } from "./secret-calls.ts"
+import { CALL_SOURCES, callValues, VALUE_BEFORE_NAME, valuesBeforeNames } from "./secret-calls.ts"
 import { COMMAND_SOURCES, commandValues, LOGIN_PASSWORD, loginPasswords } from "./secret-commands.ts"
 import {
   COPULAS,
@@ -85,6 +85,7 @@ const UNPREFIXED = [
   ...CASELESS_FORMATS,
   ...COMMAND_SOURCES,
   ...CALL_SOURCES,
+  VALUE_BEFORE_NAME,
   LOGIN_PASSWORD,
   ...NAMED_VALUES,
 ]
@@ -166,6 +167,7 @@ export const secrets: PatternDetector = {
     if (COMMAND_AT_START.test(match) && !isPlaceholder(match.slice(match.lastIndexOf(":") + 1))) add(0, match.length)
     for (const { value, from } of commandValues(match)) if (isRealPassword(value)) add(from, from + value.length)
     for (const { value, from } of callValues(match)) add(from, from + value.length)
+    for (const { value, from } of valuesBeforeNames(match)) add(from, from + value.length)
     for (const { value, from } of loginPasswords(match)) if (looksGenerated(value)) add(from, from + value.length)
     for (const [from, to] of namedSecrets(match, before)) add(from, to)
     return parts
