@@ -134,14 +134,12 @@ export class ResponseFilter {
     // The rest of a field follows its delayed beginning.
     const queue = delayed.length === 0 ? [] : [...delayed, ...others]
     const chunks = delayed.length === 0 ? [...others, ...written] : written
+    if (queue.length > 0) this.#queues.set(index, queue)
     if (followsDelayedText) {
       this.#queues.set(index, [...queue, ...chunks])
       return []
     }
-    if (!isLast && this.#channels.hasDelayedOutput(index)) {
-      if (queue.length > 0) this.#queues.set(index, queue)
-      return chunks
-    }
+    if (!isLast && this.#channels.hasDelayedOutput(index)) return chunks
     this.#queues.delete(index)
     if (!isLast) return [...chunks, ...queue]
     return delayedChunks
