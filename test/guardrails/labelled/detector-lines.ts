@@ -5,7 +5,7 @@ import { findingsOf, percent, type Score } from "./measure.ts"
 import { type FormatLine, toFormatLine } from "./value-formats.ts"
 
 /** The sets in the order in which they were written; each was scored before the detectors changed because of it. */
-export const LINE_SETS = ["tuning", "second", "third", "fourth", "fifth", "sixth", "seventh"] as const
+export const LINE_SETS = ["tuning", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] as const
 export type LineSet = (typeof LINE_SETS)[number]
 
 /** A finding in a text with this label is neither right nor wrong. */
