@@ -1,5 +1,5 @@
 /**
- * `npm run guardrails:score [tuning]`: precision and recall of the detectors on seven sets of lines, whose mistakes they
+ * `npm run guardrails:score [tuning]`: precision and recall of the detectors on eight sets of lines, whose mistakes they
  * have seen; on labelled lines that they were not tuned with, or, with the mistakes, on those that they were tuned with;
  * and of the shipped detector of prompt injections on prompts that nothing was fitted to.
  */

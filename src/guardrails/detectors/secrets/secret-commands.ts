@@ -58,7 +58,7 @@ const COMMAND_PATTERNS = COMMANDS.map(
 const AFTER_VALUE = /(?:['"]? ?\|.*|@)$/
 
 const LOGIN_SOURCE =
-  "\\b(?:log-?ins?|credentials?|creds|zugangsdaten|identifiants|credenciales|credenziali|inloggegevens)(?: [\\w'-]{1,12}){0,3}:? [\\w.@+-]{2,40} ?[/|:] ?"
+  "\\b(?:log-?ins?|basic auth|credentials?|creds|zugangsdaten|identifiants|credenciales|credenziali|inloggegevens)(?: [\\w'-]{1,12}){0,3}:? [\\w.@+-]{2,40} ?[/|:] ?"
 /** As in "the login is admin / Koala-Trip-88!". */
 export const LOGIN_PASSWORD = `(?i:${LOGIN_SOURCE})[^\\s'"\`<>]{8,64}`
 const LOGIN_PASSWORDS = new RegExp(`(${LOGIN_SOURCE})([^\\s'"\`<>]{8,64})`, "gi")

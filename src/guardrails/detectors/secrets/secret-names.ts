@@ -15,6 +15,7 @@ const FOREIGN_KEY_TERMS =
 /** Words for other secret values. */
 const KEY_TERMS = [
   "_pat",
+  "salt",
   "secret",
   "token",
   "key",
@@ -46,7 +47,7 @@ export const COPULAS =
 const LINK_TERMS = anyOf(
   (
     `${COPULAS}|value|from|default|string|str|bearer|basic|token|bot|apikey|ssws|api|geniekey|negotiate|splunk|key|password|now|new|login|` +
-    "should|be|has|the|as|set|some|byte|string\\?|\\?\\?|\\?:|&str|&'static str|[bfnru$@]"
+    "should|be|has|the|as|set|some|byte|still|currently|noch|jetzt|ahora|buffer\\.from|bytes\\.fromhex|b64decode|string\\?|\\?\\?|\\?:|&str|&'static str|[bfnru$@]"
   ).split("|"),
 )
 const COPULA = `(?:${COPULAS}|to jest|=|:|[-=]?>|→)`
