@@ -31,12 +31,12 @@ export class Alphabet {
     const classes = new Uint16Array(bounds.length)
     const classByKey = new Map<string, number>()
     const kinds: number[] = []
-    const columns: Uint8Array[] = []
+    const columns: Uint16Array[] = []
     const members = membersAt(bounds, sets)
     for (const [at, rune] of bounds.entries()) {
       const kind = needsKinds ? kindOf(rune) : KIND.other
-      const column = members[at] ?? new Uint8Array(sets.length)
-      const key = `${kind} ${column.join("")}`
+      const column = members[at] ?? new Uint16Array()
+      const key = String.fromCharCode(kind, ...column)
       let charClass = classByKey.get(key)
       if (charClass === undefined) {
         charClass = columns.push(column) - 1
@@ -51,7 +51,7 @@ export class Alphabet {
     this.#classes = classes
     this.#members = new Uint8Array(sets.length * this.size)
     for (const [charClass, column] of columns.entries()) {
-      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + charClass] = column[set] ?? 0
+      for (let set = 0; set < sets.length; set++) this.#members[set * this.size + charClass] = bitOf(column, set)
     }
     this.ascii = Uint16Array.from({ length: ASCII }, (_, rune) => this.#search(rune))
   }
@@ -115,16 +115,23 @@ function singleRunes(step: Step): readonly number[] | undefined {
   return (step.arg & FOLD_CASE) !== 0 ? caseVariants(rune, step) : [rune]
 }
 
-/** For each boundary, which sets contain the characters from there on. */
-function membersAt(bounds: Int32Array, sets: readonly Step[]): readonly Uint8Array[] {
-  const columns = Array.from(bounds, () => new Uint8Array(sets.length))
+/** Bits in each number of a column. */
+const BITS = 16
+const bitOf = (column: Uint16Array, set: number) => ((column[(set / BITS) | 0] ?? 0) >> (set % BITS)) & 1
+
+/** For each boundary, which sets contain the characters from there on, as one bit for each set. */
+function membersAt(bounds: Int32Array, sets: readonly Step[]): readonly Uint16Array[] {
+  const columns = Array.from(bounds, () => new Uint16Array(Math.ceil(sets.length / BITS)))
   const indexes = new Map([...bounds].map((rune, at) => [rune, at]))
   for (const [set, step] of sets.entries()) {
     const single = singleRunes(step)
     const matching = single ? single.map((rune) => indexes.get(rune) ?? -1) : bounds.keys()
     for (const at of matching) {
       const column = columns[at]
-      if (column && stepMatches(step, bounds[at] ?? 0)) column[set] = 1
+      if (column && stepMatches(step, bounds[at] ?? 0)) {
+        const word = (set / BITS) | 0
+        column[word] = (column[word] ?? 0) | (1 << (set % BITS))
+      }
     }
   }
   return columns
@@ -176,19 +183,18 @@ function casesOf(rune: number): string[] {
 /** Characters with another case, by each of their cases. */
 function findCasedRunes(): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>()
-  for (let rune = 0; rune <= LAST_CASED; rune++) {
-    // Ideographs and Hangul have no cases.
-    if (rune === FIRST_IDEOGRAPH) rune = LAST_IDEOGRAPH
-    else if (rune === FIRST_HANGUL) rune = LAST_HANGUL
-    const char = String.fromCodePoint(rune)
-    if (char.toLowerCase() === char && char.toUpperCase() === char) continue
-    for (const form of new Set(casesOf(rune))) found.set(form, [...(found.get(form) ?? []), rune])
+  for (let first = 0; first <= LAST_CASED; first += BLOCK) {
+    const block = String.fromCodePoint(...Array.from({ length: BLOCK }, (_, at) => first + at))
+    for (const [char] of block.matchAll(CASED)) {
+      const rune = char.codePointAt(0) ?? 0
+      for (const form of new Set(casesOf(rune))) found.set(form, [...(found.get(form) ?? []), rune])
+    }
   }
   return found
 }
 
-const [FIRST_IDEOGRAPH, LAST_IDEOGRAPH] = [0x2e80, 0xa63f]
-const [FIRST_HANGUL, LAST_HANGUL] = [0xac00, 0xfaff]
+const BLOCK = 0x1000
+const CASED = /\p{Changes_When_Casemapped}/gu
 
 /** The code point at an index, if both of its units are present. */
 export function runeAt(text: string, at: number): number {
