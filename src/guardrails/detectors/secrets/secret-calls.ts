@@ -72,7 +72,8 @@ const CALLS: readonly CallFormat[] = [
   {
     before: ":\\d\\d\\d\\d:[\\w*-]{1,32}:[\\w*.-]{1,32}:",
     value: QUOTED,
-    isSecret: (value) => looksGenerated(value) || areRandomLetters(value),
+    // An IPv6 address has the same separators.
+    isSecret: (value) => (looksGenerated(value) || areRandomLetters(value)) && !/^[0-9a-f:]+$/i.test(value),
   },
   {
     before: "(?:\\b|_)post_(?:server|client)_item['\"]?[=: ]{1,3}['\"]?",

@@ -51,9 +51,34 @@ export function hasRealCharacters(key: string): boolean {
   return !/([x*.#])\1{5}|0{12}|example[-_]?key|EXAMPLE$|placeholder|your[-_]?(?:api|key|token|secret)/i.test(key)
 }
 
+/** Standards with digits, which names in code contain. */
+const STANDARDS =
+  /x509|oauth2?|saml2?|sha(?:1|256|384|512)|md5|utf8|base64|http[23]|ed25519|[ehpr]s(?:256|384|512)|pkcs\d{1,2}|es20\d\d|u?int(?:8|16|32|64)|float(?:32|64)/gi
+
+/** Whether a value is a name in code whose digits are those of a standard, such as `X509Credential`. */
+function isCodeName(value: string): boolean {
+  const rest = value.replaceAll(STANDARDS, "")
+  return rest !== value && /^[A-Za-z_$.]*$/.test(rest)
+}
+
+const FINGERPRINT = /^[0-9a-f]{40}$/i
+const BEFORE_FINGERPRINT = /\b(?:gpg|pgp|recv-keys?|fingerprint)\b[^\n]{0,24}$/i
+
+/** Whether a value is the fingerprint of a public key. `before`: the text before it. */
+export function isFingerprint(value: string, before: string): boolean {
+  return FINGERPRINT.test(value) && BEFORE_FINGERPRINT.test(before.slice(-40))
+}
+
 /** Whether a value looks like a password or a key without a name for it. */
 export function looksGenerated(value: string): boolean {
-  if (PLACEHOLDER.test(value) || CODE.test(value) || URL.test(value) || DATE.test(value) || PATH.test(value))
+  if (
+    isCodeName(value) ||
+    PLACEHOLDER.test(value) ||
+    CODE.test(value) ||
+    URL.test(value) ||
+    DATE.test(value) ||
+    PATH.test(value)
+  )
     return false
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(value)).length
   const isPassword = value.length >= 8 && kinds >= 3 && /\d/.test(value) && /[A-Za-z]/.test(value)
@@ -81,7 +106,7 @@ function looksLikePassword(value: string): boolean {
  * Whether a value may be the secret that its name denotes. `isAssigned`: a link such as `=` or "is" is between them.
  */
 export function isSecret(kind: NameKind, value: string, isAssigned: boolean): boolean {
-  if (PLACEHOLDER.test(value) || URL.test(value) || DATE.test(value)) return false
+  if (isCodeName(value) || PLACEHOLDER.test(value) || URL.test(value) || DATE.test(value)) return false
   // Parts of a generated token, as in `s.hJ3x…`, are no names of members.
   const hasRandomPart = /^[\w.-]+$/.test(value) && value.split(".").some((part) => isRandom(part, 20))
   if (CODE.test(value) && !hasRandomPart) return false

@@ -20,6 +20,7 @@ import {
   hasRealCharacters,
   isPlaceholder,
   isRandom,
+  isFingerprint,
   isSecret,
   isStrongPassword,
   looksGenerated,
@@ -152,7 +153,7 @@ export const secrets: PatternDetector = {
     const parts: MatchRange[] = []
     const add = (from: number, to: number) => {
       const isInside = parts.some((part) => part[0] <= from && part[1] >= to)
-      if (!isInside) parts.push([from, to])
+      if (!isInside && !isFingerprint(match.slice(from, to), before + match.slice(0, from))) parts.push([from, to])
     }
     for (const { index, 0: pem } of match.matchAll(FULL_PEM)) add(index, index + pem.length)
     for (const { index, 0: key } of match.matchAll(FORMATS)) if (hasRealCharacters(key)) add(index, index + key.length)
