@@ -14,7 +14,7 @@ type Stub = DurableObjectStub<LedgerRpc>
 
 /**
  * Time that a settlement waits for others of its isolate, unless another request to the ledger takes it along: until
- * about BATCH_AIM are pending, if they are frequent enough for the longest window.
+ * about TARGET_BATCH_SIZE are pending, if they are frequent enough for the longest window.
  */
 const BATCH_WINDOW_MS = { least: 100, most: 500 }
 const TARGET_BATCH_SIZE = 8

@@ -132,10 +132,18 @@ const PATTERNS = CALLS.map(({ before, value, isSecret }) => {
 
 const NAMES_AFTER =
   "password|passphrase|passcode|pw|pwd|api[ -]key|key|token|secret|bearer|passwort|kennwort|schlüssel|mot de passe|clé|jeton|contraseña|clave|senha|chave|wachtwoord|sleutel|hasło|klucz|пароль|ключ|токен"
-/** A value before its name, as in "… is my password"; it has a digit or a symbol, so that other words end a candidate. */
-export const VALUE_BEFORE_NAME = `[A-Za-z_.-]*[\\d!#$%&*+?^][!-~]{2,} (?i:is|was|as|ist|est|es|è|é|to|это|—) (?:[^\\s"'.,:;]{1,10} ){0,3}(?i:${NAMES_AFTER})`
+const MARK = "[\\d!#$%&*+?^]"
+const LETTERS = "[A-Za-z_.-]"
+const LINKS = "is|ist|est|es|è|é|это|—"
+/**
+ * A value before its name, as in "… is my password". A stream delays a word that may be one: only words of about eight
+ * characters with a digit or a symbol are.
+ */
+export const VALUE_BEFORE_NAME =
+  `(?:${LETTERS}{5,}${MARK}[!-~]{2,}|${LETTERS}{4}${MARK}[!-~]{3,}|${LETTERS}{0,3}${MARK}[!-~]{4,}) ` +
+  `(?i:${LINKS}) (?:[^\\s"'.,:;]{1,10} ){0,3}(?i:${NAMES_AFTER})`
 const VALUES_BEFORE_NAMES = new RegExp(
-  `(?<=^|[\\s"'\`(])(\\S{8,128})(?= (?:is|was|as|ist|est|es|è|é|to|это|—) (?:[^\\s"'.,:;]{1,10} ){0,3}(?:${NAMES_AFTER})(?!\\p{L}))`,
+  `(?<=^|[\\s"'\`(])(\\S{8,128})(?= (?:${LINKS}) (?:[^\\s"'.,:;]{1,10} ){0,3}(?:${NAMES_AFTER})(?!\\p{L}))`,
   "giu",
 )
 
