@@ -132,16 +132,12 @@ const PATTERNS = CALLS.map(({ before, value, isSecret }) => {
 
 const NAMES_AFTER =
   "password|passphrase|passcode|pw|pwd|api[ -]key|key|token|secret|bearer|passwort|kennwort|schlüssel|mot de passe|clé|jeton|contraseña|clave|senha|chave|wachtwoord|sleutel|hasło|klucz|пароль|ключ|токен"
-const MARK = "[\\d!#$%&*+?^]"
-const LETTERS = "[A-Za-z_.-]"
-const LINKS = "is|ist|est|es|è|é|это|—"
+const LINKS = "is|was|as|ist|est|es|è|é|to|это|—"
 /**
- * A value before its name, as in "… is my password". A stream delays a word that may be one: only words of about eight
- * characters with a digit or a symbol are.
+ * A value before its name, as in "… is my password". A stream delays a word that may be one: only words with a symbol of
+ * passwords, and long ones, are.
  */
-export const VALUE_BEFORE_NAME =
-  `(?:${LETTERS}{5,}${MARK}[!-~]{2,}|${LETTERS}{4}${MARK}[!-~]{3,}|${LETTERS}{0,3}${MARK}[!-~]{4,}) ` +
-  `(?i:${LINKS}) (?:[^\\s"'.,:;]{1,10} ){0,3}(?i:${NAMES_AFTER})`
+export const VALUE_BEFORE_NAME = `(?:[\\w.-]*[!#$%&*+?^][!-~]{2,}|[\\w-]{16,}) (?i:${LINKS}) (?:[^\\s"'.,:;]{1,10} ){0,3}(?i:${NAMES_AFTER})`
 const VALUES_BEFORE_NAMES = new RegExp(
   `(?<=^|[\\s"'\`(])(\\S{8,128})(?= (?:${LINKS}) (?:[^\\s"'.,:;]{1,10} ){0,3}(?:${NAMES_AFTER})(?!\\p{L}))`,
   "giu",
