@@ -33,6 +33,8 @@ const usage = (counts: unknown = USAGE) => frame({ ...HEAD, choices: [], usage: 
 const stream = (...frames: string[]) => frames.join("")
 const HELLO = { text: "Hello world", completion: 5 }
 const hello = [text("Hello"), text(" world")]
+/** A complete stream, with this usage. */
+const helloWith = (counts?: unknown) => stream(...hello, finish(), usage(counts), DONE)
 
 const DELTA = { message: undefined, delta: { role: "assistant", content: "Hello world" } }
 
@@ -42,7 +44,7 @@ const WEATHER = { tool: { name: "weather", args: '{"city":"Rome"}' }, completion
 
 /** Streams that every client reads completely. */
 export const STREAMS: Shape[] = [
-  { name: "as the contract has it", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
+  { name: "as the contract has it", ...HELLO, body: helloWith() },
   {
     name: "usage: null on every chunk, and padding, as OpenAI",
     ...HELLO,
@@ -76,35 +78,35 @@ export const STREAMS: Shape[] = [
   {
     name: "usage as input_tokens and output_tokens",
     ...HELLO,
-    body: stream(...hello, finish(), usage({ input_tokens: 10, output_tokens: 5 }), DONE),
+    body: helloWith({ input_tokens: 10, output_tokens: 5 }),
   },
   {
     name: "a total that disagrees",
     ...HELLO,
-    body: stream(...hello, finish(), usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 10 }), DONE),
+    body: helloWith({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 10 }),
   },
   {
     name: "counts as strings",
     ...HELLO,
-    body: stream(...hello, finish(), usage({ prompt_tokens: "10", completion_tokens: "5", total_tokens: "15" }), DONE),
+    body: helloWith({ prompt_tokens: "10", completion_tokens: "5", total_tokens: "15" }),
   },
   {
     name: "counts as fractions",
     text: "Hello world",
     completion: 6,
-    body: stream(...hello, finish(), usage({ prompt_tokens: 10.5, completion_tokens: 5.5, total_tokens: 16 }), DONE),
+    body: helloWith({ prompt_tokens: 10.5, completion_tokens: 5.5, total_tokens: 16 }),
   },
   {
     name: "half a count",
     text: "Hello world",
     completion: 3,
-    body: stream(...hello, finish(), usage({ completion_tokens: null, prompt_tokens: 10 }), DONE),
+    body: helloWith({ completion_tokens: null, prompt_tokens: 10 }),
   },
   {
     name: "an absurd count",
     text: "Hello world",
     completion: 3,
-    body: stream(...hello, finish(), usage({ prompt_tokens: 10, completion_tokens: 9e15, total_tokens: 9e15 }), DONE),
+    body: helloWith({ prompt_tokens: 10, completion_tokens: 9e15, total_tokens: 9e15 }),
   },
   {
     name: "usage without the last blank line",
@@ -114,30 +116,20 @@ export const STREAMS: Shape[] = [
   {
     name: "null details",
     ...HELLO,
-    body: stream(
-      ...hello,
-      finish(),
-      usage({
-        ...USAGE,
-        prompt_tokens_details: null,
-        completion_tokens_details: { reasoning_tokens: null, audio_tokens: null },
-      }),
-      DONE,
-    ),
+    body: helloWith({
+      ...USAGE,
+      prompt_tokens_details: null,
+      completion_tokens_details: { reasoning_tokens: null, audio_tokens: null },
+    }),
   },
   {
     name: "details as fractions, strings and negative numbers",
     ...HELLO,
-    body: stream(
-      ...hello,
-      finish(),
-      usage({
-        ...USAGE,
-        prompt_tokens_details: { audio_tokens: 1.5 },
-        completion_tokens_details: { reasoning_tokens: "2", audio_tokens: -1 },
-      }),
-      DONE,
-    ),
+    body: helloWith({
+      ...USAGE,
+      prompt_tokens_details: { audio_tokens: 1.5 },
+      completion_tokens_details: { reasoning_tokens: "2", audio_tokens: -1 },
+    }),
   },
   { name: "no [DONE]", ...HELLO, body: stream(...hello, finish(), usage()) },
   { name: "lost after the usage", ...HELLO, body: stream(...hello, finish(), usage()), breaks: true },
@@ -145,10 +137,10 @@ export const STREAMS: Shape[] = [
   {
     name: "data without a space",
     ...HELLO,
-    body: stream(...hello, finish(), usage(), DONE).replaceAll("data: ", "data:"),
+    body: helloWith().replaceAll("data: ", "data:"),
   },
-  { name: "CRLF", ...HELLO, body: stream(...hello, finish(), usage(), DONE).replaceAll("\n", "\r\n") },
-  { name: "CR", ...HELLO, body: stream(...hello, finish(), usage(), DONE).replaceAll("\n", "\r") },
+  { name: "CRLF", ...HELLO, body: helloWith().replaceAll("\n", "\r\n") },
+  { name: "CR", ...HELLO, body: helloWith().replaceAll("\n", "\r") },
   {
     name: "comments, empty data and bare event and id lines",
     ...HELLO,
@@ -250,19 +242,19 @@ export const STREAMS: Shape[] = [
   {
     name: "a stream labelled application/json",
     ...HELLO,
-    body: stream(...hello, finish(), usage(), DONE),
+    body: helloWith(),
     type: "application/json",
   },
   {
     name: "a stream labelled text/plain",
     ...HELLO,
-    body: stream(...hello, finish(), usage(), DONE),
+    body: helloWith(),
     type: "text/plain",
   },
   {
     name: "a stream labelled text/html",
     ...HELLO,
-    body: stream(...hello, finish(), usage(), DONE),
+    body: helloWith(),
     type: "text/html",
   },
   {
@@ -606,7 +598,7 @@ export const DOCUMENTS: Shape[] = [
   document("a call of another type", documentOf(weatherCall({ type: "tool_call" })), WEATHER),
   document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
   document("a delta in place of the message", documentOf({}, {}, DELTA), HELLO),
-  { name: "a stream instead of a document", ...HELLO, body: stream(...hello, finish(), usage(), DONE) },
+  { name: "a stream instead of a document", ...HELLO, body: helloWith() },
   {
     name: "a stream labelled application/json",
     ...HELLO,

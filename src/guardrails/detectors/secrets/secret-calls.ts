@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const isKey = (value: string) => isRandom(value, 16) && !UUID.test(value) && !/^[./]|:\/\//.test(value)
 const isMixed = (value: string) =>
   /^[\w!#$%&*+?.-]+$/.test(value) && /\d/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value)
-/** Words of a note about passwords. */
+/** Matches text about passwords, such as "must be at least 8 characters". */
 const SENTENCE =
   /[.:?,]$|[<>{}$]|\b(?:must|be|at|least|char\w*|your|the|is|enter|please|or|and|for|with|to|of|min|max|in|not|digits?|letters?|password|has|was|are)\b/i
 const isKnownFormat = () => true
@@ -87,13 +87,13 @@ const CALLS: readonly CallFormat[] = [
     isSecret: isKnownFormat,
   },
   {
-    // The words of a wallet, none of which has less than three letters.
+    // Seed phrases of wallets. Each word of the usual list has at least three letters.
     before: "(?i:mnemonic|seed|recovery|wallet|phrase)(?: [a-z]{1,12}){0,6}[:=]?[ '\"]{1,3}",
     value: "[a-z]{3,8}(?: [a-z]{3,8}){11,}",
     isSecret: (value) => !/\b(?:and|the|for|from|are|was|has|words|which|been|not|but)\b/.test(value),
   },
   {
-    // Passwords of single applications, in groups.
+    // Passwords for one application, in groups of four.
     before: "(?i:app(?:lication)?(?:[- ]specific)?[- ]passwor[dt])(?: [a-z]{1,10}){0,4}['\"]?(?: is|:|=)? ?['\"]?",
     value: "[A-Za-z0-9]{4}(?:[ -][A-Za-z0-9]{4}){3,5}",
     isSecret: isKnownFormat,
@@ -116,7 +116,7 @@ const CALLS: readonly CallFormat[] = [
     isSecret: (value) => /\d/.test(value) && /[a-z]/i.test(value) && !SENTENCE.test(value),
   },
   {
-    // Hashes of passwords of Unix accounts.
+    // Password hashes of Unix accounts.
     before: ":",
     value: "\\$(?:1|5|6|y|apr1|2[aby])\\$[\\w./$=+,-]{20,}",
     isSecret: isKnownFormat,

@@ -245,8 +245,8 @@ function decodedText(base64: string): string | undefined {
 /** Whether Base64 encodes a key, or a URL with a password. */
 function isEncodedKey(value: string): boolean {
   const text = decodedText(value) ?? ""
-  const key = new RegExp(FORMATS.source).exec(text)?.[0]
-  const url = new RegExp(PASSWORD_URLS.source).exec(text)?.[0]
+  const [key] = text.match(FORMATS) ?? []
+  const [url] = text.match(PASSWORD_URLS) ?? []
   return (
     text.startsWith("-----BEGIN") ||
     (key !== undefined && hasRealCharacters(key)) ||
