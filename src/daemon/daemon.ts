@@ -39,8 +39,9 @@ async function main({ url, internId, joinToken, agent, ...options }: Options): P
   const bridge = new Bridge({
     cwd: folder.work,
     get sessionMode() {
-      return host.config && setupOf(agent, host.config, folder).sessionMode
+      return options.sessionMode ?? (host.config && setupOf(agent, host.config, folder).sessionMode)
     },
+    authMethod: options.authMethod,
     get titlesAreCommands() {
       return host.config !== undefined && setupOf(agent, host.config, folder).titlesAreCommands === true
     },

@@ -15,6 +15,10 @@ export type Options = {
   allowedHosts: string[] | undefined
   /** User id of the agent's process, if the daemon may change it. */
   agentUid: number | undefined
+  /** ACP session mode of a command that is not a known agent. */
+  sessionMode: string | undefined
+  /** ACP authentication method, for an agent that requires one. */
+  authMethod: string | undefined
 }
 
 export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token-file <file> --agent <agent>
@@ -22,11 +26,13 @@ export const USAGE = `npm run daemon -- --url <gateway> --intern <id> --token-fi
   --intern        the intern's id                               (INTERN_ID)
   --token-file    a file with its join token                    (INTERN_JOIN_TOKEN_FILE, or INTERN_JOIN_TOKEN)
   --token-stdin   reads the join token from the standard input
-  --agent         opencode, qwen, codex, claude, or any command that speaks ACP: --agent "node agent.js"  (INTERN_AGENT)
+  --agent         opencode, qwen, gemini, codex, claude, or any command that speaks ACP: --agent "node agent.js"  (INTERN_AGENT)
   --dir           working folder of the agent; default ./intern-<id> (INTERN_DIR)
   --archive-dir   where its folder is archived when it is destroyed; default: nowhere  (INTERN_ARCHIVE_DIR)
   --allow-hosts   a.example.com,b.example.com: allow only these; default: every public host  (INTERN_ALLOW_HOSTS)
   --agent-uid     the user that the agent runs as (needs root)  (INTERN_AGENT_UID)
+  --session-mode  ACP mode of each new session, if the agent does not ask for permission in its default mode  (INTERN_SESSION_MODE)
+  --auth-method   ACP authentication method, if the agent requires one  (INTERN_AUTH_METHOD)
 Exits with 3 if the join token is rejected or revoked, with 2 if an option is missing.`
 
 const NAMES = {
@@ -38,6 +44,8 @@ const NAMES = {
   "archive-dir": "INTERN_ARCHIVE_DIR",
   "allow-hosts": "INTERN_ALLOW_HOSTS",
   "agent-uid": "INTERN_AGENT_UID",
+  "session-mode": "INTERN_SESSION_MODE",
+  "auth-method": "INTERN_AUTH_METHOD",
 } as const
 type Name = keyof typeof NAMES
 
@@ -85,6 +93,8 @@ export function readOptions(
       .map((host) => host.trim().toLowerCase())
       .filter(Boolean),
     agentUid: uid === undefined ? undefined : userId(uid),
+    sessionMode: read("session-mode"),
+    authMethod: read("auth-method"),
   }
 }
 

@@ -70,6 +70,36 @@ describe("a daemon", () => {
     expect(JSON.parse(gateway.text())).toEqual(servers)
   })
 
+  test("authenticates an agent that requires it, with the chosen method, for new and loaded sessions", async () => {
+    const more = { agent: `${AGENT} --sign-in`, args: ["--auth-method", "token"] }
+    const { gateway, daemon, sessionId } = await begin(more)
+    expect(await gateway.prompt(sessionId, "say kept")()).toMatchObject({ result: ENDED })
+    const restarted = agentOf(daemon)
+    if (restarted !== "") process.kill(Number(restarted), "SIGKILL")
+    await gateway.notified("_intern/ready", 1)
+    await gateway.result("session/load", { sessionId })
+    expect(await gateway.prompt(sessionId, "say again")()).toMatchObject({ result: ENDED })
+  })
+
+  test.each([[], ["--auth-method", "browser"]])(
+    "reports what to do if an agent requires authentication, with the options %j",
+    async (...args) => {
+      const gateway = await newGateway()
+      start(gateway, { agent: `${AGENT} --sign-in`, args })
+      const answer = await gateway.request("session/new")()
+      const message = expect.stringMatching(
+        /requires authentication \(Sign in first\)\. .+--auth-method\. Methods of this agent: token\.$/,
+      ) as string
+      expect(answer).toMatchObject({ error: { code: -32_000, message } })
+    },
+  )
+
+  test("sets the chosen session mode of an agent", async () => {
+    const { gateway, sessionId } = await begin({ args: ["--session-mode", "careful"] })
+    await gateway.prompt(sessionId, "mode")()
+    expect(gateway.text()).toBe("careful")
+  })
+
   test("passes no MCP servers to an agent without HTTP support, and logs that", async () => {
     const set = (gateway: FakeGateway) => (gateway.more = { mcp_servers: ["search"] })
     const { gateway, daemon, sessionId } = await begin({}, set)

@@ -4,7 +4,7 @@ import path from "node:path"
 import readline from "node:readline"
 
 /**
- * A scripted agent with ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load] [--mcp].
+ * A scripted agent with ACP v1 on its standard streams: node test/support/acp-agent.ts [--steering] [--no-load] [--mcp] [--sign-in].
  * Each line of a prompt is a step:
  *   say TEXT         an agent_message_chunk per word
  *   think TEXT       an agent_thought_chunk
@@ -13,6 +13,7 @@ import readline from "node:readline"
  *   elicit MESSAGE   a form with the field `name`; then the answer as text
  *   env NAME         the value of an environment variable as text
  *   servers          the MCP servers of the session as text
+ *   mode             the mode of the session as text
  *   run COMMAND      runs it in bash, and sends its output as text
  *   big N            one chunk of N characters
  *   late-input NAME  a permission question without its input, which is sent in an update after it
@@ -38,10 +39,13 @@ type Session = {
   steer: ((text: string) => void) | undefined
   isBusy: boolean
   mcpServers: unknown
+  mode: string
 }
 
 const hasSteering = process.argv.includes("--steering")
 const hasMcp = process.argv.includes("--mcp")
+/** With --sign-in, sessions need `authenticate` with the method `token`. */
+let isSignedIn = !process.argv.includes("--sign-in")
 const loadSession = !process.argv.includes("--no-load")
 const home = path.join(process.env["HOME"] ?? ".", "sessions")
 const sessions = new Map<string, Session>()
@@ -68,7 +72,7 @@ function remember(sessionId: string, kind: string, text: string): void {
 }
 
 const newSession = (mcpServers: unknown): Session => {
-  return { isCancelled: false, onCancel: () => {}, steer: undefined, isBusy: false, mcpServers }
+  return { isCancelled: false, onCancel: () => {}, steer: undefined, isBusy: false, mcpServers, mode: "default" }
 }
 const textOf = (params: Record<string, unknown>) =>
   (params["prompt"] as { type: string; text?: string }[]).map(({ text }) => text ?? "").join("\n")
@@ -104,6 +108,8 @@ async function step(sessionId: string, session: Session, line: string): Promise<
     case "say":
       for (const each of rest) sendText(`${each} `)
       return
+    case "mode":
+      return sendText(session.mode)
     case "think":
       return update(sessionId, "agent_thought_chunk", text)
     case "ask":
@@ -176,13 +182,27 @@ async function prompt(params: Record<string, unknown>): Promise<object> {
 
 async function answer(method: string, params: Record<string, unknown>): Promise<object> {
   const sessionId = String(params["sessionId"])
+  if (!isSignedIn && /^session\/(?:new|load)$/.test(method))
+    throw Object.assign(new Error("Sign in first."), { code: -32_000 })
   switch (method) {
+    case "authenticate":
+      if (params["methodId"] !== "token") throw new Error("There is no such method.")
+      isSignedIn = true
+      return {}
+    case "session/set_mode":
+      Object.assign(sessions.get(sessionId) ?? {}, { mode: params["modeId"] })
+      return {}
     case "initialize":
       return {
         protocolVersion: 1,
         agentInfo: { name: "scripted", version: "1.0.0" },
         agentCapabilities: { loadSession, ...(hasMcp && { mcpCapabilities: { http: true } }) },
-        authMethods: [],
+        authMethods: isSignedIn
+          ? []
+          : [
+              { id: "browser", name: "Log in", type: "terminal" },
+              { id: "token", name: "Use the token" },
+            ],
         ...(hasSteering && { _meta: { steering: { supported: true } } }),
       }
     case "session/new": {
@@ -228,7 +248,7 @@ async function take({ id, method, params = {}, ...rest }: Rpc): Promise<void> {
   try {
     send({ id, result: await answer(method, params) })
   } catch (thrown) {
-    send({ id, error: { code: -32_603, message: (thrown as Error).message } })
+    send({ id, error: { message: (thrown as Error).message, ...Object.assign({ code: -32_603 }, thrown) } })
   }
 }
 

@@ -36,6 +36,8 @@ export type Agent = {
   steering: boolean
   /** Whether the agent supports MCP servers over HTTP. */
   mcpHttp: boolean
+  /** Ids of its authentication methods that need no terminal. */
+  authMethods: string[]
   send: (message: AnyMessage) => void
   /** Sends a request. Rejects with an RpcFailure, also if the agent has exited. */
   request: (method: string, params: unknown) => Promise<Record<string, unknown>>
@@ -46,6 +48,7 @@ type Initialized = {
   protocolVersion?: number
   agentInfo?: { name?: string; version?: string } | null
   agentCapabilities?: { loadSession?: boolean; mcpCapabilities?: { http?: boolean } }
+  authMethods?: { id?: string; type?: string }[] | null
   _meta?: { steering?: { supported?: boolean } } | null
 }
 
@@ -77,13 +80,14 @@ export async function startAgent(command: Command, handlers: Handlers): Promise<
     })) as Initialized
     if (initialized.protocolVersion !== ACP_VERSION) throw new Error("It does not support ACP version 1.")
     running.ready()
-    const { agentInfo, agentCapabilities, _meta } = initialized
+    const { agentInfo, agentCapabilities, authMethods, _meta } = initialized
     return {
       name: agentInfo?.name ?? "unknown",
       version: agentInfo?.version ?? "unknown",
       loadSession: agentCapabilities?.loadSession === true,
       steering: _meta?.steering?.supported === true,
       mcpHttp: agentCapabilities?.mcpCapabilities?.http === true,
+      authMethods: (authMethods ?? []).flatMap(({ id, type }) => (id === undefined || type === "terminal" ? [] : [id])),
       ...running,
     }
   } catch (thrown) {

@@ -1,28 +1,25 @@
-import type { AnyMessage, AnyNotification, AnyRequest, McpServer } from "@agentclientprotocol/sdk"
+import type { AnyMessage, AnyNotification, AnyRequest } from "@agentclientprotocol/sdk"
 import { type Agent, type RpcError, RpcFailure } from "./agent-process.ts"
 import { type AgentTraits, ClientRequests } from "./client-requests.ts"
+import { openSession, type SessionSettings } from "./sessions.ts"
 import { toFrames } from "./to-frames.ts"
 import type { TargetState } from "../host.ts"
 import { promptOf, runPrompts, sessionOf, steer, type Prompt, type Run } from "../run.ts"
-import { isObject } from "../../support/text/json.ts"
 
-export type BridgeDeps = AgentTraits & {
-  toGateway: (message: AnyMessage) => void
-  startAgent: (handlers: {
-    onMessage: (message: AnyMessage) => void
-    onExit: (code: number | null) => void
-  }) => Promise<Agent>
-  /** MCP servers for the sessions of an agent. */
-  mcpServers: (agent: Agent) => McpServer[]
-  /** ACP session mode for new sessions, if the agent's default mode does not request permissions. */
-  sessionMode: string | undefined
-  /** Moves the agent's folder to the archive, or deletes it. */
-  destroy: () => Promise<void>
-  onVaultChanged: () => Promise<void>
-  /** Ends the epoch: open requests of the agent are lost. */
-  renew: () => Promise<void>
-  log: (text: string) => void
-}
+export type BridgeDeps = AgentTraits &
+  SessionSettings & {
+    toGateway: (message: AnyMessage) => void
+    startAgent: (handlers: {
+      onMessage: (message: AnyMessage) => void
+      onExit: (code: number | null) => void
+    }) => Promise<Agent>
+    /** Moves the agent's folder to the archive, or deletes it. */
+    destroy: () => Promise<void>
+    onVaultChanged: () => Promise<void>
+    /** Ends the epoch: open requests of the agent are lost. */
+    renew: () => Promise<void>
+    log: (text: string) => void
+  }
 
 const INITIAL_DELAY_MS = 1_000
 const MAX_DELAY_MS = 60_000
@@ -212,13 +209,7 @@ export class Bridge {
 
   async #requestAgent(agent: Agent, { method, params }: AnyRequest): Promise<unknown> {
     if (method === "session/prompt") return this.#prompt(agent, promptOf(params))
-    if (!OF_SESSIONS.has(method)) return agent.request(method, params)
-    const extended = { ...(isObject(params) && params), cwd: this.#deps.cwd, mcpServers: this.#deps.mcpServers(agent) }
-    const result = await agent.request(method, extended)
-    const { sessionMode: modeId } = this.#deps
-    const sessionId = sessionOf(result) || sessionOf(params)
-    if (modeId !== undefined) await agent.request("session/set_mode", { sessionId, modeId })
-    return result
+    return OF_SESSIONS.has(method) ? openSession(agent, { method, params }, this.#deps) : agent.request(method, params)
   }
 
   async #prompt(agent: Agent, prompt: Prompt): Promise<unknown> {
