@@ -61,20 +61,26 @@ function cachedHash(credential: string, now: number): string | undefined {
   return hash
 }
 
+/** Headers of the key: of Anthropic's, Google's, Azure OpenAI's, Portkey's, LiteLLM's and Bifrost's clients. */
+const KEY_HEADERS = ["x-api-key", "x-goog-api-key", "api-key", "x-portkey-api-key", "x-litellm-api-key", "x-bf-vk"]
+
 /**
- * Anthropic clients send the key in `x-api-key`, Google's in `x-goog-api-key`, those of Azure OpenAI in `api-key`. If
- * several headers are sent, Authorization is used. A web page cannot set headers of a WebSocket, so OpenAI's client sends the key as a
- * subprotocol.
+ * The key of a request, as the value of `Authorization`. If several headers are sent, Authorization is used, then the
+ * order of KEY_HEADERS. A web page cannot set headers of a WebSocket, so OpenAI's client sends the key as a subprotocol.
  */
 export function credentialOf(headers: Headers): string | undefined {
   const credential = headers.get("authorization")
   if (credential !== null) return credential
-  const bare =
-    headers.get("x-api-key") ??
-    headers.get("x-goog-api-key") ??
-    headers.get("api-key") ??
-    keyProtocolOf(headers.get("sec-websocket-protocol"))
+  const bare = firstOf(headers, KEY_HEADERS) ?? keyProtocolOf(headers.get("sec-websocket-protocol"))
   return bare === undefined ? undefined : `Bearer ${bare}`
+}
+
+function firstOf(headers: Headers, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers.get(name)
+    if (value !== null) return value
+  }
+  return undefined
 }
 
 const PROVIDER_SDK_FORM = new RegExp(`^(?:\\w+ +)?(${KEY_PREFIX}[\\w-]+) *$`)

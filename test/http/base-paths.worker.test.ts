@@ -122,9 +122,13 @@ describe("the header of a key", () => {
     return [response.status, JSON.stringify(await response.json())] as const
   }
 
-  test("may be api-key, as Azure's clients send it", async () => {
-    expect((await keyOf({ "api-key": workspace.key }))[0]).toBe(200)
-  })
+  test.each(["x-api-key", "x-goog-api-key", "api-key", "x-portkey-api-key", "x-litellm-api-key", "x-bf-vk"])(
+    "may be %s, as clients of other vendors send it",
+    async (name) => {
+      expect((await keyOf({ [name]: workspace.key }))[0]).toBe(200)
+      expect((await keyOf({ [name]: "sk-gw-v1-nothing" }))[0]).toBe(401)
+    },
+  )
 
   test("is explained when Authorization has no scheme", async () => {
     const [status, text] = await keyOf({ authorization: workspace.key })
