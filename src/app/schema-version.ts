@@ -1,2 +1,2 @@
 /** The newest file of `d1-migrations`, which this release needs. A test compares it with that folder. */
-export const LATEST_MIGRATION = "0061_limit_increases.sql"
+export const LATEST_MIGRATION = "0064_byok_regions.sql"

@@ -27,6 +27,7 @@ type Columns = Pick<
   | "isFallback"
   | "isRequired"
   | "declaredZdr"
+  | "declaredRegion"
   | "sortOrder"
   | "allowedApiKeyHashes"
   | "allowedModels"
@@ -42,6 +43,7 @@ export function toColumns(input: ByokChange | NewByok): { [Name in keyof Columns
     isFallback: input.is_fallback,
     isRequired: input.is_required,
     declaredZdr: input.declared_zdr,
+    declaredRegion: input.declared_region,
     sortOrder: input.sort_order,
     allowedApiKeyHashes: input.allowed_api_key_hashes,
     allowedModels: input.allowed_models,
@@ -58,6 +60,7 @@ export const AUDITED_FIELDS = [
   "is_fallback",
   "is_required",
   "declared_zdr",
+  "declared_region",
   "sort_order",
   "allowed_api_key_hashes",
   "allowed_models",
@@ -76,6 +79,7 @@ export function toByok(row: ByokRow): z.infer<typeof Byok> {
     is_fallback: row.isFallback,
     is_required: row.isRequired,
     declared_zdr: row.declaredZdr,
+    declared_region: row.declaredRegion,
     sort_order: row.sortOrder,
     allowed_api_key_hashes: row.allowedApiKeyHashes,
     allowed_models: row.allowedModels,

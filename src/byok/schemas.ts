@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { DATA_REGIONS } from "../support/regions.ts"
 import { nameText, PageQuery, uuidParam } from "../http/schema.ts"
 import { Patterns } from "../support/text/wildcard.ts"
 
@@ -37,6 +38,10 @@ const fields = {
   declared_zdr: flag
     .nullish()
     .meta({ description: "Whether this account has zero data retention; null: as the provider." }),
+  declared_region: z
+    .enum(DATA_REGIONS, { error: `accepts ${DATA_REGIONS.join(", ")} or null` })
+    .nullish()
+    .meta({ description: "Region in which this account processes requests; null and global: as the provider." }),
   allowed_api_key_hashes: list(
     z.string().regex(HASH, "must be 64 hex digits, as GET /keys lists them"),
     "hashes of API keys",
@@ -77,6 +82,7 @@ export const Byok = z
     is_fallback: z.boolean(),
     is_required: z.boolean(),
     declared_zdr: z.boolean().nullable(),
+    declared_region: z.enum(DATA_REGIONS).nullable(),
     sort_order: z.int().meta({
       description: "Tried in this order, lowest first, among those of one provider; equal ones share the calls.",
     }),

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import { DATA_REGIONS } from "../support/regions.ts"
 
 export const byokCredentials = sqliteTable("byok_credentials", {
   id: text("id").primaryKey(),
@@ -21,6 +22,7 @@ export const byokCredentials = sqliteTable("byok_credentials", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at"),
   deletedAt: integer("deleted_at"),
+  declaredRegion: text("declared_region", { enum: DATA_REGIONS }),
 })
 /** A null list restricts nothing. */
 export type ByokRow = typeof byokCredentials.$inferSelect

@@ -16,6 +16,7 @@ export type ByokCredential = {
   isFallback: boolean
   isRequired: boolean
   declaredZdr: boolean | null
+  declaredRegion: ByokRow["declaredRegion"]
   /** Lowest first; credentials of equal order share the calls. */
   sortOrder: number
   allowedKeyHashes: readonly string[] | null
@@ -39,6 +40,7 @@ export function toByokCredential(
     isFallback,
     isRequired,
     declaredZdr,
+    declaredRegion: row.declaredRegion,
     sortOrder,
     allowedKeyHashes: row.allowedApiKeyHashes,
     allowedModels: row.allowedModels,
@@ -62,6 +64,12 @@ export function usableCredentials({
 /** For a call that was already sent with this credential: restrictions apply to new calls only. */
 export function withoutRestrictions(credential: ByokCredential): ByokCredential {
   return { ...credential, allowedKeyHashes: null, allowedModels: null, allowedUserIds: null }
+}
+
+/** The provider for calls with a credential, in the region that its organization declares. */
+export function inDeclaredRegion(provider: Provider, { declaredRegion }: ByokCredential): Provider {
+  if (declaredRegion === null || declaredRegion === "global") return provider
+  return { ...provider, regions: [declaredRegion] }
 }
 
 /** The keys for one provider: credentials in their order, and whether the gateway's key is used between them. */

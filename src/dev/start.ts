@@ -151,7 +151,9 @@ function endWith(runtime: Runtime): void {
   })
   const parent = process.ppid
   setInterval(() => {
-    if (process.ppid !== parent) void end(0)
+    if (process.ppid === parent || ending) return
+    console.error("The gateway stops, because the process that started it has ended.")
+    void end(0)
   }, 500).unref()
 }
 

@@ -1,3 +1,4 @@
+import { DATA_REGIONS, type DataRegion } from "../support/regions.ts"
 import type { Limit } from "../ledger/limits.ts"
 import { toRateLimits } from "../ledger/rate-schemas.ts"
 import type { RateLimit } from "../ledger/rates.ts"
@@ -7,12 +8,9 @@ import { type AppliedCheck, combineChecks } from "./checks/combine.ts"
 import { type CountedSubject, countedSubjectOf, unnamedScope } from "./counted-subject.ts"
 import { combineRules, type OwnedRule } from "./content/rules.ts"
 import { type GuardrailRules, rulesOf } from "./guardrail.ts"
-import { DATA_REGIONS } from "./schemas.ts"
 import { routeFilters } from "./route-filters.ts"
 import type { AppliedRow } from "./store.ts"
 import { elementAt } from "../support/arrays.ts"
-
-type Region = (typeof DATA_REGIONS)[number]
 
 /** A guardrail that applies to a call, with the assignment that causes it. */
 export type AppliedGuardrail = {
@@ -147,7 +145,7 @@ function scopesOf({ id, isDefault, byKey, byMember, keyHash, userId }: AppliedRo
 }
 
 /** Regional hostnames that all guardrails of this principal allow. */
-export function allowedRegions(list: readonly AppliedGuardrail[]): Region[] {
+export function allowedRegions(list: readonly AppliedGuardrail[]): DataRegion[] {
   const lists = list.flatMap(({ rules }) => (rules.allowed_data_regions ? [rules.allowed_data_regions] : []))
   if (lists.length === 0) return ["global"]
   return DATA_REGIONS.filter((region) => lists.every((regions) => regions.includes(region)))

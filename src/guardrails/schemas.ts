@@ -4,6 +4,7 @@ import { isNanoPrecise, NANO_PRECISE } from "../money/money.ts"
 import { nameText, PageQuery, textIn, uuidParam } from "../http/schema.ts"
 import { CHECK_NAME, CHECK_NAME_RULE } from "./checks/name.ts"
 import { allowedMcpTools } from "../support/mcp-tools.ts"
+import { DATA_REGIONS } from "../support/regions.ts"
 import { subjectInput } from "./counted-subject.ts"
 
 const flag = z.boolean({ error: "must be true or false" })
@@ -11,7 +12,6 @@ const text = (rule: string) => z.string({ error: rule })
 
 export const RESET_INTERVALS = ["daily", "weekly", "monthly"] as const
 export const ACTIONS = ["redact", "block", "flag"] as const
-export const DATA_REGIONS = ["global", "europe", "us"] as const
 /** `iban` is an addition to the slugs of the published clients of this API family. */
 export const BUILTIN_SLUGS = [
   "email",

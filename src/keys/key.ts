@@ -247,7 +247,13 @@ export function remainingUsd(limit: Limit | undefined, counters: Counters): numb
   return limit ? nanoToUsd(Math.max(0, remaining(limit, counters))) : null
 }
 
-export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.createdAt)): z.infer<typeof ApiKey> {
+/** How much a key has spent, and when its latest recorded call ended. */
+export type KeyUse = { counters: Counters | undefined; lastUsedAt: number | undefined }
+
+const UNUSED: KeyUse = { counters: undefined, lastUsedAt: undefined }
+
+export function toApiKey(row: KeyRow, { counters: known, lastUsedAt }: KeyUse = UNUSED): z.infer<typeof ApiKey> {
+  const counters = known ?? newCounters(row.createdAt)
   return {
     hash: row.hash,
     name: row.name,
@@ -269,5 +275,6 @@ export function toApiKey(row: KeyRow, counters: Counters = newCounters(row.creat
     expires_at: row.expiresAt === null ? null : toTimestamp(row.expiresAt),
     created_at: toTimestamp(row.createdAt),
     updated_at: row.updatedAt === null ? null : toTimestamp(row.updatedAt),
+    last_used_at: lastUsedAt === undefined ? null : toTimestamp(lastUsedAt),
   }
 }

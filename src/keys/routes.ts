@@ -5,6 +5,7 @@ import { entryOf, auditForbidden } from "../audit/actor.ts"
 import { type Principal } from "../access/principal.ts"
 import { requireProvisioning } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
+import type { Env } from "../config/env.ts"
 import { openLedger } from "../ledger/client.ts"
 import { GatewayError } from "../errors/errors.ts"
 import { acceptJson, newRouter } from "../http/router.ts"
@@ -12,11 +13,29 @@ import { failures, jsonBody, ok, PageQuery, queryIntegerOr, textIn, uuidParam } 
 import { findMember } from "../members/store.ts"
 import { withKnownModels } from "../models/lists/over-budget.ts"
 import { requestedWorkspace, workspaceNotFound } from "../workspaces/requested.ts"
-import { mayMint, mintKey, requireChangeWithin, requireMcpGrant, toApiKey, toKeyChange, AUDITED_FIELDS } from "./key.ts"
+import {
+  AUDITED_FIELDS,
+  type KeyUse,
+  mayMint,
+  mintKey,
+  requireChangeWithin,
+  requireMcpGrant,
+  toApiKey,
+  toKeyChange,
+} from "./key.ts"
 import { withIncrease } from "./limit-increase.ts"
 import { countChildren, isDescendant } from "./lineage-store.ts"
 import { ApiKey, ApiKeyChange, NewApiKey } from "./schemas.ts"
-import { deleteKey, findKeyRow, insertKey, isLastManagementKey, isDeprovisioned, listKeys, updateKey } from "./store.ts"
+import {
+  deleteKey,
+  findKeyRow,
+  findLastUses,
+  insertKey,
+  isDeprovisioned,
+  isLastManagementKey,
+  listKeys,
+  updateKey,
+} from "./store.ts"
 import type { KeyRow, NewKeyRow } from "./table.ts"
 import { McpServerSlug } from "../support/mcp-tools.ts"
 import { isUniqueViolation } from "../support/rows.ts"
@@ -138,8 +157,8 @@ export const keys = newRouter()
     const { include_disabled: disabled, mcp_server: mcpServer, q, limit, offset } = query
     const page = { workspaceId, includeDisabled: disabled === "true", mcpServer, q, limit, offset }
     const { rows, total } = await listKeys(c.env.DB, organizationId, page)
-    const counters = await openLedger(c.env, organizationId).usage(rows.map(counterOf))
-    return c.json({ data: rows.map((row, index) => toApiKey(row, counters[index])), total_count: total }, 200)
+    const uses = await usesOf(c.env, organizationId, rows)
+    return c.json({ data: rows.map((row, index) => toApiKey(row, uses[index])), total_count: total }, 200)
   })
   .openapi(create, async (c) => {
     const { principal } = c.var
@@ -158,8 +177,8 @@ export const keys = newRouter()
     const { organizationId } = c.var.principal
     const row = await findKeyRow(c.env.DB, organizationId, c.req.valid("param").hash)
     if (!row) throw noSuchKey()
-    const [counters] = await openLedger(c.env, organizationId).usage([counterOf(row)])
-    return c.json({ data: toApiKey(row, counters) }, 200)
+    const [use] = await usesOf(c.env, organizationId, [row])
+    return c.json({ data: toApiKey(row, use) }, 200)
   })
   .openapi(update, async (c) => {
     const { principal } = c.var
@@ -189,8 +208,8 @@ export const keys = newRouter()
       throw (await deprovisionedError(c.env.DB, before, "disabled: its creator")) ?? noSuchKey()
     }
     invalidateKey(hash)
-    const [counters] = await openLedger(c.env, principal.organizationId).usage([counterOf(row)])
-    return c.json({ data: toApiKey(row, counters) }, 200)
+    const [use] = await usesOf(c.env, principal.organizationId, [row])
+    return c.json({ data: toApiKey(row, use) }, 200)
   })
   .openapi(remove, async (c) => {
     const { hash } = c.req.valid("param")
@@ -217,7 +236,18 @@ async function requireMember(db: D1Database, organizationId: string, userId: str
   throw new GatewayError("invalid_request", rule)
 }
 
-const counterOf = ({ hash, counterHash }: KeyRow) => counterHash ?? hash
+/** By the order of the rows. */
+async function usesOf(env: Env, organizationId: string, rows: readonly KeyRow[]): Promise<KeyUse[]> {
+  const [counters, lastUses] = await Promise.all([
+    openLedger(env, organizationId).usage(rows.map(({ hash, counterHash }) => counterHash ?? hash)),
+    findLastUses(
+      env.DB,
+      organizationId,
+      rows.map(({ hash }) => hash),
+    ),
+  ])
+  return rows.map(({ hash }, at) => ({ counters: counters[at], lastUsedAt: lastUses.get(hash) }))
+}
 
 async function keepLastManagementKey(db: D1Database, row: KeyRow): Promise<void> {
   if (row.kind !== "management" || !(await isLastManagementKey(db, row.organizationId, row.hash))) return

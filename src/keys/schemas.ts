@@ -27,6 +27,26 @@ const limitIncrease = z
   .nullable()
   .meta({ description: "USD above `limit` until an instant. Null: none, or ended." })
 
+/** A budget that applies to the calls of a key. */
+export const KeyBudget = z
+  .object({
+    scope: z
+      .enum(["workspace_default_member", "workspace_default_key", "member", "api_key", "workspace", "key_limit"])
+      .meta({
+        description:
+          "The default guardrail of the workspace, counting a member or a key; a guardrail of the member or the key; a budget of the workspace; the limit of the key or of one that created it.",
+      }),
+    guardrail_id: z.string().nullable().meta({ description: "Null for other scopes." }),
+    budget_id: z.string().nullable().meta({ description: "Id of the workspace's budget. Null for other scopes." }),
+    limit_usd: usd,
+    spend_usd: usd.meta({ description: "USD in the current window" }),
+    remaining_usd: usd.meta({ description: "USD: limit_usd - spend_usd" }),
+    reset_interval: z.enum(["daily", "weekly", "monthly"]).nullable().meta({ description: "Null: it never resets." }),
+    resets_at: z.iso.datetime().nullable().meta({ description: "Start of the next window, in UTC." }),
+    include_byok: z.boolean().meta({ description: "Calls with BYOK credentials count too." }),
+  })
+  .meta({ id: "KeyBudget" })
+
 /** The key of the request. */
 export const CurrentKey = z
   .object({
@@ -46,6 +66,10 @@ export const CurrentKey = z
     is_management_key: z.boolean(),
     is_provisioning_key: z.boolean(),
     allowed_data_regions: z.array(z.enum(["global", "europe", "us"])),
+    budgets: z.array(KeyBudget).meta({ description: "In the order of `scope`. GET /key/limits also has the balance." }),
+    effective_budget: KeyBudget.nullable().meta({
+      description: "The budget that stops the key first. Null without budgets.",
+    }),
     free_model_daily_requests: z.object({ limit: count, remaining: count, used: count }),
     rate_limit: z
       .object({ interval: z.string(), requests: z.int(), note: z.string() })
@@ -82,6 +106,9 @@ export const ApiKey = z
     expires_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime().nullable(),
+    last_used_at: z.iso.datetime().nullable().meta({
+      description: "End of its latest recorded call. Null if there is no record of one.",
+    }),
   })
   .meta({ id: "ApiKey" })
 

@@ -189,3 +189,16 @@ export async function isDeprovisioned(db: D1Database, organizationId: string, us
     .where(and(eq(scimLeavers.organizationId, organizationId), eq(scimLeavers.userId, userId)))
   return deprovisioned !== undefined
 }
+
+/** When the latest recorded call of each key ended, by hash; in epoch milliseconds. */
+export async function findLastUses(
+  db: D1Database,
+  organizationId: string,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  // One look-up in an index for each key: an aggregate would read all records of the keys.
+  const rows = await openDb(db).all<{ hash: string; at: number | null }>(sql`
+    SELECT value AS hash, (SELECT settled_at FROM generations WHERE organization_id = ${organizationId}
+      AND key_hash = value ORDER BY settled_at DESC LIMIT 1) AS at FROM json_each(${JSON.stringify(hashes)})`)
+  return new Map(rows.flatMap(({ hash, at }) => (at === null ? [] : [[hash, at]])))
+}

@@ -76,6 +76,9 @@ export function toPublicEndpoint(
     pricing: toPrices(endpoint.pricing),
     quantization: endpoint.quantization,
     supported_parameters: [...endpoint.supportedParameters],
+    native_tools: {},
+    service_tier: null,
+    supports_diarization: false,
     // A price for cached reads without one for writes means that the provider caches implicitly.
     supports_implicit_caching:
       endpoint.pricing.input_cache_read !== undefined && endpoint.pricing.input_cache_write === undefined,

@@ -103,6 +103,11 @@ export const PublicEndpoint = z
     pricing: ModelPrices,
     quantization: z.string().nullable(),
     supported_parameters: z.array(z.string()),
+    native_tools: z.record(z.string(), z.string()).meta({
+      description: "Always empty: server tools run in the gateway. Newer clients require the field.",
+    }),
+    service_tier: z.null().meta({ description: "Always null: a request chooses its tier with `service_tier`." }),
+    supports_diarization: z.literal(false).meta({ description: "Always false: not known." }),
     supports_implicit_caching: z.boolean(),
     supports_tool_choice: z.object({
       auto: z.boolean(),

@@ -175,6 +175,7 @@ export function toDestination(
     broadcast_generation_cost: row.broadcast_generation_cost === 1,
     broadcast_generation_identity: row.broadcast_generation_identity === 1,
     broadcast_generation_request_context: row.broadcast_generation_request_context === 1,
+    broadcast_generation_cost_allocation: false,
     created_at: toTimestamp(row.created_at),
     updated_at: toTimestamp(row.updated_at),
     last_success_at: instant(row.last_success_at),

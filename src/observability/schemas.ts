@@ -122,6 +122,10 @@ const fields = {
   broadcast_generation_cost: flag.meta({ description: "Exports the cost of calls." }),
   broadcast_generation_identity: flag.meta({ description: "Exports the key, its owner and the user." }),
   broadcast_generation_request_context: flag.meta({ description: "Exports the app, its address and the user agent." }),
+  broadcast_generation_cost_allocation: z
+    .literal(false, { error: "must be false: this gateway exports the cost of a call as one amount" })
+    .optional()
+    .meta({ description: "Newer clients send it. Costs by kind of token are not exported." }),
 }
 
 export const NewDestination = z
@@ -163,6 +167,7 @@ export const Destination = z
     broadcast_generation_cost: z.boolean(),
     broadcast_generation_identity: z.boolean(),
     broadcast_generation_request_context: z.boolean(),
+    broadcast_generation_cost_allocation: z.literal(false),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     last_success_at: instant,

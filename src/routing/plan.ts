@@ -1,4 +1,4 @@
-import { type ByokCredential, type ByokRoutes, credentialOrder } from "../byok/usable-credentials.ts"
+import { type ByokCredential, type ByokRoutes, credentialOrder, inDeclaredRegion } from "../byok/usable-credentials.ts"
 import { GatewayError, type GuardrailRule } from "../errors/errors.ts"
 import type { Catalogue, Endpoint, Model } from "../models/catalogue.ts"
 import { servingProvider } from "../providers/cloud/access.ts"
@@ -215,7 +215,7 @@ function offersAt(
   const ways = credentialOrder(endpoint.provider, id, byok.keys)
   const owned = (key: ByokCredential): Offer => ({
     endpoint: key.declaredZdr === null ? endpoint : { ...endpoint, zeroRetention: key.declaredZdr },
-    provider,
+    provider: inDeclaredRegion(provider, key),
     byok: key,
     ...(isShared(key, key.isFallback ? ways.last : ways.first) && { sharesLoad: true }),
   })

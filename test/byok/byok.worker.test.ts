@@ -73,6 +73,7 @@ describe("credentials", () => {
       is_fallback: false,
       is_required: false,
       declared_zdr: null,
+      declared_region: null,
       sort_order: 0,
       allowed_api_key_hashes: null,
       allowed_models: ["openai/*"],
@@ -85,6 +86,7 @@ describe("credentials", () => {
       disabled: true,
       allowed_models: null,
       declared_zdr: true,
+      declared_region: "europe",
       key: "new-key-9876543210-zyxwvut",
     }
     const changed = await expectJson<One>(200, workspace.manage.patch(`/byok/${made.id}`, change))
@@ -94,6 +96,7 @@ describe("credentials", () => {
       disabled: true,
       allowed_models: null,
       declared_zdr: true,
+      declared_region: "europe",
       label: "new...wvut",
     })
     expect(await expectJson(200, workspace.manage.delete(`/byok/${made.id}`))).toEqual({ deleted: true })

@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { env } from "cloudflare:workers"
+import { env, exports } from "cloudflare:workers"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { type UpstreamRequest, chunk, DONE, good, mockProvider, sse } from "../support/mock-provider.ts"
 import {
@@ -302,6 +302,33 @@ describe("the order of credentials", () => {
     await scoped(workspace, "replica-b", { declared_zdr: true })
     await expectJson(200, workspace.as.chat(model, "Hi", zdr))
     expect(requests.map(keyOf)).toEqual([KEY])
+  })
+})
+
+describe("a credential with a declared region", () => {
+  const sendTo = (workspace: Workspace, host: string, model: string) =>
+    (exports as unknown as { default: Fetcher }).default.fetch(`http://${host}/api/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${workspace.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }] }),
+    })
+
+  test.each([
+    ["us", "us.localhost", 200],
+    ["us", "eu.localhost", 404],
+    ["europe", "us.localhost", 404],
+    ["global", "us.localhost", 404],
+    [null, "us.localhost", 404],
+  ])("%j is used at %s with status %d, although its provider has no region", async (region, host, status) => {
+    const workspace = await newWorkspace()
+    const { upstreamCalls: requests } = mockProvider(() => completed())
+    await scoped(workspace, "replica-a", { declared_region: region, is_byok_only: true })
+    const model = newModel()
+    const only = region === "us" && host === "eu.localhost"
+    // replica-b is in europe with the gateway's key.
+    if (only) await scoped(workspace, "replica-b", { declared_region: "us", is_byok_only: true })
+    await expectJson(status, sendTo(workspace, host, model))
+    expect(requests.map(keyOf)).toEqual(status === 200 ? [KEY] : [])
   })
 })
 

@@ -23,7 +23,16 @@ const key: fc.Arbitrary<ByokCredential> = fc
     allowedKeyHashes: subset(["a", "b"]),
     allowedUserIds: subset(["ada", "bob"]),
   })
-  .map((one) => ({ ...one, workspaceId: "w", version: "1", sealed: "x", declaredZdr: null, sortOrder: 0, dataKey }))
+  .map((one) => ({
+    ...one,
+    workspaceId: "w",
+    version: "1",
+    sealed: "x",
+    declaredZdr: null,
+    declaredRegion: null,
+    sortOrder: 0,
+    dataKey,
+  }))
 const keys = fc.array(key, { maxLength: 8 })
 
 describe("the credentials for a provider", () => {

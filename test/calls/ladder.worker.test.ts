@@ -81,6 +81,58 @@ describe("limits in force", () => {
     expect(await limitsOf(workspace.manage, `/keys/${key.hash}/limits`)).toEqual(limits)
   })
 
+  test("are budgets of GET /key: of guardrails, the workspace and the key, with the one that stops the key first", async () => {
+    const workspace = await newWorkspace(100)
+    const { data: budget } = await expectJson<{ data: { id: string } }>(
+      200,
+      workspace.manage.put(`/workspaces/${workspace.workspaceId}/budgets/monthly`, { limit_usd: 7 }),
+    )
+    const key = await newKey(workspace, { limit: 5, limit_reset: "daily" })
+    const rules = { name: "Careful", limit_usd: 9, reset_interval: "monthly" }
+    const { data: guardrail } = await expectJson<{ data: { id: string } }>(
+      201,
+      workspace.manage.post("/guardrails", rules),
+    )
+    const assigned = { key_hashes: [key.hash] }
+    await expectJson(200, workspace.manage.post(`/guardrails/${guardrail.id}/assignments/keys`, assigned))
+    await expectJson(200, key.as.chat("sim/echo", "Hi"))
+    type Budget = { scope: string; limit_usd: number; spend_usd: number; remaining_usd: number }
+    type Current = { data: { usage: number; limit_remaining: number; budgets: Budget[]; effective_budget: Budget } }
+    const { data } = await expectJson<Current>(200, key.as.get("/key"))
+    const none = { guardrail_id: null, budget_id: null, include_byok: false }
+    const [daily, monthly] = [expect.stringMatching(/T00:00:00/), expect.stringMatching(/-01T00:00:00/)] as string[]
+    expect(data.budgets).toMatchObject([
+      {
+        ...none,
+        scope: "api_key",
+        guardrail_id: guardrail.id,
+        limit_usd: 9,
+        reset_interval: "monthly",
+        resets_at: monthly,
+      },
+      {
+        ...none,
+        scope: "workspace",
+        budget_id: budget.id,
+        limit_usd: 7,
+        reset_interval: "monthly",
+        resets_at: monthly,
+      },
+      { ...none, scope: "key_limit", limit_usd: 5, reset_interval: "daily", resets_at: daily },
+    ])
+    for (const { limit_usd: limit, spend_usd: spent, remaining_usd: remaining } of data.budgets) {
+      expect(spent).toBe(data.usage)
+      expect(nano(remaining)).toBe(nano(limit) - nano(spent))
+    }
+    expect(data.effective_budget).toEqual(data.budgets[2])
+    expect(data.effective_budget.remaining_usd).toBe(data.limit_remaining)
+  })
+
+  test("are no budgets of a key without any", async () => {
+    const { as } = await newWorkspace(100)
+    expect(await expectJson(200, as.get("/key"))).toMatchObject({ data: { budgets: [], effective_budget: null } })
+  })
+
   test("of a guardrail name what its budget counts", () => {
     expect(guardrailSubject("guardrail:g:key:k")).toBe("key")
     expect(guardrailSubject("guardrail:g:user:u")).toBe("member")

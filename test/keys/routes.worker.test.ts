@@ -4,6 +4,7 @@ import { KEY_CACHE_MS } from "../../src/access/key-cache.ts"
 import { ApiKey, CurrentKey } from "../../src/keys/schemas.ts"
 import { requestedWorkspace } from "../../src/workspaces/requested.ts"
 import { client, newKey, newWorkspace, operatorClient, expectJson } from "../support/world.ts"
+import { eventually } from "../support/eventually.ts"
 import { policyEntry } from "../support/policy-writes.ts"
 
 type Record_ = { data: { hash: string; name: string; limit: number | null; label: string } }
@@ -92,6 +93,28 @@ describe("GET /key", () => {
       limit_remaining: 1 - cost,
       byok_usage: 0,
     })
+  })
+})
+
+describe("the last use of a key", () => {
+  test("is null before its first call, and then the end of its latest one", async () => {
+    const workspace = await newWorkspace()
+    const { as, hash } = await newKey(workspace)
+    const lastUse = async () =>
+      (await expectJson<{ data: { last_used_at: string | null } }>(200, workspace.manage.get(`/keys/${hash}`))).data
+        .last_used_at
+    expect(await lastUse()).toBeNull()
+    const before = Date.now()
+    await expectJson(200, as.chat("sim/echo", "Hi"))
+    const first = await eventually(async () => {
+      const at = await lastUse()
+      if (at === null) throw new Error("The call is not recorded yet.")
+      return at
+    })
+    expect(Date.parse(first)).toBeGreaterThanOrEqual(before)
+    type Listed = { data: { hash: string; last_used_at: string | null }[] }
+    const { data } = await expectJson<Listed>(200, workspace.manage.get("/keys"))
+    expect(data.find((key) => key.hash === hash)?.last_used_at).toBe(first)
   })
 })
 

@@ -37,6 +37,7 @@ describe("destinations", () => {
       broadcast_generation_cost: false,
       broadcast_generation_identity: false,
       broadcast_generation_request_context: false,
+      broadcast_generation_cost_allocation: false,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       last_success_at: null,

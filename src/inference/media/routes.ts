@@ -1,3 +1,4 @@
+import { inDeclaredRegion } from "../../byok/usable-credentials.ts"
 import { callerOf, type Caller } from "../../policy/call-policy.ts"
 import { createRoute } from "@hono/zod-openapi"
 import type { Context, MiddlewareHandler } from "hono"
@@ -270,10 +271,10 @@ async function providerOf({ provider: slug, credentialId }: Order, deps: Deps): 
   const key = deps.byok?.keys.find(({ id }) => id === credentialId)
   const provider = deps.byok?.providers.get(slug)
   const apiKey = key && (await deps.openKey(key))
-  if (!provider || apiKey === undefined) {
+  if (!provider || !key || apiKey === undefined) {
     throw new GatewayError("not_found", "The credential used to create this video no longer exists.")
   }
-  return { ...provider, apiKey }
+  return { ...inDeclaredRegion(provider, key), apiKey }
 }
 
 // Its routes validate it themselves, since they also take forms.

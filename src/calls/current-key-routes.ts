@@ -13,7 +13,8 @@ import { NO_RATES } from "../money/rate-limits.ts"
 import { nanoToUsd } from "../money/money.ts"
 import { toTimestamp } from "../support/time/time.ts"
 import { findWorkspace } from "../workspaces/store.ts"
-import { type Caller, callerOf } from "./call-policy.ts"
+import { type Caller, callerOf } from "../policy/call-policy.ts"
+import { keyBudgets } from "./key-budgets.ts"
 
 const current = createRoute({
   method: "get",
@@ -30,14 +31,18 @@ export const currentKey = newRouter().openapi(current, async (c) => {
   const limits = freeLimits(c.env)
   const ledger = caller.organizationId ? openLedger(c.env, caller.organizationId) : undefined
   const hashes = [caller, ...caller.ancestors].map(counterHashOf)
-  const [usage = [], freeToday, workspace] = await Promise.all([
+  const [usage = [], freeToday, workspace, budgets] = await Promise.all([
     ledger?.usage(hashes),
     ledger?.freeToday(limits),
     findWorkspace(c.env.DB, caller.organizationId, caller.workspaceId),
+    keyBudgets(c.env.DB, ledger, caller),
   ])
   const free = freeToday ?? { limit: limits.perDay, used: 0 }
   // A management key outlives its workspace.
-  return c.json({ data: { ...toCurrentKey(caller, usage, free), workspace_id: workspace?.id ?? null } }, 200)
+  return c.json(
+    { data: { ...toCurrentKey(caller, usage, free), ...budgets, workspace_id: workspace?.id ?? null } },
+    200,
+  )
 })
 
 /**
@@ -48,7 +53,7 @@ function toCurrentKey(
   caller: Caller,
   [self, ...above]: readonly Counters[],
   free: { limit: number; used: number },
-): Omit<z.infer<typeof CurrentKey>, "workspace_id"> {
+): Omit<z.infer<typeof CurrentKey>, "workspace_id" | "budgets" | "effective_budget"> {
   const counters = self ?? newCounters(Date.now())
   const remainders = [caller, ...caller.ancestors].flatMap((key, at) => {
     const used = at === 0 ? counters : above[at - 1]
