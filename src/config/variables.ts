@@ -72,7 +72,7 @@ export const variables = {
     schema: oneOf(["service", "openrouter"]).default("service"),
     section: "general",
     effect:
-      "`openrouter` changes the prefix of intern questions to `openrouter.`, the status of a created SCIM mapping to 201, and default names of destinations to `openrouter-traces` and `OPENROUTER_TRACES`.",
+      "`openrouter` changes the prefix of intern questions to `openrouter.`, the status of a created SCIM mapping to 201, and default names of destinations to `openrouter-traces` and `OPENROUTER_TRACES`. The chunk with the usage of a chat stream has an empty choice, without which LangChain's client does not read the usage.",
   }),
 
   FIRST_FRAME_TIMEOUT_MS: define({

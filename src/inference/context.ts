@@ -239,6 +239,7 @@ export function requestMetaOf({ request, env, executionCtx, requestId, caller, r
     contentChecks: contentChecksOf(env),
     wantsTiming: isEnabled(headers.get(TIMING_HEADER)),
     wantsMetadata: isEnabled(header(...METADATA_HEADERS)),
+    ...(configOf(env).CLIENT_DIALECT === "openrouter" && { hasChoiceWithUsage: true }),
     ...(cache && { cache }),
     ...(deferral && { generationId: deferral.generationId }),
     ...(alias !== undefined && { alias }),

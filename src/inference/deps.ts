@@ -29,6 +29,8 @@ export type RequestMeta = {
   userAgent: string | null
   wantsMetadata: boolean
   wantsTiming: boolean
+  /** The chunk with the usage of a chat stream has an empty choice. */
+  hasChoiceWithUsage?: boolean
   /** Region of the hostname of the request; null for a hostname without one. */
   region: string | null
   /** Services that guardrails may name to judge texts. */

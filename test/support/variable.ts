@@ -3,7 +3,13 @@ import { beforeAll } from "vitest"
 import { clearConfig } from "../../src/config/config.ts"
 import { clearDeployment } from "../../src/inference/context.ts"
 
-type Variable = "EARLY_COMMIT_MS" | "HOLD_TTL_MS" | "KEEPALIVE_MS" | "PROVIDER_STORAGE" | "UNPRICED_TOOLS"
+type Variable =
+  | "CLIENT_DIALECT"
+  | "EARLY_COMMIT_MS"
+  | "HOLD_TTL_MS"
+  | "KEEPALIVE_MS"
+  | "PROVIDER_STORAGE"
+  | "UNPRICED_TOOLS"
 
 /** Sets a variable of the deployment for the tests of a suite. */
 export function useVariable(name: Variable, value: string): void {

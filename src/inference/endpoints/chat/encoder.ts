@@ -13,7 +13,7 @@ type UsageChunk = { chunk: Json; usage: Json }
 
 /** Encodes the chat format: chunks pass unchanged, except for usage and fields that the client requested. */
 export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEncoder {
-  const { wantsMetadata } = call.meta
+  const { wantsMetadata, hasChoiceWithUsage = false } = call.meta
   const dropsUsage = request.stream_options?.include_usage === false
   const echoesBody = request.debug?.echo_upstream_body === true
   let serving: ServingInfo | undefined
@@ -31,7 +31,9 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
   }
   const usageFrames = (charge: Charge): Uint8Array[] => {
     if (dropsUsage) return release()
-    return [toFrame({ ...(held?.chunk ?? emptyChunk()), usage: chargedUsage(charge, held?.usage ?? reported) })]
+    const chunk = held?.chunk ?? emptyChunk()
+    const usage = chargedUsage(charge, held?.usage ?? reported)
+    return [toFrame({ ...chunk, ...(hasChoiceWithUsage && isEmpty(chunk["choices"]) && EMPTY_CHOICE), usage })]
   }
 
   return {
@@ -88,8 +90,13 @@ function isLast({ choices }: Json): boolean {
 /** Undefined for a chunk with usage only. */
 function withoutUsage(chunk: Json): Json | undefined {
   const { usage: _, ...rest } = chunk
-  return Array.isArray(rest["choices"]) && rest["choices"].length === 0 ? undefined : rest
+  return isEmpty(rest["choices"]) ? undefined : rest
 }
+
+const isEmpty = (choices: unknown) => Array.isArray(choices) && choices.length === 0
+
+/** LangChain's client of this API family skips chunks without a choice, and with them the usage. */
+const EMPTY_CHOICE = { choices: [{ index: 0, delta: {}, finish_reason: null }] }
 
 function toEmptyChunk({ id, model, created }: ChunkDefaults): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
