@@ -4,6 +4,7 @@ import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { ensureBuild } from "./build/build.ts"
 import { lock } from "../local/lock.ts"
+import { newLinePrinter } from "../local/line-printer.ts"
 import { formatLog, logFormatOf } from "../local/log-printer.ts"
 import { requireWritable } from "../local/paths.ts"
 import { type Runtime, startRuntime } from "../local/runtime.ts"
@@ -45,6 +46,7 @@ async function start(options: Options): Promise<void> {
 
   const fromShell = providersOfShell(process.env, secrets)
   const format = logFormatOf(process.stdout, process.env)
+  const print = newLinePrinter(process.stdout)
   const buffered: string[] = []
   let isReady = false
   const runtime = await startRuntime({
@@ -61,7 +63,7 @@ async function start(options: Options): Promise<void> {
     },
     onLog: (line) => {
       const text = formatLog(line, format)
-      if (isReady) console.log(text)
+      if (isReady) print(text)
       else buffered.push(text)
     },
     onRestart: (pids) => locked.setRuntimes(pids),

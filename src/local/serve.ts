@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import { lock } from "./lock.ts"
+import { newLinePrinter } from "./line-printer.ts"
 import { formatLog, logFormatOf } from "./log-printer.ts"
 import { bindingsOf } from "./bindings.ts"
 import { hasBuild, readSpec } from "./spec.ts"
@@ -25,6 +26,7 @@ async function serve(argv: readonly string[]): Promise<void> {
   const locked = await lock(path.join(stateDir, "gateway"))
   if ("reason" in locked) fail(`${locked.reason} Two gateways cannot share a state folder.`)
   const format = logFormatOf(process.stdout, process.env)
+  const print = newLinePrinter(process.stdout)
   const runtime = await startRuntime({
     stage: "production",
     host,
@@ -33,7 +35,7 @@ async function serve(argv: readonly string[]): Promise<void> {
     drainMs,
     inspectorPort,
     bindings: bindingsOf(process.env, readSpec().names),
-    onLog: (line) => console.log(formatLog(line, format)),
+    onLog: (line) => print(formatLog(line, format)),
     onRestart: (pids) => locked.setRuntimes(pids),
     onFatal: fail,
   })
