@@ -170,7 +170,7 @@ export async function createDeps({ request, env, executionCtx, caller }: Omit<In
     }),
     findFile: (id) => findStoredFile(env, caller, id),
     presetOf: (slug) => loadPreset(env.DB, caller, slug, Date.now()),
-    presetCache: (seconds) => cacheRequestOf(request.headers.get(CACHE_HEADER), seconds, caller.guardrails),
+    presetCache: (seconds) => cacheRequestOf(request.headers.get(CACHE_HEADER), seconds, caller),
     logCall: (generation) => logCall(LOG_CALLS, generation, caller.label),
     pseudonymOf: (user) => userPseudonym(env.MASTER_KEY ?? "", caller.organizationId, user),
     waitUntil: later,
@@ -228,7 +228,7 @@ export function requestMetaOf({ request, env, executionCtx, requestId, caller, r
   const { responseCacheSeconds } = caller.defaults
   const deferral = deferralOf(executionCtx)
   const { alias, presetId } = keptCallOf(deferral) ?? {}
-  const cache = cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller.guardrails)
+  const cache = cacheRequestOf(headers.get(CACHE_HEADER), responseCacheSeconds, caller)
   return {
     requestId,
     sessionId,

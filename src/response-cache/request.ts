@@ -1,3 +1,4 @@
+import { isConfined, type Principal } from "../access/principal.ts"
 import { GatewayError } from "../errors/errors.ts"
 import type { AppliedGuardrails } from "../guardrails/applied.ts"
 
@@ -12,6 +13,13 @@ export type CacheRequest = {
   isRefresh: boolean
   /** Also for requests with tools: a stored response can make the client run a tool again. */
   includesTools: boolean
+  /** Shares entries only with calls of this scope; null for those that all keys of the workspace share. */
+  scope: string | null
+}
+
+/** The key of a cached call, and its guardrails. */
+export type CachingCaller = Pick<Principal, "keyHash" | "counterHash" | "internId" | "source" | "kind"> & {
+  guardrails: AppliedGuardrails | null
 }
 
 /** The header as a regular expression of JSON Schema, which has no flag for both cases. */
@@ -29,14 +37,23 @@ const RULE = `${CACHE_HEADER}: accepts on, off, refresh, tools and ttl=<seconds,
 export function cacheRequestOf(
   header: string | null,
   settingSeconds: number | null,
-  guardrails: AppliedGuardrails | null,
+  caller: CachingCaller,
 ): CacheRequest | undefined {
   if (header === null && settingSeconds === null) return undefined
   const request = parse(header ?? "on", settingSeconds ?? DEFAULT_TTL_SECONDS)
-  return request && !enforcesZeroRetention(guardrails) ? request : undefined
+  return request && !enforcesZeroRetention(caller.guardrails) ? { ...request, scope: scopeOf(caller) } : undefined
 }
 
-function parse(header: string, defaultSeconds: number): CacheRequest | undefined {
+/**
+ * Keys that do not see what others of the workspace made would learn from a hit that another key sent the same request,
+ * and receive its response. A key that replaces another keeps its entries.
+ */
+function scopeOf(caller: CachingCaller): string | null {
+  if (!isConfined(caller)) return null
+  return caller.internId ?? caller.counterHash ?? caller.keyHash
+}
+
+function parse(header: string, defaultSeconds: number): Omit<CacheRequest, "scope"> | undefined {
   const directives = header.split(",").map((one) => one.trim().toLowerCase())
   const request = { ttlSeconds: defaultSeconds, isRefresh: false, includesTools: false }
   let isOff = false

@@ -11,6 +11,8 @@ const MAX_PER_RUN = 20_000
 export type CacheKey = {
   organizationId: string
   workspaceId: string
+  /** The key or intern that does not share its responses; null for those of the workspace. */
+  scope: string | null
   /** Slug of the provider, with the id of the BYOK credential if one is used. */
   provider: string
   /** Path, headers and body of the upstream request. Headers select features of the provider. */
@@ -21,8 +23,9 @@ export type CacheKey = {
 
 export type CachedResponse = { body: ReadableStream<Uint8Array>; contentType: string }
 
-function objectKeyOf({ organizationId, workspaceId, provider, path, headers, body }: CacheKey): string {
-  const parts = [provider, path, sortFields(body), ...(headers ? [sortFields(headers)] : [])]
+function objectKeyOf({ organizationId, workspaceId, scope, provider, path, headers, body }: CacheKey): string {
+  const request = [provider, path, sortFields(body), ...(headers ? [sortFields(headers)] : [])]
+  const parts = scope === null ? request : [{ scope }, ...request]
   return `${prefixOf(organizationId, workspaceId)}${sha256Hex(JSON.stringify(parts))}`
 }
 

@@ -245,6 +245,13 @@ describe("a response is not cached", () => {
     expect(await cacheOf(sendChat(as))).toBeNull()
   })
 
+  test("for a request that asks for zero data retention", async () => {
+    const workspace = await newWorkspace()
+    const { as } = await newKey(workspace)
+    expect(await cacheOf(sendChat(as, { provider: { zdr: true } }))).toBeNull()
+    expect(await cacheOf(sendChat(as, { provider: { zdr: false } }))).toBe("miss")
+  })
+
   test.each(["sim/late-error", "sim/cut"])("if it failed: %s", async (model) => {
     const workspace = await newWorkspace()
     const { as } = await newKey(workspace)

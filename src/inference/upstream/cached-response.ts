@@ -19,9 +19,11 @@ export function cacheKeyOf(
   const isText = request.apiType === "completions" || request.apiType === "embeddings"
   const hasTools = Array.isArray(body["tools"]) && body["tools"].length > 0
   if (!isText || (hasTools && !meta.cache.includesTools)) return undefined
+  // As under a guardrail that enforces it.
+  if (request.routing.provider?.zdr === true) return undefined
   const { organizationId, workspaceId } = draft
   const provider = target.byok ? `${target.provider.slug} ${target.byok.id}` : target.provider.slug
-  return { organizationId, workspaceId, provider, path, headers, body }
+  return { organizationId, workspaceId, scope: meta.cache.scope, provider, path, headers, body }
 }
 
 /** A stored response, shaped like a fresh upstream response; undefined on a cache miss or an R2 error. */
