@@ -137,7 +137,7 @@ export function describeKey(
   const often = { daily: "a day", weekly: "a week", monthly: "a month" }
   return [
     "May call models, at the expense of this workspace.",
-    "May read and change the interns of this workspace, and the files and batches that it creates.",
+    "May create interns, files and batches, and read and change those that it created.",
     limit === undefined
       ? "May spend without a separate limit."
       : `May spend up to ${formatUsd(usdToNano(limit))} USD${reset ? ` ${often[reset]}` : " in total"}.`,

@@ -18,7 +18,7 @@ import { workspaceOf } from "../workspaces/requested.ts"
 import { isProven, newCode, invalidExchange, requireApprover, toCode, toKeyRow } from "./code.ts"
 import { Code, CodeRequest, ExchangedKey, Exchange, Jwks } from "./schemas.ts"
 import { publicKeys } from "./signing-key.ts"
-import { exchangeCode, findOpenCode, insertCode } from "./store.ts"
+import { attemptCode, exchangeCode, insertCode } from "./store.ts"
 import type { CodeRow } from "./table.ts"
 
 const MAX_BODY_BYTES = 65_536
@@ -85,7 +85,7 @@ export async function approve(c: Context<App>, request: CodeRequest, principal: 
 async function openCode(c: Context<App>, hash: string, now: number): Promise<CodeRow | undefined> {
   const ip = clientIpOf(c.req.raw, c.env)
   await throttleUnknownKeys(ip, { kind: "code", key: hash }, (hashes) => findKnownCodes(c.env.DB, hashes), now)
-  const row = await findOpenCode(c.env.DB, hash, now)
+  const row = await attemptCode(c.env.DB, hash, now)
   if (!row) await countUnknownKey(c.env.RATE, ip, now)
   return row
 }

@@ -15,9 +15,19 @@ export async function insertCode(binding: D1Database, row: NewCodeRow, entry: Au
 const isOpen = (hash: string, now: number) =>
   and(eq(oauthCodes.hash, hash), isNull(oauthCodes.keyHash), gt(oauthCodes.expiresAt, now))
 
-/** A code that can be exchanged. The only lookup without an organization, because the code identifies it. */
-export async function findOpenCode(db: D1Database, hash: string, now: number): Promise<CodeRow | undefined> {
-  const [row] = await openDb(db).select().from(oauthCodes).where(isOpen(hash, now))
+/** Limits how many verifiers can be tried for a code. */
+export const MAX_ATTEMPTS = 10
+
+/**
+ * Counts an attempt to exchange a code and returns it; undefined if it cannot be exchanged. The only lookup without an
+ * organization, because the code identifies it.
+ */
+export async function attemptCode(db: D1Database, hash: string, now: number): Promise<CodeRow | undefined> {
+  const [row] = await openDb(db)
+    .update(oauthCodes)
+    .set({ attempts: sql`${oauthCodes.attempts} + 1` })
+    .where(and(isOpen(hash, now), lt(oauthCodes.attempts, MAX_ATTEMPTS)))
+    .returning()
   return row
 }
 

@@ -17,6 +17,7 @@ export const oauthCodes = sqliteTable("oauth_codes", {
   createdAt: integer("created_at").notNull(),
   expiresAt: integer("expires_at").notNull(),
   keyHash: text("key_hash"),
+  attempts: integer("attempts").notNull().default(0),
 })
 export type CodeRow = typeof oauthCodes.$inferSelect
 export type NewCodeRow = typeof oauthCodes.$inferInsert

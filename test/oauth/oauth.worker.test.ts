@@ -7,8 +7,9 @@ import { isCallback } from "../../src/oauth/callback.ts"
 import { hashKey, newKey as newSecret } from "../../src/access/key.ts"
 import { newEntry } from "../../src/audit/entry.ts"
 import { isProven, toKeyRow, toS256 } from "../../src/oauth/code.ts"
-import { exchangeCode, findOpenCode, pruneOauth } from "../../src/oauth/store.ts"
+import { attemptCode, exchangeCode, MAX_ATTEMPTS, pruneOauth } from "../../src/oauth/store.ts"
 import { insertIntern } from "../support/interns.ts"
+import { runs } from "../support/runs.ts"
 import { client, newKey, newWorkspace, expectJson, type Workspace } from "../support/world.ts"
 import { RATE_LIMIT } from "../support/rate-limit.ts"
 import { watchPolicyWrites } from "../support/policy-writes.ts"
@@ -128,7 +129,7 @@ describe("an authorization code", () => {
   test("makes one key even if two exchanges found it open", async () => {
     const workspace = await newWorkspace()
     const hash = hashKey(await codeOf(workspace))
-    const row = await findOpenCode(env.DB, hash, Date.now())
+    const row = await attemptCode(env.DB, hash, Date.now())
     if (!row) throw new Error("The code is open.")
     const { organizationId } = workspace
     const approver = (await principalByHash(row.approvedBy, env, Date.now())) as Principal
@@ -167,6 +168,29 @@ describe("an authorization code", () => {
     await expectJson(200, exchange({ code, code_verifier: VERIFIER, code_challenge_method: "S256" }))
     await expectJson(400, exchange({ code, code_verifier: "short" }))
     await expectJson(400, exchange({}))
+  })
+
+  test("with any order of right and wrong verifiers makes one key within the first ten attempts, otherwise none", async () => {
+    const workspace = await newWorkspace()
+    const verifiers = fc.array(fc.boolean(), { minLength: 1, maxLength: 14 })
+    await fc.assert(
+      fc.asyncProperty(verifiers, fc.boolean(), async (tries, areConcurrent) => {
+        const code = await codeOf(workspace, S256)
+        const send = (isRight: boolean) =>
+          exchange({ code, code_verifier: isRight ? VERIFIER : VERIFIER.toLowerCase() }).then(({ status }) => status)
+        const statuses: number[] = []
+        if (areConcurrent) statuses.push(...(await Promise.all(tries.map(send))))
+        else for (const isRight of tries) statuses.push(await send(isRight))
+        const exchanged = statuses.flatMap((status, at) => (status === 200 ? [at] : []))
+        expect(statuses.every((status) => status === 200 || status === 403)).toBe(true)
+        expect(exchanged.every((at) => tries[at])).toBe(true)
+        expect(exchanged.length).toBeLessThanOrEqual(1)
+        const first = tries.indexOf(true)
+        if (!areConcurrent) expect(exchanged).toEqual(first !== -1 && first < MAX_ATTEMPTS ? [first] : [])
+        else if (tries.length <= MAX_ATTEMPTS) expect(exchanged).toHaveLength(first === -1 ? 0 : 1)
+      }),
+      { numRuns: runs(0.2) },
+    )
   })
 
   test("expires after ten minutes and with the approving key", async () => {
