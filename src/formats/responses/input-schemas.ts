@@ -141,6 +141,14 @@ export type CustomCallOutputItem = z.infer<typeof customToolCallOutput>
 export type ReasoningItem = z.infer<typeof reasoning>
 export type KnownItem = z.infer<typeof known>
 
+/** Runs of server tools are restored from the reasoning items. */
+export const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:service|openrouter):)/
+
+/** Whether an item only accompanies others, in which the conversation is. */
+export function isAccompanying({ type }: { type?: string | undefined }): boolean {
+  return type === "reasoning" || (type !== undefined && SERVER_TOOL_ITEM.test(type))
+}
+
 export function isKnown(item: z.infer<typeof InputItem>): item is KnownItem {
   return item.type === undefined || KNOWN.includes(item.type)
 }

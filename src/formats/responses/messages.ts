@@ -10,6 +10,7 @@ import {
   type InputMessage,
   isKnown,
   type ReasoningItem,
+  SERVER_TOOL_ITEM,
 } from "./input-schemas.ts"
 import { textOf, toDetails } from "./reasoning-details.ts"
 import type { ReasoningDetail } from "../reasoning-detail.ts"
@@ -51,7 +52,6 @@ export function toMessages({ instructions, input }: Pick<ResponsesRequest, "inst
 
 function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"], string>[number], at: number): void {
   if (!isKnown(item)) {
-    // Runs of server tools are restored from the reasoning items.
     if (SERVER_TOOL_ITEM.test(item.type)) return
     throw unsupportedItem(item.type, at)
   }
@@ -69,8 +69,6 @@ function take(conversation: Conversation, item: Exclude<ResponsesRequest["input"
       return takeMessage(conversation, item)
   }
 }
-
-const SERVER_TOOL_ITEM = /^(?:web_search_call$|mcp_call$|mcp_list_tools$|(?:service|openrouter):)/
 
 function unsupportedItem(type: string, at: number): GatewayError {
   const errorText =

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { ChatRequest, rejectContradictions } from "../schemas.ts"
-import { InputItem } from "./input-schemas.ts"
+import { InputItem, isAccompanying } from "./input-schemas.ts"
 
 /**
  * The Responses format. Fields that it shares with the chat format use the schemas of the chat request, the others are
@@ -80,6 +80,15 @@ const TOOL_CALLS_RULE = `must be an integer from 1 to ${MAX_TOOL_CALLS}`
 const stateless = "this gateway stores no responses; send the full conversation in input"
 const atLeastOne = "must be an integer of at least 1"
 
+/** Providers reject a conversation of reasoning alone, each with another message. */
+const InputItems = z
+  .array(InputItem)
+  .min(1, "must have at least 1 item")
+  .refine(
+    (items) => items.length === 0 || !items.every(isAccompanying),
+    "must have an item besides reasoning and server tools: a message, a function_call or a function_call_output",
+  )
+
 export const ResponsesRequest = z
   .looseObject({
     ...shared,
@@ -89,7 +98,7 @@ export const ResponsesRequest = z
     n: z.literal(1, { error: "must be 1: a response has one choice" }).nullish(),
     stream_options: z.looseObject({}).nullish(),
 
-    input: z.union([text, z.array(InputItem).min(1, "must have at least 1 item")], {
+    input: z.union([text, InputItems], {
       error: "must be a string or an array of input items",
     }),
     instructions: text.nullish(),

@@ -17,6 +17,11 @@ describe("a field outside its range is rejected with what is accepted", () => {
   const cases: [Record<string, unknown>, string][] = [
     [{ input: undefined }, "input: must be a string or an array of input items"],
     [{ input: [] }, "input: must have at least 1 item"],
+    [{ input: [{ type: "reasoning", summary: [] }] }, "input: must have an item besides reasoning and server tools"],
+    [
+      { input: [{ type: "web_search_call", id: "ws_1" }] },
+      "input: must have an item besides reasoning and server tools",
+    ],
     [{ input: ["Hi"] }, "input[0]: must be an item"],
     [{ input: [{}] }, "input[0].role: must have a role"],
     [{ input: [{ role: "robot", content: "Hi" }] }, "input[0].role: must have a role"],
