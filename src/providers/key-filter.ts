@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer"
 import { concat } from "../support/bytes.ts"
+import { DividedKey, KeySearch } from "./divided-keys.ts"
 import { encodedForms, sampleTestFor } from "./encoded-forms.ts"
 import { furtherSecrets, type Provider } from "./provider.ts"
 
@@ -15,6 +16,8 @@ export type KeyFilter = {
   /** For one stream. */
   chunks: () => ChunkFilter
   stream: (body: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>
+  /** For one stream: the keys that its events may divide. */
+  divided: () => DividedKey[]
 }
 
 type ChunkFilter = {
@@ -26,8 +29,8 @@ type ChunkFilter = {
 
 /**
  * The filter for a key as it is sent, and in its usual encodings. Searches bytes natively, because every chunk of every
- * stream passes it. A key that a server divides between events is not found: servers that mean to publish a key can do
- * so anyway.
+ * stream passes it. `divided` finds a key that a server divides between events, only as it is sent: servers that mean to
+ * publish a key can do so anyway.
  */
 export function keyFilterOf(provider: Secrets): KeyFilter | undefined {
   const known = filters.get(provider)
@@ -54,6 +57,7 @@ function allOf(all: readonly KeyFilter[]): KeyFilter | undefined {
       }
     },
     stream: (body) => all.reduce((filtered, filter) => filter.stream(filtered), body),
+    divided: () => all.flatMap((filter) => filter.divided()),
   }
 }
 
@@ -66,10 +70,12 @@ function newFilter(key: string): KeyFilter | undefined {
   const texts = encodedForms(key)
   const forms = texts.map((form) => Buffer.from(form))
   const needles = { key: Buffer.from(key), forms, mayContainForm: sampleTestFor(forms) }
+  const search = new KeySearch(key)
   return {
     text: (text) => [key, ...texts].reduce(withoutForm, text),
     chunks: () => chunkFilterOf(needles),
     stream: (body) => body.pipeThrough(filterStream(chunkFilterOf(needles))),
+    divided: () => [new DividedKey(search)],
   }
 }
 

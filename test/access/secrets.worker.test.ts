@@ -56,6 +56,12 @@ const ECHO = `You sent: Authorization: Bearer ${PROVIDER_KEY}`
 const USAGE = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 }
 const echoStream = [chunk({ content: ECHO }), chunk({ reasoning: ECHO }), chunk({}, "stop", { usage: USAGE })].join("")
 const DONE = "data: [DONE]\n\n"
+/** A stream with the text in pieces of this length, as the answer and as reasoning. */
+const divided = (length: number) => () => {
+  const pieces = ECHO.match(new RegExp(`.{1,${length}}`, "g")) ?? []
+  const texts = [...pieces.map((reasoning) => ({ reasoning })), ...pieces.map((content) => ({ content }))]
+  return sse([...texts.map((delta) => chunk(delta)), chunk({}, "stop", { usage: USAGE }), DONE])
+}
 const echoes = {
   "a JSON response": () =>
     Response.json({
@@ -70,7 +76,16 @@ const echoes = {
   "base64 in a stream": () => sse([chunk({ content: btoa(ECHO) }, "stop", { usage: USAGE }), DONE]),
   "a stream of single bytes": () => sse([...encoder.encode(echoStream + DONE)].map((byte) => Uint8Array.of(byte))),
   "a stream without an end": () => sse([echoStream.trimEnd()]),
+  "two events of a stream": divided(Math.ceil(ECHO.length - PROVIDER_KEY.length / 2)),
+  "many events of a stream": divided(4),
+  "one event for each character": divided(1),
   "a comment of a stream": () => sse([`: ${ECHO}\n\n`, chunk({ content: "Hi" }, "stop", { usage: USAGE }), DONE]),
+}
+
+/** The texts of the events of a stream in any format. */
+function joinedText(stream: string): string {
+  const texts = stream.matchAll(/"(?:content|reasoning|delta|text|thinking)":"((?:[^"\\]|\\.)*)"/g)
+  return [...texts].map(([, text]) => text).join("")
 }
 
 describe.each(Object.entries(echoes))("a provider that echoes the gateway's key in %s", (_, provider) => {
@@ -86,6 +101,7 @@ describe.each(Object.entries(echoes))("a provider that echoes the gateway's key 
       const text = await response.text()
       expect(response.status, text).toBe(200)
       expect(text).not.toContain(PROVIDER_KEY)
+      expect(joinedText(text)).not.toContain(PROVIDER_KEY)
       expect(text).not.toContain(btoa(ECHO))
     }
     stop()

@@ -96,6 +96,7 @@ function relay(pieces: readonly Uint8Array[], learns: boolean, keepsText: boolea
     head: { ok: true, items: [], rest: new Uint8Array(0), body: null },
     encoder: encoderOf(learns),
     servingInfo: { reader: chatReader },
+    provider: {},
     defaultsOf: () => ({ id: meter.id ?? "gen-1", model: "maker/model", created: 1, calls: [] }),
     meter,
     filter: screens?.responseFilter(),

@@ -36,8 +36,10 @@ export class FrameShape {
   readonly #output: readonly (Uint8Array | number)[] | null
   /** The index of the string in each place of `#output`. */
   readonly slots: readonly number[]
+  /** The path of each string, such as `.choices.0.delta.content`. */
+  readonly paths: readonly string[]
   /** Start and end of each string of the last match. */
-  readonly #found: number[]
+  readonly spans: number[]
 
   private constructor(
     strings: readonly VariableString[],
@@ -48,7 +50,8 @@ export class FrameShape {
     this.#input = input
     this.#output = output
     this.slots = (output ?? []).filter((part) => typeof part === "number")
-    this.#found = strings.flatMap(() => [0, 0])
+    this.paths = strings.map(({ path }) => `.${path.join(".")}`)
+    this.spans = strings.flatMap(() => [0, 0])
   }
 
   /**
@@ -85,8 +88,8 @@ export class FrameShape {
       if (index === this.#strings.length) return position
       const end = endOfString(bytes, position)
       if (end === -1) return -1
-      this.#found[2 * index] = position
-      this.#found[2 * index + 1] = end
+      this.spans[2 * index] = position
+      this.spans[2 * index + 1] = end
       position = end
     }
   }
@@ -99,7 +102,7 @@ export class FrameShape {
     let units = 0
     const texts: [VariableString, string][] = []
     for (const [index, string] of this.#strings.entries()) {
-      const [from = 0, to = 0] = [this.#found[2 * index], this.#found[2 * index + 1]]
+      const [from = 0, to = 0] = [this.spans[2 * index], this.spans[2 * index + 1]]
       if (from === to && !string.mayBeEmpty) return false
       const isPlain = isPlainText(bytes, from, to)
       const text = isPlain && !meter.wantsText ? undefined : decodeString(bytes.subarray(from, to))
@@ -118,7 +121,7 @@ export class FrameShape {
   texts(bytes: Uint8Array): string[] | undefined {
     const texts: string[] = []
     for (const [index, { mayBeEmpty }] of this.#strings.entries()) {
-      const [from = 0, to = 0] = [this.#found[2 * index], this.#found[2 * index + 1]]
+      const [from = 0, to = 0] = [this.spans[2 * index], this.spans[2 * index + 1]]
       const text = decodeString(bytes.subarray(from, to))
       if (text === undefined || (text === "" && !mayBeEmpty)) return undefined
       texts.push(text)
@@ -145,7 +148,7 @@ export class FrameShape {
   }
 
   #append(part: Uint8Array | number, bytes: Uint8Array, out: ByteBuffer): void {
-    if (typeof part === "number") out.append(bytes, this.#found[2 * part] ?? 0, this.#found[2 * part + 1] ?? 0)
+    if (typeof part === "number") out.append(bytes, this.spans[2 * part] ?? 0, this.spans[2 * part + 1] ?? 0)
     else out.append(part, 0, part.byteLength)
   }
 }

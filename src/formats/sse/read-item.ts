@@ -5,15 +5,20 @@ import { errorOfName, readStray } from "./frame-error.ts"
 import { dataOf, isDone, isKeepAlive, parseData } from "./frames.ts"
 import type { StreamItem } from "./stream-item.ts"
 
-/** Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. */
+/**
+ * Meters one item of a stream. Returns its event, if it has one. `comment`: a frame that is only comments. `clean`
+ * changes an event before it is read.
+ */
 export function readItem(
   item: StreamItem,
   meter: ResponseMeter,
   reader: ResponseReader,
+  clean: (event: Json) => Json = (event) => event,
 ): Json | "done" | "comment" | "empty" | "malformed" {
   if (!(item instanceof Uint8Array)) {
-    reader.read(meter, item)
-    return item
+    const event = clean(item)
+    reader.read(meter, event)
+    return event
   }
   const data = dataOf(item)
   const stray = readStray(item, data, reader.errorIn)
@@ -29,8 +34,9 @@ export function readItem(
     meter.error ??= error
     return "empty"
   }
-  const event = parseData(data)
-  if (!event) return isKeepAlive(item, data) ? "empty" : "malformed"
+  const parsed = parseData(data)
+  if (!parsed) return isKeepAlive(item, data) ? "empty" : "malformed"
+  const event = clean(parsed)
   reader.read(meter, event)
   return event
 }

@@ -8,6 +8,8 @@ import { readItem } from "../../formats/sse/read-item.ts"
 import type { StreamItem } from "../../formats/sse/stream-item.ts"
 import { appendText } from "../../formats/transcript.ts"
 import { type ChunkTexts, chunkTextsOf, withoutPadding } from "../../guardrails/content/texts/chunk-texts.ts"
+import type { DividedKey } from "../../providers/divided-keys.ts"
+import { keyFilterOf } from "../../providers/key-filter.ts"
 import { ByteBuffer } from "../../support/byte-buffer.ts"
 import type { Json } from "../../support/text/json.ts"
 import type { StreamRelay } from "./stream-relay.ts"
@@ -28,6 +30,9 @@ export class EventRelay implements FrameHandler {
   readonly #textMeter: TextMeter
   #defaults: ChunkDefaults
   readonly #filteredMeter: TextMeter | undefined
+  readonly #keys: readonly DividedKey[]
+  /** Whether a part of the provider's key was removed from the current event. */
+  #isCleaned = false
   #shapes: KnownShape[] = []
   #learnedShapes = 0
   #matches = 0
@@ -37,6 +42,7 @@ export class EventRelay implements FrameHandler {
     this.#relay = relay
     this.#defaults = relay.defaultsOf()
     this.#textMeter = textMeterOf(relay.meter)
+    this.#keys = keyFilterOf(relay.provider)?.divided() ?? []
     this.#filteredMeter = relay.filtered && textMeterOf(relay.filtered)
   }
 
@@ -64,10 +70,12 @@ export class EventRelay implements FrameHandler {
       const { shape, filtered } = known
       const end = shape.match(bytes, at)
       if (end === -1) continue
+      if (!this.#keys.every((key) => key.isClean(bytes, shape))) return -1
       const isTaken = filtered
         ? this.#filterTexts(shape, filtered, bytes)
         : shape.take(bytes, at, end, { out: this.#out, meter: this.#textMeter })
       if (!isTaken) continue
+      for (const key of this.#keys) key.advance(shape)
       this.#matches += 1
       if (index > 0) this.#shapes = [known, ...this.#shapes.filter((other) => other !== known)]
       return end
@@ -155,11 +163,18 @@ export class EventRelay implements FrameHandler {
   #take(item: StreamItem): void {
     if (this.#hasEnded) return
     const { meter, servingInfo } = this.#relay
-    const event = readItem(item, meter, servingInfo.reader)
-    const frame = item instanceof Uint8Array ? item : undefined
+    this.#isCleaned = false
+    const event = readItem(item, meter, servingInfo.reader, this.#clean)
+    const frame = item instanceof Uint8Array && !this.#isCleaned ? item : undefined
     if (event === "comment" && frame) this.#relayComment(frame)
     else if (event === "malformed") this.stopReason = "malformed_event"
     else if (typeof event !== "string" && !meter.error) this.#relayEvent(event, frame)
+  }
+
+  readonly #clean = (event: Json): Json => {
+    const cleaned = this.#keys.reduce((found, key) => key.clean(found), event)
+    this.#isCleaned = cleaned !== event
+    return cleaned
   }
 
   /** A comment may quote the model: with a filter, clients receive a heartbeat in its place. */

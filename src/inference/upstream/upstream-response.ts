@@ -15,7 +15,7 @@ import type { Provider } from "../../providers/provider.ts"
 import { unreadableEncoding } from "../../providers/responses/readable-body.ts"
 import type { ProviderError } from "../../formats/chat/provider-error.ts"
 import type { UpstreamRequest } from "../../formats/upstream.ts"
-import { isArray, isObject, listOf, objectsOf } from "../../support/text/json.ts"
+import { isArray, isObject, listOf, objectsOf, parseStored } from "../../support/text/json.ts"
 import { concat, readAtMost } from "../../support/bytes.ts"
 import { isTooDeep } from "../../support/text/depth.ts"
 import { printableLine } from "../../support/text/printable.ts"
@@ -99,10 +99,18 @@ const EVENT_START = /^\s*(?:data|event|id|retry)?:/
 function readEvents(body: Uint8Array, { request, provider, filter }: Expected): Content | Rejection {
   const { reader, translate } = request
   const frames = framesOf(body)
-  const { result, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
-  if (isTooDeep(result)) return tooDeepError(provider)
+  const { result: joined, error } = reader.toResult(translate ? frames.flatMap(translate.stream()) : frames)
+  if (isTooDeep(joined)) return tooDeepError(provider)
+  const result = joined && withoutKey(joined, provider)
   if (result && reader.isResponse(result)) return { kind: "document", result }
   return fromInBandError(provider, { error, reason: "a stream that ended early" }, filter)
+}
+
+/** Joined texts may contain a key that was divided between events. */
+function withoutKey(result: Record<string, unknown>, provider: Provider): Record<string, unknown> {
+  const text = JSON.stringify(result)
+  const clean = keyFilterOf(provider)?.text(text) ?? text
+  return clean === text ? result : parseStored<Record<string, unknown>>(clean)
 }
 
 /** Some servers label JSON as text. */
