@@ -148,9 +148,10 @@ for (const path of slashed("/Bulk")) {
 }
 
 /** Optional in RFC 7644: a token does not belong to a person, and a list has one resource type. */
+const ALL_TYPES = "Lists of all types are not served. Request /Users or /Groups."
 const NOT_SERVED = [
   { paths: ["/Me", "/Me/*"], detail: "/Me is not served: the token is a directory's, not a person's." },
-  { paths: ["/", "/.search"], detail: "Lists of all types are not served. Request /Users or /Groups." },
+  { paths: ["/", "/.search", "/.search/"], detail: ALL_TYPES },
 ]
 for (const { paths, detail } of NOT_SERVED) {
   scimService.on(["GET", "POST", "PUT", "PATCH", "DELETE"], paths, () => {
@@ -165,7 +166,10 @@ const METHODS = [
   { path: /^\/(ServiceProviderConfig|(ResourceTypes|Schemas)(\/[^/]+)?)\/?$/, allow: "GET" },
 ]
 scimService.all("*", (c) => {
-  const allow = METHODS.find(({ path }) => path.test(c.req.path.slice(SERVICE_PATH.length)))?.allow
+  const requested = c.req.path.slice(SERVICE_PATH.length)
+  // The router joins this path to one without the slash.
+  if (requested === "/") throw new ScimError(501, ALL_TYPES)
+  const allow = METHODS.find(({ path }) => path.test(requested))?.allow
   const { status, body } = toScimFailure(new ScimError(allow ? 405 : 404, `There is no ${c.req.method} ${c.req.path}.`))
   return scimJson(body, status, allow ? { allow } : {})
 })

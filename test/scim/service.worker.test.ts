@@ -28,7 +28,7 @@ afterEach(() => {
 test("a request for what is not offered is not logged as an error", async () => {
   const { push } = await newDirectory()
   const logged = vi.spyOn(console, "error")
-  for (const path of ["/Me", ""]) await expectJson(501, push("GET", path))
+  for (const path of ["/Me", "", "/", "/.search/"]) await expectJson(501, push("GET", path))
   expect(logged).not.toHaveBeenCalled()
 })
 
@@ -210,6 +210,19 @@ describe("users", () => {
     expect((await push("DELETE", `/Users/${replica.id}`)).status).toBe(204)
     const inStore = await connect(await newWorkspace())
     await addUser(inStore.push, "owner")
+  })
+
+  test("take over no member whose address theirs becomes in lower case", async () => {
+    const { workspace, push } = await newDirectory()
+    await expectJson(
+      201,
+      workspace.manage.post("/organization/members", { user_id: "mike", email: "mike@example.com" }),
+    )
+    const emails = [{ value: "mi\u212Ae@example.com", primary: true }]
+    const body = { schemas: [USER], userName: "other", active: true, emails }
+    const { id } = await expectJson<{ id: string }>(201, push("POST", "/Users", body))
+    expect(id).not.toBe("mike")
+    expect((await membersOf(workspace)).map((member) => member.id)).toEqual(expect.arrayContaining(["mike", id]))
   })
 
   test("have a unique name and email address", async () => {

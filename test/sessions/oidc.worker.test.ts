@@ -329,6 +329,17 @@ describe("sign-in fails", () => {
     expect([...browser.cookies]).toEqual([])
   })
 
+  test("for an address that only looks like a member's, or becomes it in lower case", async () => {
+    await addMember(workspace, { email: `mike-${email}` })
+    const browser = newBrowser(provider)
+    for (const name of ["mi\u212Ae", "m\u0130ke", "m\u0131ke", "\uFF4Dike", "mike\u200B"]) {
+      provider.claims = { email: `${name}-${email}`, email_verified: true }
+      expect(await browser.signIn()).toBe("/?sign_in=not_member")
+    }
+    provider.claims = { email: `MIKE-${email}`, email_verified: true }
+    expect(await browser.signIn()).toBe("/")
+  })
+
   test("for an unverified email unless the deployment accepts it", async () => {
     for (const verified of [undefined, false, "false", 1, null]) {
       provider.claims = { email, email_verified: verified }

@@ -4,6 +4,7 @@ import { isObject } from "../../support/text/json.ts"
 import { type Document, ENTERPRISE_SCHEMA, readDocument, USER_ATTRIBUTES, USER_SCHEMA } from "../protocol/attributes.ts"
 import { invalid } from "../protocol/errors.ts"
 import type { scimUsers } from "../table.ts"
+import { foldEmail } from "../../support/text/email.ts"
 
 /** `attributes`: JSON of a Document. */
 export type UserRow = Omit<StoredOf<typeof scimUsers>, "remote_id">
@@ -45,7 +46,7 @@ function emailOf(document: Document, userName: string): string | null {
   const emails = values.filter(isObject)
   const primary = emails.find((email) => email["primary"] === true) ?? emails[0]
   const address = (string(primary?.["value"]) ?? userName).trim()
-  return address.includes("@") ? address.toLowerCase() : null
+  return address.includes("@") ? foldEmail(address) : null
 }
 
 export type Reference = { value: string; display: string }

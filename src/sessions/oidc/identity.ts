@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose"
 import { fetchUserInfo, type Provider, ProviderError, providerKeys } from "./provider.ts"
+import { foldEmail } from "../../support/text/email.ts"
 import type { OidcSettings } from "./settings.ts"
 
 /** Public-key signatures only: with a shared secret, everyone who has it could sign. */
@@ -31,7 +32,7 @@ export async function emailOf(verification: Verification): Promise<string | null
   }
   const isVerified = facts.email_verified === true || facts.email_verified === "true"
   if (typeof facts.email !== "string" || facts.email === "") return null
-  return isVerified || settings.acceptsUnverifiedEmail ? facts.email.toLowerCase() : null
+  return isVerified || settings.acceptsUnverifiedEmail ? foldEmail(facts.email) : null
 }
 
 /** The claims of an ID token for this client and this transaction (OpenID Connect Core, section 3.1.3.7). */
