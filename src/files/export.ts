@@ -46,8 +46,8 @@ const COLUMNS: Readonly<Record<string, (call: SettledGeneration) => Cell>> = {
 }
 const HEADER = Object.keys(COLUMNS).join(",")
 
-/** Clients choose some of these texts, and spreadsheets read text with such a beginning as a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+/** Clients choose some of these texts. Spreadsheets read text with such a beginning as a formula, in Japanese also wide. */
+const FORMULA = /^[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
 
 export function toCsvCell(value: Cell): string {
   if (value === null || value === undefined) return ""

@@ -243,9 +243,12 @@ describe("an export", () => {
     await expectJson(404, workspace.manage.post("/exports", { from: FROM, workspace_id: other.workspaceId }))
   })
 
-  test.each(["=1", "+1", "-1", "@x", "\tx"])("escapes %j so that it is not a formula", (text) => {
-    expect(toCsvCell(text)).toContain(`'${text}`)
-  })
+  test.each(["=1", "+1", "-1", "@x", "\tx", "\nx", "\uFF1D1", "\uFF0B1", "\uFF0D1", "\uFF20x"])(
+    "escapes %j so that it is not a formula",
+    (text) => {
+      expect(toCsvCell(text)).toContain(`'${text}`)
+    },
+  )
 })
 
 describe("the file storage of a provider", () => {

@@ -82,6 +82,14 @@ test("the provider's key is redacted from events", async () => {
   expect(await session.next("anything")).toMatchObject({ text: "key [redacted]" })
   await session.next("error")
   expect(JSON.stringify(session.events)).not.toContain(KEY)
+  const deltas = ["key ", ...(KEY.match(/.{1,4}/g) ?? [])].map((delta) => ({ type: "anything.delta", delta }))
+  runSteps(
+    session,
+    [...deltas, { type: "anything.done" }].map((send) => ({ send })),
+  )
+  await session.next("anything.done")
+  const texts = session.events.filter(({ type }) => type === "anything.delta").map(({ delta }) => delta)
+  expect(texts.join("")).toBe(`key ${KEY.slice(0, Math.min(16, Math.floor(KEY.length / 2)))}[redacted]`)
   session.close()
 })
 

@@ -6,7 +6,7 @@ export function toCsv(rows: readonly Row[]): string {
   const cell = (value: string | number | null | undefined) => {
     const text = String(value ?? "")
     // A text that begins like a formula would run in a spreadsheet.
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+    const safe = typeof value === "string" && /^[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/.test(text) ? `'${text}` : text
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
   }
   return [names.join(","), ...rows.map((row) => names.map((name) => cell(row[name])).join(","))].join("\r\n")

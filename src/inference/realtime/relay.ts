@@ -1,7 +1,8 @@
 import { GatewayError } from "../../errors/errors.ts"
 import type { Caller } from "../../policy/call-policy.ts"
+import type { DividedKey } from "../../providers/divided-keys.ts"
 import { keyFilterOf } from "../../providers/key-filter.ts"
-import { isObject } from "../../support/text/json.ts"
+import { isObject, type Json } from "../../support/text/json.ts"
 import { isDeepJson } from "../../support/text/depth.ts"
 import { BODY_DEPTH_RULE, isBodyTooDeep } from "../input/body-depth.ts"
 import type { Deps, RequestMeta } from "../deps.ts"
@@ -28,11 +29,13 @@ export class EventRelay {
   readonly #responses: Responses
   readonly #transcriptions: Transcriptions
   readonly #text = new SessionText()
+  readonly #keys: readonly DividedKey[]
 
   constructor(context: RelayContext, responses: Responses, transcriptions: Transcriptions) {
     this.#context = context
     this.#responses = responses
     this.#transcriptions = transcriptions
+    this.#keys = keyFilterOf(context.opened.target.provider)?.divided() ?? []
   }
 
   /** Handles an event of the client. Rejects with the reason if the session must end. */
@@ -82,9 +85,11 @@ export class EventRelay {
   /** Handles an event of the provider. Rejects with the reason if the session must end; false for an invalid event. */
   async onProvider(text: string): Promise<boolean> {
     const { target, conversation } = this.#context.opened
-    const clean = keyFilterOf(target.provider)?.text(text) ?? text
-    const event = parseEvent(clean)
-    if (!event || isDeepJson(clean, event)) return false
+    const redacted = keyFilterOf(target.provider)?.text(text) ?? text
+    const parsed = parseEvent(redacted)
+    if (!parsed || isDeepJson(redacted, parsed)) return false
+    const event = this.#withoutKeys(parsed)
+    const clean = event === parsed ? redacted : JSON.stringify(event)
     const { type, response } = event
     if (type === "error") {
       this.#responses.requestRejected()
@@ -102,6 +107,13 @@ export class EventRelay {
       await this.#holdNext(event)
     }
     return true
+  }
+
+  /** Audio is in base64, in which the key as it is sent does not occur. */
+  #withoutKeys(event: RealtimeEvent): RealtimeEvent {
+    if (event.type.endsWith("audio.delta")) return event
+    const clean = this.#keys.reduce<Json>((found, key) => key.clean(found), event)
+    return clean === event ? event : { ...clean, type: event.type }
   }
 
   #onDelta(event: RealtimeEvent): void {

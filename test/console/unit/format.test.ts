@@ -88,6 +88,8 @@ test("a cell that begins like a formula is text in a spreadsheet", () => {
   expect(toCsv([{ app: '=HYPERLINK("http://evil.test")', usage: -1 }])).toBe(
     `app,usage\r\n"'=HYPERLINK(""http://evil.test"")",-1`,
   )
+  for (const start of ["\n", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"])
+    expect(toCsv([{ app: `${start}1` }])).toContain(`'${start}1`)
 })
 
 test("numbers are grouped and shortened as by Intl", () => {
