@@ -1,7 +1,7 @@
 import { createRoute } from "@hono/zod-openapi"
 import * as z from "zod"
 import { entryOf } from "../audit/actor.ts"
-import { type Principal } from "../access/principal.ts"
+import { isConfined, type Principal } from "../access/principal.ts"
 import { requireManagement } from "../access/guards.ts"
 import { changesOf } from "../audit/entry.ts"
 import { openLedger } from "../ledger/client.ts"
@@ -130,14 +130,15 @@ generations.openapi(feedback, async (c) => {
 
 /**
  * A recent one is still in the ledger, an older one in the database. A management key sees all, a key that was created
- * for a person its workspace, and a key that was given to an app, an intern or a workload only its own.
+ * for a person its workspace, and a key of an app, an intern, a workload or the free tier only its own.
  */
 async function find(env: Env, principal: Principal, id: string): Promise<Generation | undefined> {
   if (!principal.organizationId) return undefined
   const fresh = await openLedger(env, principal.organizationId).generation(id)
   const generation = fresh ?? (await findGeneration(env.DB, principal.organizationId, id))
   if (principal.kind === "management" || generation?.keyHash === principal.keyHash) return generation
-  return principal.source === "created" && generation?.workspaceId === principal.workspaceId ? generation : undefined
+  const seesWorkspace = principal.source === "created" && !isConfined(principal)
+  return seesWorkspace && generation?.workspaceId === principal.workspaceId ? generation : undefined
 }
 
 /** A key reads the prompts of its own calls, as in `GET /calls/{id}`; a management key reads all. */

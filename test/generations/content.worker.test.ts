@@ -88,7 +88,11 @@ describe("GET /generation/content", () => {
     expect(await statuses(workspace.as)).toEqual([200, 404])
     expect(await statuses(colleague.as)).toEqual([404, 404])
     expect(await statuses(app)).toEqual([404, 200])
-    await expectJson(404, app.get(`/generation?id=${idOf(ofKey)}`))
+    const { as: free } = await newKey(workspace, { kind: "free_tier" })
+    const mine = await free.chat("sim/echo:free", "Keep this")
+    await mine.text()
+    await expectJson(200, free.get(`/generation?id=${idOf(mine)}`))
+    for (const confined of [app, free]) await expectJson(404, confined.get(`/generation?id=${idOf(ofKey)}`))
     await expectJson(200, colleague.as.get(`/generation?id=${idOf(ofKey)}`))
   })
 
