@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { chunk, mockProvider, sse } from "../support/mock-provider.ts"
-import { newKey, newWorkspace } from "../support/world.ts"
+import { expectJson, newKey, newWorkspace } from "../support/world.ts"
 
 const encoder = new TextEncoder()
 
@@ -106,4 +106,19 @@ describe.each(Object.entries(echoes))("a provider that echoes the gateway's key 
     }
     stop()
   })
+})
+
+test("a BYOK key that a provider divides between events of a stream is not revealed", async () => {
+  const workspace = await newWorkspace()
+  const key = "workspace-credential-0123456789"
+  await expectJson(201, workspace.manage.post("/byok", { provider: "played", key }))
+  const { stop, upstreamCalls } = mockProvider(({ headers }) => {
+    const pieces = `You sent: ${headers.get("authorization")}`.match(/.{1,5}/g) ?? []
+    return sse([...pieces.map((content) => chunk({ content })), chunk({}, "stop", { usage: USAGE }), DONE])
+  })
+  const response = await workspace.as.chat("played/m92", "Hi", { stream: true })
+  const text = joinedText(await response.text())
+  expect(upstreamCalls[0]?.headers.get("authorization")).toBe(`Bearer ${key}`)
+  expect(text).toContain("You sent: Bearer workspace-crede[redacted]")
+  stop()
 })
