@@ -82,13 +82,16 @@ export type ResourceScope = {
   onlyKey: string | null
 }
 
-/** Keys of interns, apps and the free tier see nothing that others of their workspace made. */
-export function isConfined({ internId, source, kind }: Pick<Principal, "internId" | "source" | "kind">): boolean {
-  return internId !== null || source === "app" || kind === "free_tier"
+type Holder = Pick<Principal, "internId" | "source" | "kind" | "externalUser">
+
+/** Keys of interns, apps, partners' users and the free tier see nothing that others of their workspace made. */
+export function isConfined({ internId, source, kind, externalUser }: Holder): boolean {
+  const isOfPartnerUser = externalUser !== null && kind === "normal"
+  return internId !== null || source === "app" || kind === "free_tier" || isOfPartnerUser
 }
 
 export function resourceScopeOf(
-  principal: Pick<Principal, "organizationId" | "workspaceId" | "internId" | "source" | "kind" | "keyHash">,
+  principal: Holder & Pick<Principal, "organizationId" | "workspaceId" | "keyHash">,
 ): ResourceScope {
   const { organizationId, workspaceId, internId, keyHash } = principal
   return { organizationId, workspaceId, internId, onlyKey: internId === null && isConfined(principal) ? keyHash : null }

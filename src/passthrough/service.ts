@@ -75,7 +75,7 @@ export function mayCall(
 ): boolean {
   const { keyHash, ancestors } = principal
   // Keys of apps, interns and the free tier must be named.
-  if (hashes === null) return !isConfined(principal)
+  if (hashes === null) return !isConfined({ ...principal, externalUser: null })
   return [keyHash, ...ancestors.map((ancestor) => ancestor.keyHash)].some((hash) => hashes.includes(hash))
 }
 

@@ -18,7 +18,10 @@ export type CacheRequest = {
 }
 
 /** The key of a cached call, and its guardrails. */
-export type CachingCaller = Pick<Principal, "keyHash" | "counterHash" | "internId" | "source" | "kind"> & {
+export type CachingCaller = Pick<
+  Principal,
+  "keyHash" | "counterHash" | "internId" | "source" | "kind" | "externalUser"
+> & {
   guardrails: AppliedGuardrails | null
 }
 

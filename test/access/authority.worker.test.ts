@@ -27,6 +27,7 @@ const KINDS = [
   "free",
   "app",
   "appOfMaker",
+  "partnerUser",
   "intern",
   "provisioning",
   "limitedProvisioning",
@@ -42,7 +43,7 @@ const AWAY = ["otherWorkspace", "otherOrganization", "otherManagement"] as const
 const MINTERS = ["management", "provisioning", "limitedProvisioning", "otherManagement"] as const
 const OWNERS = ["management", "maker", "sameUser"] as const
 /** Keys that see only the interns that they created. */
-const CONFINED = ["free", "app", "appOfMaker"] as const
+const CONFINED = ["free", "app", "appOfMaker", "partnerUser"] as const
 const OF_WORKSPACE = KINDS.filter((kind) => !["disabled", "expired", ...AWAY].includes(kind))
 const IN_WORKSPACE = OF_WORKSPACE.filter((kind) => !CONFINED.some((one) => one === kind))
 
@@ -101,6 +102,7 @@ beforeAll(async () => {
     free: (await make(bob, { kind: "free_tier" })).as,
     app: await approve(normal.as),
     appOfMaker: await approve(maker.as),
+    partnerUser: (await make(bob, { external: { user: "ann" } })).as,
     intern: intern.as,
     provisioning: (await make(bob, { kind: "provisioning" })).as,
     limitedProvisioning: (await make(bob, { kind: "provisioning", limit: 1 })).as,

@@ -16,6 +16,7 @@ const kinds = {
   "an app": appKey,
   "another app": appKey,
   "a user of the free tier": async (workspace) => (await newKey(workspace, { kind: "free_tier" })).as,
+  "a partner's user": async (workspace) => (await newKey(workspace, { external: { user: "ann" } })).as,
   "another user of the free tier": async (workspace) => (await newKey(workspace, { kind: "free_tier" })).as,
   "a normal key": async ({ as }) => as,
   "a management key": async ({ manage }) => manage,

@@ -92,7 +92,8 @@ describe("GET /generation/content", () => {
     const mine = await free.chat("sim/echo:free", "Keep this")
     await mine.text()
     await expectJson(200, free.get(`/generation?id=${idOf(mine)}`))
-    for (const confined of [app, free]) await expectJson(404, confined.get(`/generation?id=${idOf(ofKey)}`))
+    const { as: ofPartner } = await newKey(workspace, { external: { user: "ann" } })
+    for (const confined of [app, free, ofPartner]) await expectJson(404, confined.get(`/generation?id=${idOf(ofKey)}`))
     await expectJson(200, colleague.as.get(`/generation?id=${idOf(ofKey)}`))
   })
 

@@ -20,6 +20,7 @@ const kinds = {
   "an app": appKey,
   "another app": appKey,
   "a user of the free tier": async (workspace) => (await newKey(workspace, { kind: "free_tier" })).as,
+  "a partner's user": async (workspace) => (await newKey(workspace, { external: { user: "ann" } })).as,
   "an intern": keyOfIntern,
   "a normal key": async (workspace) => (await newKey(workspace)).as,
 } satisfies Record<string, (workspace: Workspace) => Promise<TestClient>>

@@ -7,7 +7,7 @@ export type CreatorColumns = { createdByKey: string | null; creatorUserId: strin
 
 /** Whether a key sees an intern. `row`: an intern of its workspace. */
 export function maySee(
-  principal: Pick<Principal, "internId" | "source" | "kind" | "keyHash">,
+  principal: Pick<Principal, "internId" | "source" | "kind" | "externalUser" | "keyHash">,
   row: { id: string } & Pick<CreatorColumns, "createdByKey">,
 ): boolean {
   if (principal.internId !== null) return principal.internId === row.id
