@@ -98,7 +98,10 @@ const addKeys = createRoute({
   summary: "Assign a guardrail to keys",
   description: "The keys must be in its workspace. Replaces their current guardrail.",
   request: { params: GuardrailPath, body: jsonBody(KeyHashes) },
-  responses: { 200: ok(Assigned, "Number of keys that have the guardrail now, with those that had it before."), ...FAILURES },
+  responses: {
+    200: ok(Assigned, "Number of keys that have the guardrail now, with those that had it before."),
+    ...FAILURES,
+  },
 })
 
 const removeKeys = createRoute({
@@ -119,7 +122,10 @@ const addMembers = createRoute({
   summary: "Assign a guardrail to members",
   description: "It applies to every key in its workspace that the members created.",
   request: { params: GuardrailPath, body: jsonBody(MemberIds) },
-  responses: { 200: ok(Assigned, "Number of members that have the guardrail now, with those that had it before."), ...FAILURES },
+  responses: {
+    200: ok(Assigned, "Number of members that have the guardrail now, with those that had it before."),
+    ...FAILURES,
+  },
 })
 
 const removeMembers = createRoute({
