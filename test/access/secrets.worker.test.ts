@@ -108,17 +108,104 @@ describe.each(Object.entries(echoes))("a provider that echoes the gateway's key 
   })
 })
 
-test("a BYOK key that a provider divides between events of a stream is not revealed", async () => {
+test.each([
+  ["", {}],
+  [
+    "under a guardrail that reads responses ",
+    { content_filters: [{ pattern: "canary", action: "redact", label: "x" }] },
+  ],
+])("a BYOK key that a provider divides between events of a stream %sis not revealed", async (_, rules) => {
   const workspace = await newWorkspace()
+  const { as, hash } = await newKey(workspace)
+  const made = workspace.manage.post("/guardrails", { name: "Rail", ...rules })
+  const { data } = await expectJson<{ data: { id: string } }>(201, made)
+  await expectJson(200, workspace.manage.post(`/guardrails/${data.id}/assignments/keys`, { key_hashes: [hash] }))
   const key = "workspace-credential-0123456789"
   await expectJson(201, workspace.manage.post("/byok", { provider: "played", key }))
   const { stop, upstreamCalls } = mockProvider(({ headers }) => {
     const pieces = `You sent: ${headers.get("authorization")}`.match(/.{1,5}/g) ?? []
     return sse([...pieces.map((content) => chunk({ content })), chunk({}, "stop", { usage: USAGE }), DONE])
   })
-  const response = await workspace.as.chat("played/m92", "Hi", { stream: true })
+  const response = await as.chat("played/m92", "Hi", { stream: true })
   const text = joinedText(await response.text())
   expect(upstreamCalls[0]?.headers.get("authorization")).toBe(`Bearer ${key}`)
   expect(text).toContain("You sent: Bearer workspace-crede[redacted]")
   stop()
 })
+
+const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+
+/** Streams of providers in the format of the client, with the header of the key in pieces. */
+const native = {
+  Responses: {
+    path: "/responses",
+    body: { model: "batching/b0", input: "Hi" },
+    key: "batching-provider-key-0123456789",
+    events: (pieces: readonly string[]) => {
+      const response = {
+        id: "resp-1",
+        object: "response",
+        created_at: 1,
+        status: "in_progress",
+        model: "m",
+        output: [],
+      }
+      const text = { item_id: "msg-1", output_index: 0, content_index: 0 }
+      const item = { id: "msg-1", type: "message", role: "assistant", status: "in_progress", content: [] }
+      const usage = { input_tokens: 2, output_tokens: 3, total_tokens: 5 }
+      return [
+        event("response.created", { sequence_number: 0, response }),
+        event("response.output_item.added", { sequence_number: 1, output_index: 0, item }),
+        ...pieces.map((delta, at) => event("response.output_text.delta", { sequence_number: 2 + at, ...text, delta })),
+        event("response.completed", { sequence_number: 99, response: { ...response, status: "completed", usage } }),
+      ]
+    },
+  },
+  Messages: {
+    path: "/messages",
+    body: { model: "acme/opus-1", max_tokens: 99, messages: [{ role: "user", content: "Hi" }] },
+    key: "claudish-provider-key-0123456789",
+    events: (pieces: readonly string[]) => {
+      const usage = { input_tokens: 2, output_tokens: 1 }
+      const message = {
+        id: "msg-1",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        stop_reason: null,
+        usage,
+      }
+      return [
+        event("message_start", { message }),
+        event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+        ...pieces.map((text) => event("content_block_delta", { index: 0, delta: { type: "text_delta", text } })),
+        event("content_block_stop", { index: 0 }),
+        event("message_delta", {
+          delta: { stop_reason: "end_turn", stop_sequence: null },
+          usage: { output_tokens: 3 },
+        }),
+        event("message_stop", {}),
+      ]
+    },
+  },
+}
+
+test.each(Object.entries(native))(
+  "a key that a provider divides between events of a native %s stream is not revealed",
+  async (_, { path, body, key, events }) => {
+    const workspace = await newWorkspace()
+    for (const length of [1, 5, 20]) {
+      const pieces = `You sent: ${key} and no more`.match(new RegExp(`.{1,${length}}`, "g")) ?? []
+      const { stop } = mockProvider(() => sse(events(pieces)))
+      const response = await workspace.as.post(path, { ...body, stream: true })
+      const text = joinedText(await response.text())
+      expect([response.status, text]).toEqual([
+        200,
+        expect.stringContaining(`You sent: ${key.slice(0, 16)}[redacted] and no more`),
+      ])
+      expect(text).not.toContain(key)
+      stop()
+    }
+  },
+)
