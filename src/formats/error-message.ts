@@ -69,3 +69,9 @@ function joinIssues(issues: readonly (string | undefined)[]): string | undefined
   const known = issues.filter((issue) => issue !== undefined)
   return known.length === 0 ? undefined : known.slice(0, MAX_ISSUES).join(" ")
 }
+
+/** The element of a list that is an error, as Google sends it: `[{"error":{…}}]`. Undefined for another value. */
+export function errorInList(value: unknown): Json | undefined {
+  const [first] = listOf(value)
+  return isObject(first) && isObject(first["error"]) ? first : undefined
+}

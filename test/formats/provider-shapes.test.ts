@@ -15,7 +15,7 @@ const user = { id: "c", model: "m", created: 1 }
 
 /** What a client gets from the chunks, as deltas and as one document, and the metered units. */
 function readAll(chunks: readonly Json[]) {
-  const defaults = { ...user, calls: [], begun: new Map(), withDeltas: new Set<number>() }
+  const defaults = { ...user, calls: [], begun: new Map(), withDeltas: new Set<number>(), reasoned: new Set<number>() }
   const meter = newMeter()
   const choices = chunks.flatMap((chunk) => {
     readResponse(meter, chunk)
@@ -190,4 +190,65 @@ test("usage in camel case is the provider's count", () => {
   const meter = newMeter()
   readResponse(meter, { ...textChunk("Hello"), usage })
   expect(meter.tokens).toMatchObject({ prompt: 7, completion: 3, cached: 2 })
+})
+
+describe("function_call, the deprecated form of a call", () => {
+  const called = { name: "f", arguments: '{"x":1}' }
+  const both = (upstreamBody: Json) => {
+    const [document] = objectsOf(
+      normalizeResult({ choices: [{ message: { function_call: called } }] }, { ...user, calls: [], upstreamBody })[
+        "choices"
+      ],
+    )
+    const chunk = chunkOf({ delta: { function_call: called }, finish_reason: "function_call" })
+    const [streamed] = objectsOf(normalizeChunk(chunk, { ...user, calls: [], upstreamBody })["choices"])
+    return [document, streamed]
+  }
+
+  test("is a call of tool_calls", () => {
+    const call = { type: "function", function: called, id: expect.stringMatching(/^call_/) }
+    const [document, streamed] = both({ tools: [] })
+    expect(document).toMatchObject({ finish_reason: "tool_calls", message: { tool_calls: [call] } })
+    expect(streamed).toMatchObject({ finish_reason: "tool_calls", delta: { tool_calls: [{ ...call, index: 0 }] } })
+    expect(
+      [document?.["message"], streamed?.["delta"]].every((one) => isObject(one) && !("function_call" in one)),
+    ).toBe(true)
+  })
+
+  test("stays for a client that uses it", () => {
+    const [document, streamed] = both({ functions: [{ name: "f" }] })
+    expect(document).toMatchObject({ message: { function_call: called } })
+    expect(streamed).toMatchObject({ finish_reason: "function_call", delta: { function_call: called } })
+  })
+
+  test("in pieces is one call of the document", () => {
+    const { message } = readAll([
+      chunkOf({ delta: { function_call: { name: "f", arguments: "" } } }),
+      chunkOf({ delta: { function_call: { arguments: '{"x":' } } }),
+      chunkOf({ delta: { function_call: { arguments: "1}" } } }),
+      chunkOf({ delta: {}, finish_reason: "function_call" }),
+    ])
+    expect(message["tool_calls"]).toMatchObject([{ function: called }])
+  })
+})
+
+describe("reasoning in reasoning_details only", () => {
+  const detail = (text: string) =>
+    chunkOf({ delta: { reasoning_details: [{ type: "reasoning.text", text, index: 0 }] } })
+
+  test("is reasoning, and metered", () => {
+    expect(readAll([detail("H"), detail("m.")])).toMatchObject({ reasoning: "Hm.", units: 3 })
+  })
+
+  test("after the same text in reasoning is not reasoning again", () => {
+    expect(readAll([chunkOf({ delta: { reasoning: "Hm." } }), detail("Hm.")]).reasoning).toBe("Hm.")
+  })
+})
+
+test("arguments of a tool without parameters are sent as they arrive", () => {
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }]
+  const call = { index: 0, id: "a", type: "function", function: { name: "f", arguments: "{}" } }
+  const chunk = chunkOf({ delta: { tool_calls: [call] }, finish_reason: null })
+  const normal = normalizeChunk(chunk, { ...user, calls: [], upstreamBody: { tools } })
+  expect(normal["choices"]).toBe(chunk["choices"])
 })

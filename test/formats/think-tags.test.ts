@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
+import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
 import { newThinkState, withoutThinkTags } from "../../src/formats/chat/normalize/think-tags.ts"
 import { isObject, type Json, objectsOf, textIn } from "../../src/support/text/json.ts"
 
@@ -86,5 +86,35 @@ describe("ordinary content", () => {
     withoutThinkTags({ reasoning: "Hm." }, state, false)
     const delta = { content: "<think>x</think>" }
     expect(withoutThinkTags(delta, state, false)).toBe(delta)
+  })
+})
+
+describe("the tags of other models", () => {
+  const tags = fc.constantFrom(["thought"], ["thinking"], ["reasoning"], ["seed:think"], ["THINK", "[", "]"])
+
+  test("divide the content as <think> does, however it arrives", () => {
+    const text = fc.string().filter((one) => !/[<[]\//.test(one))
+    const holds = fc.property(tags, text, text, sizes, ([name, open = "<", close = ">"], reasoning, content, cuts) => {
+      const sent = `${open}${name}${close}${reasoning}${open}/${name}${close}${content}`
+      expect(read(inPieces(sent, cuts))).toMatchObject({ reasoning, content: content.trimStart() })
+    })
+    fc.assert(holds)
+  })
+
+  test("stay in the content if the prompt has them", () => {
+    const content = "<reasoning>Hm.</reasoning>Hello"
+    const prompt = { role: "system", content: [{ type: "text", text: "Answer as <reasoning>…</reasoning>…" }] }
+    const contentFor = (role: string) => {
+      const upstreamBody = { messages: [{ ...prompt, role }] }
+      const defaults = { id: "", model: "m", created: 1, calls: [], upstreamBody }
+      const [document] = objectsOf(normalizeResult({ choices: [{ message: { content } }] }, defaults)["choices"])
+      const thoughts = new Map()
+      const chunk = normalizeChunk({ choices: [{ index: 0, delta: { content } }] }, { ...defaults, thoughts })
+      const [streamed] = objectsOf(chunk["choices"])
+      return [document?.["message"], streamed?.["delta"]].map((part) => (isObject(part) ? part["content"] : undefined))
+    }
+    expect(contentFor("system")).toEqual([content, content])
+    expect(contentFor("user")).toEqual([content, content])
+    expect(contentFor("assistant")).toEqual(["Hello", "Hello"])
   })
 })

@@ -6,7 +6,7 @@ import { type Gateway, newModel, type Organization, startGateway } from "./gatew
 
 /**
  * A provider that compresses, although the gateway asks for `identity`. The runtime decodes gzip and brotli, the gateway
- * deflate and x-gzip.
+ * deflate, and other spellings of gzip.
  */
 
 let gateway: Gateway
@@ -14,14 +14,18 @@ let upstream: http.Server
 let organization: Organization
 const asked: unknown[] = []
 
-const COMPRESSIONS = {
+const COMPRESSIONS: Record<string, { header: string; compress: (text: string) => Uint8Array }> = {
   gzip: { header: "gzip", compress: gzipSync },
   "gzip by its former name": { header: "x-gzip", compress: gzipSync },
   br: { header: "br", compress: brotliCompressSync },
   deflate: { header: "deflate", compress: deflateSync },
   "deflate without its header": { header: "deflate", compress: deflateRawSync },
+  "gzip in capitals": { header: "GZIP", compress: gzipSync },
+  "gzip beside identity": { header: "identity, gzip", compress: gzipSync },
+  "identity in capitals": { header: "Identity", compress: (text: string) => Buffer.from(text) },
+  none: { header: "none", compress: (text: string) => Buffer.from(text) },
+  "utf-8": { header: "utf-8", compress: (text: string) => Buffer.from(text) },
 }
-type Compression = keyof typeof COMPRESSIONS
 
 const COMPLETION = {
   id: "up-1",
@@ -42,9 +46,12 @@ beforeAll(async () => {
     asked.push(request.headers["accept-encoding"])
     let received = ""
     for await (const part of request.setEncoding("utf8")) received += part
-    const { stream, messages } = JSON.parse(received) as { stream?: boolean; messages: [{ content: Compression }] }
+    const { stream, messages } = JSON.parse(received) as { stream?: boolean; messages: [{ content: string }] }
     const text = stream ? `data: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]\n\n` : JSON.stringify(COMPLETION)
-    const { header, compress } = COMPRESSIONS[messages[0].content]
+    const { header, compress } = COMPRESSIONS[messages[0].content] ?? {
+      header: messages[0].content,
+      compress: gzipSync,
+    }
     const body = compress(text)
     response.writeHead(200, {
       "content-type": stream ? "text/event-stream" : "application/json",
@@ -78,5 +85,18 @@ test.each(Object.keys(COMPRESSIONS).flatMap((name) => [[name, false] as const, [
     expect(text).toContain("unpacked")
     expect(text).toContain('"completion_tokens":2')
     expect(asked).toContain("identity")
+  },
+)
+
+test.each(["BR", "zstd", "gzip, gzip"])(
+  "a response with content-encoding %s is a 502 that names it",
+  async (encoding) => {
+    const response = await fetch(`${gateway.url}/api/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${organization.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: newModel(), messages: [{ role: "user", content: encoding }] }),
+    })
+    expect(response.status).toBe(502)
+    expect(await response.text()).toContain(`encoded its response as ${encoding.toLowerCase()}, `)
   },
 )

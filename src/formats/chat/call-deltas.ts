@@ -35,12 +35,13 @@ export function encodedArguments({ arguments: reported }: Json): unknown {
 /**
  * The call that a delta continues; -1 for a new call. The index decides, unless the id belongs to another call or to
  * none at this index; a delta without index and id continues the last call. If calls share an index or id, the delta
- * belongs to the last of them.
+ * belongs to the last of them. `begun`: the number of calls before the chunk of the delta.
  */
-export function routeCall(calls: readonly PartialCall[], delta: CallDelta): number {
+export function routeCall(calls: readonly PartialCall[], delta: CallDelta, begun = calls.length): number {
   const found = likely(calls, delta)
   const call = calls[found]
-  return call && isNextCall(call, delta) ? -1 : found
+  if (!call) return -1
+  return isNextCall(call, delta) || (found >= begun && isOtherCall(call, delta)) ? -1 : found
 }
 
 function likely(calls: readonly PartialCall[], { index, id, name }: CallDelta): number {
@@ -56,9 +57,16 @@ function likely(calls: readonly PartialCall[], { index, id, name }: CallDelta): 
 /** A second name after complete arguments starts a call: some providers use index 0 for every parallel call. */
 function isNextCall(call: PartialCall, delta: CallDelta): boolean {
   if (delta.name === null || call.name === "" || mayExtendName(call, delta)) return false
-  return (
-    delta.name !== call.name || (delta.arguments !== "" && !isRepeat(call, delta) && isCompleteObject(call.arguments))
-  )
+  if (delta.name !== call.name) return true
+  const isSame = delta.id !== null && delta.id === call.upstreamId
+  if (isSame && isEmptyObject(call.arguments)) return false
+  return delta.arguments !== "" && !isRepeat(call, delta) && isCompleteObject(call.arguments)
+}
+
+/** Two complete calls in one chunk are two, even if they are equal. */
+function isOtherCall(call: PartialCall, delta: CallDelta): boolean {
+  const isSame = delta.id !== null && delta.id === call.upstreamId
+  return delta.name !== null && !isSame && isCompleteObject(call.arguments) && isCompleteObject(delta.arguments)
 }
 
 /** A few providers send the name in fragments, all before the arguments. */
@@ -73,16 +81,22 @@ export function appendCallDelta<Call extends PartialCall>(
   delta: CallDelta,
 ): { grown: Call; added: string } {
   const added = isRepeat(call, delta) ? "" : delta.arguments
+  // Some providers send an empty object before the arguments.
+  const before = isEmptyObject(call.arguments) && added.trimStart().startsWith("{") ? "" : call.arguments
   // Some providers repeat the name with every delta.
   const more = delta.name !== null && delta.name !== call.name && mayExtendName(call, delta) ? delta.name : ""
   const name = call.name === "" ? (delta.name ?? "") : call.name + more
-  const extended = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: call.arguments + added }
+  const extended = { ...call, upstreamId: call.upstreamId ?? delta.id, name, arguments: before + added }
   return { grown: extended, added }
 }
 
 /** Some providers repeat a complete call with the finish reason. */
 function isRepeat(call: PartialCall, delta: CallDelta): boolean {
   return delta.arguments.startsWith("{") && delta.arguments === call.arguments && isCompleteObject(call.arguments)
+}
+
+export function isEmptyObject(text: string): boolean {
+  return text.startsWith("{") && /^\{\s*\}\s*$/.test(text)
 }
 
 export function isCompleteObject(text: string): boolean {

@@ -5,10 +5,10 @@ import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.
 import { DONE_FRAME, toFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
 
-/** Converts a chat completion to a stream, for a provider that ignores `stream: true`. */
-export function toChunks(result: Json): StreamHead {
+/** Converts a chat completion to a stream, for a provider that ignores `stream: true`. `upstreamBody`: its request. */
+export function toChunks(result: Json, upstreamBody?: Json): StreamHead {
   const normal = listOf(result["choices"]).map((choice, index) =>
-    isObject(choice) ? normalizeChoice(choice, index) : choice,
+    isObject(choice) ? normalizeChoice(choice, index, upstreamBody) : choice,
   )
   const { usage, choices, ...head } = toSingleChunk({ ...result, choices: normal })
   const text = objectsOf(choices).map(withoutMessage)
@@ -18,7 +18,7 @@ export function toChunks(result: Json): StreamHead {
   return { ok: true, items: [...frames, DONE_FRAME], rest: new Uint8Array(0), body: null }
 }
 
-function normalizeChoice(choice: Json, index: number): Json {
+function normalizeChoice(choice: Json, index: number, upstreamBody: Json | undefined): Json {
   const message = documentMessageOf(choice)
-  return { index, ...choice, message: normalizeMessage(message, choice["finish_reason"]) }
+  return { index, ...choice, message: normalizeMessage(message, choice["finish_reason"], upstreamBody) }
 }

@@ -8,6 +8,7 @@ import {
   messageOf,
   partsOf,
   reasoningIn,
+  reasoningInDetails,
   thoughtIn,
   toFinishReason,
 } from "./normalize/provider-spellings.ts"
@@ -132,8 +133,8 @@ function readFinishReason(meter: ResponseMeter, reported: string, native: unknow
 function readMessage(meter: ResponseMeter, text: Json, choice: number): void {
   for (const detail of listOf(text["reasoning_details"]))
     if (isObject(detail)) readSignature(meter, detail["signature"], detail["data"])
-  // Some providers send the same reasoning under two names. Count it once.
-  const reasoning = reasoningIn(text)
+  // Some providers send the same reasoning under several names. Count it once.
+  const reasoning = reasoningIn(text) || ("reasoning_details" in text ? reasoningInDetails(text) : "")
   const texts = [text["content"], text["refusal"], reasoning]
   const calls = callsIn(text)
   if (meter.transcript) {

@@ -66,7 +66,9 @@ function mergeDelta(growing: PartialChoice, delta: Json): number[] {
   let places: number[] = []
   for (const [key, value] of Object.entries(delta)) {
     if (key === "role" || value === null) continue
-    if (key === "tool_calls") places = callsIn(delta).map((piece) => mergeCall(growing, piece))
+    const before = growing.calls.length
+    if (key === "tool_calls") places = callsIn(delta).map((piece) => mergeCall(growing, piece, before))
+    else if (key === "function_call" && isObject(value)) message[key] = mergeFunction(message[key], value)
     else if (typeof value === "string") message[key] = (typeof message[key] === "string" ? message[key] : "") + value
     else if (isArray(value)) message[key] = append(message[key], value)
     else message[key] = value
@@ -91,10 +93,24 @@ function mergeLogprobs(previous: unknown, text: Json): Json {
   return merged
 }
 
-function mergeCall({ choice: { message }, calls }: PartialChoice, piece: unknown): number {
+/** The deprecated form of a call, in pieces. */
+function mergeFunction(previous: unknown, piece: Json): Json {
+  const { grown } = appendCallDelta(
+    { index: 0, upstreamId: null, ...namesOf(previous) },
+    readCallDelta({ index: 0, function: piece }),
+  )
+  return { name: grown.name, arguments: grown.arguments }
+}
+
+function namesOf(fn: unknown): { name: string; arguments: string } {
+  const { name, arguments: encoded } = readCallDelta({ function: fn })
+  return { name: name ?? "", arguments: encoded }
+}
+
+function mergeCall({ choice: { message }, calls }: PartialChoice, piece: unknown, before: number): number {
   if (!isObject(piece)) return -1
   const delta = readCallDelta(piece)
-  const found = routeCall(calls, delta)
+  const found = routeCall(calls, delta, before)
   const at = found === -1 ? calls.length : found
   const { grown } = appendCallDelta(calls[at] ?? newCall(delta), delta)
   calls[at] = grown

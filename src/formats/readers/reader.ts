@@ -23,8 +23,11 @@ export type ResponseReader = {
   normalize: (event: Json, defaults: ChunkDefaults) => Json
   /** The strings in which this event differs from others of its shape; undefined for an event without a usual shape. */
   variableStrings?: (event: Json) => VariableString[] | undefined
-  /** Converts a document to a stream, for a provider that ignores `stream: true`; null if that is impossible. */
-  toStreamHead: (result: Json) => StreamHead | null
+  /**
+   * Converts a document to a stream, for a provider that ignores `stream: true`; null if that is impossible. `upstreamBody`: the
+   * request that the provider received.
+   */
+  toStreamHead: (result: Json, upstreamBody?: Json) => StreamHead | null
   /** Converts a stream to a document, for a provider that streams without `stream: true`. */
   toResult: (frames: readonly StreamItem[]) => { result: Json | undefined; error: ProviderError | null }
 }

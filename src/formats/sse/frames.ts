@@ -1,4 +1,5 @@
 import { concat } from "../../support/bytes.ts"
+import { errorInList } from "../error-message.ts"
 import { isDeepJson } from "../../support/text/depth.ts"
 import { isObject, type Json, parseJson } from "../../support/text/json.ts"
 
@@ -153,8 +154,9 @@ export function dataOf(frame: Uint8Array): string | undefined {
 
 /** The event in the data of a frame; undefined for data that is not a JSON object, or is nested too deeply. */
 export function parseData(data: string): Json | undefined {
-  const event = parseJson(data)
-  return isObject(event) && !isDeepJson(data, event) ? event : undefined
+  const parsed = parseJson(data)
+  const event = isObject(parsed) ? parsed : errorInList(parsed)
+  return event && !isDeepJson(data, event) ? event : undefined
 }
 
 /** Whether a frame whose data is no event only keeps the connection open. */

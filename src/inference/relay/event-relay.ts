@@ -1,7 +1,7 @@
 import type { ResponseMeter } from "../../formats/chat/meter.ts"
 import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize/normalize.ts"
-import { emptyArguments } from "../../formats/chat/normalize/normalize-calls.ts"
+import { restOfCalls } from "../../formats/chat/normalize/normalize-calls.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
 import { dataOf, type FrameHandler, isDone, parseData, toFrame } from "../../formats/sse/frames.ts"
 import { readItem } from "../../formats/sse/read-item.ts"
@@ -148,7 +148,7 @@ export class EventRelay implements FrameHandler {
     const choices = open.map(([index]) => {
       const finishReason = calls.some(({ choice }) => choice === index) ? "tool_calls" : "stop"
       meter.finishReason ??= finishReason
-      const missing = emptyArguments(calls, index)
+      const missing = restOfCalls({ seen: calls, choice: index }, true)
       return { index, delta: missing.length > 0 ? { tool_calls: missing } : {}, finish_reason: finishReason }
     })
     this.#write(encoder.chunk({ id, object: "chat.completion.chunk", created, model, choices }, undefined))

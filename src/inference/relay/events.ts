@@ -115,7 +115,7 @@ async function relayAccepted(
     encoder: call.encoder,
     servingInfo: toServingInfo(accepted, attempts),
     provider: accepted.provider,
-    defaultsOf: () => defaultsOf(call),
+    defaultsOf: () => defaultsOf(call, accepted.upstreamBody),
     timers: deps.timers,
     clientSignal: deps.signal,
     meter,

@@ -1,4 +1,5 @@
 import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
+import { errorInList } from "../../formats/error-message.ts"
 import { framesOf } from "../../formats/sse/frames.ts"
 import { PacedReader } from "../../formats/sse/paced-reader.ts"
 import { readStreamHead } from "../../formats/sse/stream-head.ts"
@@ -65,7 +66,7 @@ export async function readResponse(response: Response, expected: Expected): Prom
     const events = decode?.type === type ? decode.body(response.body) : response.body
     const body = new PacedReader(events, keyFilter?.chunks())
     const first = await firstByte(body)
-    if (first === BRACE) return readDocument(await readRest(body), expected)
+    if (first === BRACE || first === BRACKET) return readDocument(await readRest(body), expected)
     if (first === ANGLE) {
       body.cancel()
       return failure(
@@ -78,16 +79,9 @@ export async function readResponse(response: Response, expected: Expected): Prom
     return head.ok ? { kind: "stream", head } : fromInBandError(provider, head, filter)
   }
   if (type === "text/event-stream") return readEvents(await readResponseBody(response.body, keyFilter), expected)
-  if (type !== "" && !JSON_TYPE.test(type)) {
-    await response.body.cancel()
-    return failure(
-      provider,
-      "provider_failed",
-      `${provider.name} returned ${type || "no content type"} instead of a completion.`,
-    )
-  }
-  const text = await readDocumentText(response)
-  const body = keyFilter?.text(text) ?? text
+  const body = await readDocumentText(response, type, keyFilter)
+  if (body === undefined)
+    return failure(provider, "provider_failed", `${provider.name} returned ${type} instead of a completion.`)
   const isStream = reader.name !== "plain" && EVENT_START.test(body)
   return isStream ? readEvents(new TextEncoder().encode(body), expected) : readDocument(body, expected)
 }
@@ -113,8 +107,8 @@ function withoutKey(result: Record<string, unknown>, provider: Provider): Record
   return clean === text ? result : parseStored<Record<string, unknown>>(clean)
 }
 
-/** Some servers label JSON as text. */
-const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$/
+/** Some servers label JSON as text, or not at all. */
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$|^text\/plain$|^$/
 
 /** A JSON document. If the client requested a stream and the provider does not stream, it is sent as a stream. */
 function readDocument(body: string, { request, isStreamed, provider, filter }: Expected): Content | Rejection {
@@ -133,7 +127,7 @@ function readDocument(body: string, { request, isStreamed, provider, filter }: E
   if (!reader.isResponse(result))
     return failure(provider, "provider_failed", `${provider.name} returned a response without content.`)
   if (!isStreamed) return { kind: "document", result }
-  const head = reader.toStreamHead(result)
+  const head = reader.toStreamHead(result, request.body)
   return head
     ? { kind: "stream", head }
     : failure(provider, "provider_failed", `${provider.name} did not stream its response.`)
@@ -149,8 +143,9 @@ function tooDeepError(provider: Provider): Rejection {
 
 /** White space, and the bytes of the byte order mark, which decoders drop. */
 const IGNORED = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf])
-/** `{`, with which documents start, and `<`, with which pages do. No event stream starts with them. */
+/** `{` and `[`, with which documents start, and `<`, with which pages do. No event stream starts with them. */
 const BRACE = 0x7b
+const BRACKET = 0x5b
 const ANGLE = 0x3c
 
 /** Some providers send white space until their document is ready; a body of nothing else is not read to its end. */
@@ -191,8 +186,8 @@ function parseObject(body: string, { name }: UpstreamRequest["reader"]): Record<
   try {
     // Some servers send the mark of UTF-8.
     const parsed: unknown = JSON.parse(body.replace(/^\uFEFF/, ""))
-    if (name === "plain" && isArray(parsed)) return { data: parsed }
-    return isObject(parsed) ? parsed : undefined
+    if (name === "plain" && isArray(parsed)) return errorInList(parsed) ?? { data: parsed }
+    return isObject(parsed) ? parsed : errorInList(parsed)
   } catch {
     return undefined
   }
@@ -201,10 +196,26 @@ function parseObject(body: string, { name }: UpstreamRequest["reader"]): Record<
 /** Several responses larger than this would fill the memory of an isolate. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
-async function readDocumentText(response: Response): Promise<string> {
+/** The text of a document, whatever its label; undefined for a body of another type that does not start as one. */
+async function readDocumentText(
+  response: Response,
+  type: string,
+  keyFilter: KeyFilter | undefined,
+): Promise<string | undefined> {
+  if (!JSON_TYPE.test(type) && response.body) return readLabelled(new PacedReader(response.body, keyFilter?.chunks()))
   const text = await readText(response, MAX_RESPONSE_BYTES)
   if (text === undefined) throw new Error("The provider response is too large.")
-  return text
+  return keyFilter?.text(text) ?? text
+}
+
+/** Starts of documents, and of the fields of an event stream. */
+const TEXT_STARTS = new Set(new TextEncoder().encode("{[:deir"))
+
+async function readLabelled(body: PacedReader): Promise<string | undefined> {
+  const first = await firstByte(body)
+  if (first !== undefined && TEXT_STARTS.has(first)) return readRest(body)
+  body.cancel()
+  return undefined
 }
 
 async function readResponseBody(

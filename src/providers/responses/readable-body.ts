@@ -4,12 +4,12 @@ export async function fetchReadable(url: string, init: RequestInit): Promise<Res
 }
 
 /**
- * The response with a body that can be read as text. The runtime decodes gzip and brotli, but some servers send
- * deflate, or gzip by its former name (RFC 9110, section 8.4.1.3), also to requests for no compression.
+ * The response with a body that can be read as text. The runtime decodes gzip and brotli by these exact names, but some
+ * servers send deflate, gzip in capitals or by its former name (RFC 9110, section 8.4.1.3), also to requests for no compression.
  */
 export async function withReadableBody(response: Response): Promise<Response> {
-  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase()
-  if (!response.body || (encoding !== "deflate" && encoding !== "x-gzip")) return response
+  const encoding = encodingsOf(response).join(", ")
+  if (!response.body || !DECODABLE.includes(encoding)) return response
   const headers = new Headers(response.headers)
   headers.delete("content-encoding")
   headers.delete("content-length")
@@ -21,12 +21,24 @@ export async function withReadableBody(response: Response): Promise<Response> {
   return new Response(body, { status, statusText, headers })
 }
 
-const READABLE = ["", "identity", "gzip", "br"]
+/** Decoded by the runtime. */
+const BY_RUNTIME = ["gzip", "br"]
+/** Servers name the character encoding here too, by mistake. */
+const UNENCODED = ["", "identity", "none", "utf-8", "utf8"]
+const DECODABLE = ["gzip", "x-gzip", "deflate"]
+
+/** The encodings of a body that the runtime does not decode. */
+function encodingsOf({ headers }: Response): string[] {
+  const encoding = headers.get("content-encoding") ?? ""
+  if (BY_RUNTIME.includes(encoding)) return []
+  const names = encoding.split(",").map((name) => name.trim().toLowerCase())
+  return names.filter((name) => !UNENCODED.includes(name))
+}
 
 /** The encoding of a body that `withReadableBody` returns unread, such as zstd; undefined for a readable body. */
-export function unreadableEncoding({ headers }: Response): string | undefined {
-  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? ""
-  return READABLE.includes(encoding) ? undefined : encoding
+export function unreadableEncoding(response: Response): string | undefined {
+  const encodings = encodingsOf(response)
+  return encodings.length === 0 ? undefined : encodings.join(", ")
 }
 
 /** Method of the zlib header, in its first byte. Servers also send the data without that header. */

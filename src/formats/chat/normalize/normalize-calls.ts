@@ -1,25 +1,63 @@
-import { type CallDelta, appendCallDelta, type PartialCall, readCallDelta, routeCall } from "../call-deltas.ts"
+import {
+  type CallDelta,
+  appendCallDelta,
+  isEmptyObject,
+  type PartialCall,
+  readCallDelta,
+  routeCall,
+} from "../call-deltas.ts"
+import { mayGrow, takesArguments } from "./prompted.ts"
 import { isObject, type Json } from "../../../support/text/json.ts"
 
-/** A call of a stream, and the index that the client receives. */
-export type SeenCall = PartialCall & { choice: number; position: number }
+/**
+ * A call of a stream, and the index that the client receives. `start`: its first delta, held until the name is complete.
+ * `holdsEmpty`: its arguments are an empty object so far, held since others may replace it.
+ */
+export type SeenCall = PartialCall & { choice: number; position: number; start?: Json; holdsEmpty?: boolean }
+
+/** The calls of a stream. `upstreamBody`: the request that the provider received. */
+export type Calls = { choice: number; seen: SeenCall[]; upstreamBody?: Json | undefined }
 
 /** The part that a delta adds to a started call; empty strings add nothing. */
 type AddedToCall = { name: string; arguments: string }
 
 /** Normalizes the calls of a delta for strict clients; returns the same list if nothing changes. Updates `seen`. */
-export function normalizeCallDeltas(deltas: readonly unknown[], choice: number, seen: SeenCall[]): readonly unknown[] {
-  const normal = deltas.map((delta) => normalizeDelta(delta, choice, seen))
-  return normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
+export function normalizeCallDeltas(deltas: readonly unknown[], calls: Calls): readonly unknown[] {
+  const begun = calls.seen.length
+  const normal = deltas.flatMap((delta) => normalizeDelta(delta, calls, begun))
+  return normal.length !== deltas.length || normal.some((delta, at) => delta !== deltas[at]) ? normal : deltas
 }
 
-function normalizeDelta(result: unknown, choice: number, seen: SeenCall[]): unknown {
+function normalizeDelta(result: unknown, calls: Calls, begun: number): unknown[] {
   const delta = readCallDelta(result)
-  const { index, added } = number(delta, choice, seen)
-  if (!isObject(result)) return { index }
-  if (added) return continueCall(result, index, added)
-  const isTaken = seen.some((call) => isOf(call, choice, delta.id) && call.position !== index)
-  return beginCall(result, index, isTaken ? { ...delta, id: null } : delta)
+  const { call, added } = number(delta, calls, begun)
+  if (!isObject(result)) return [{ index: call.position }]
+  const isNamed = call.arguments !== "" || (added && !call.start)
+  // A few providers send the name in fragments, and clients take the first one.
+  const isHeld = !isNamed && mayGrow(call.name, calls.upstreamBody)
+  if (isHeld) call.start ??= result
+  if (added && !call.start) return [continueCall(result, call.position, added)]
+  const before = added ? [] : releaseStarts(calls, call)
+  return isHeld ? before : [...before, begin(call, call.start ?? result, calls)]
+}
+
+/** The held starts of the calls before another one. */
+function releaseStarts(calls: Calls, next: SeenCall): unknown[] {
+  const held = calls.seen.filter((call) => call.start !== undefined && call !== next && call.choice === calls.choice)
+  return held.map((call) => begin(call, call.start ?? {}, calls))
+}
+
+function begin(call: SeenCall, start: Json, { choice, seen, upstreamBody }: Calls): unknown {
+  const { index, upstreamId: id, name, position } = call
+  delete call.start
+  call.holdsEmpty = isIncomplete(call, upstreamBody)
+  const isTaken = seen.some((other) => isOf(other, choice, id) && other.position !== position)
+  return beginCall(start, position, {
+    index,
+    id: isTaken ? null : id,
+    name: name === "" ? null : name,
+    arguments: call.holdsEmpty ? "" : call.arguments,
+  })
 }
 
 /** Clients match results with calls by id, so calls of a message must not share one. */
@@ -33,14 +71,12 @@ function isFunctionCall({ type, function: called, custom }: Json): boolean {
 }
 
 /** The first delta of a call has its id, type and name: strict clients require them. */
-function beginCall(result: Json, index: number, { id, name }: CallDelta): unknown {
+function beginCall(result: Json, index: number, { id, name, arguments: encoded }: CallDelta): unknown {
   const called = isObject(result["function"]) ? result["function"] : {}
   const isFunction = isFunctionCall(result)
   const fixed: Json = { ...result, index, id: id ?? newCallId(), ...(isFunction && { type: "function" }) }
   if (isFunction || isObject(result["function"])) {
-    const { arguments: encoded } = readCallDelta(result)
-    const isText = typeof called["arguments"] === "string"
-    const named = { ...called, name: name ?? "", ...(!isText && { arguments: encoded }) }
+    const named = { ...called, name: name ?? "", arguments: encoded }
     fixed["function"] = isSame(named, called) ? called : named
   }
   return isSame(fixed, result) ? result : fixed
@@ -64,35 +100,60 @@ function continueCall(result: Json, index: number, added: AddedToCall): unknown 
 }
 
 /**
- * Deltas that give the calls of a finished choice arguments if they have none: clients parse the arguments of every
- * call.
+ * Deltas with what is missing of the calls of a finished choice. `isComplete`: no limit cut them, so that those without
+ * arguments get an empty object: clients parse the arguments of every call.
  */
-export function emptyArguments(seen: readonly SeenCall[], choice: number): Json[] {
-  const empty = seen.filter((call) => call.choice === choice && call.name !== "" && call.arguments === "")
-  return empty.map((call) => {
-    call.arguments = "{}"
-    return { index: call.position, function: { arguments: "{}" } }
-  })
+export function restOfCalls(calls: Calls, isComplete: boolean): Json[] {
+  const { seen, choice } = calls
+  return seen.flatMap((call) => (call.choice === choice ? restOf(call, calls, isComplete) : []))
 }
 
+function restOf(call: SeenCall, calls: Calls, isComplete: boolean): Json[] {
+  const { start, position, holdsEmpty, name } = call
+  const isMissing = isComplete && name !== "" && call.arguments === ""
+  if (isMissing) call.arguments = EMPTY
+  call.holdsEmpty = false
+  const begun = start ? [begin(call, start, calls)].filter(isObject) : []
+  const rest = call.holdsEmpty || holdsEmpty || isMissing ? [{ index: position, function: { arguments: EMPTY } }] : []
+  call.holdsEmpty = false
+  return [...begun, ...rest]
+}
+
+const EMPTY = "{}"
+
 /** Clients merge calls by index only, and not every provider gives each call a separate index. */
-function number(delta: CallDelta, choice: number, seen: SeenCall[]): { index: number; added?: AddedToCall } {
+function number(
+  delta: CallDelta,
+  { choice, seen, upstreamBody }: Calls,
+  begun: number,
+): { call: SeenCall; added?: AddedToCall } {
   const calls = seen.filter((call) => call.choice === choice)
   // Every client starts a call for a name at a new index, even if it shares its id with another.
   const startsCall = delta.index !== null && delta.name !== null && !calls.some((call) => call.index === delta.index)
+  const before = calls.length - (seen.length - begun)
   const openCall = startsCall
     ? undefined
-    : (calls[routeCall(calls, delta)] ?? calls.findLast((call) => isOne(call, delta)))
-  if (openCall) {
-    const { name } = openCall
-    const { grown, added } = appendCallDelta(openCall, delta)
-    Object.assign(openCall, grown)
-    return { index: openCall.position, added: { name: grown.name.slice(name.length), arguments: added } }
-  }
+    : (calls[routeCall(calls, delta, before)] ?? calls.findLast((call) => isOne(call, delta)))
+  if (openCall) return { call: openCall, added: extend(openCall, delta, upstreamBody) }
   const { index, id, name, arguments: result } = delta
-  const position = calls.length
-  seen.push({ index, upstreamId: id, name: name ?? "", arguments: result, choice, position })
-  return { index: position }
+  const call = { index, upstreamId: id, name: name ?? "", arguments: result, choice, position: calls.length }
+  seen.push(call)
+  return { call }
+}
+
+/** The part that a delta adds for the client, without an empty object that other arguments may replace. */
+function extend(call: SeenCall, delta: CallDelta, upstreamBody: Json | undefined): AddedToCall {
+  const { name, arguments: before, holdsEmpty } = call
+  const { grown, added } = appendCallDelta(call, delta)
+  Object.assign(call, grown)
+  call.holdsEmpty = (holdsEmpty === true || before === "") && isIncomplete(call, upstreamBody)
+  const pending = holdsEmpty ? call.arguments : added
+  return { name: grown.name.slice(name.length), arguments: call.holdsEmpty ? "" : pending }
+}
+
+/** An empty object is held if the tool takes arguments. */
+function isIncomplete({ name, arguments: text }: SeenCall, upstreamBody: Json | undefined): boolean {
+  return isEmptyObject(text) && takesArguments(name, upstreamBody)
 }
 
 /** For every client, the same index and id are one call. */

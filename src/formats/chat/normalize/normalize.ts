@@ -9,8 +9,10 @@ import {
   toFinishReason,
   withReasoning,
 } from "./provider-spellings.ts"
+import { isPrompted, usesFunctions } from "./prompted.ts"
 import { newThinkState, type ThinkState, withoutThinkTags, withoutThinkTagsInMessage } from "./think-tags.ts"
-import { emptyArguments, normalizeCallDeltas, normalizeCalls, type SeenCall } from "./normalize-calls.ts"
+import { normalizeCallDeltas, normalizeCalls, restOfCalls, type SeenCall } from "./normalize-calls.ts"
+import { type Reasoned, withReasoningOfDetails, withReasoningOfDetailsInMessage } from "./reasoning-fields.ts"
 import { isArray, isObject, type Json } from "../../../support/text/json.ts"
 
 /**
@@ -32,6 +34,9 @@ export type ChunkDefaults = {
   withDeltas?: Set<number>
   /** Reasoning in the content of each choice. */
   thoughts?: Map<number, ThinkState>
+  reasoned?: Reasoned
+  /** The request that the provider received. */
+  upstreamBody?: Json
 }
 
 /** Fields of the gateway. A provider that is a gateway too may send its own. */
@@ -79,7 +84,7 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   if (!isObject(choice)) return { index: position, delta: {}, finish_reason: null }
   const index = choiceIndex(choice, position)
   const reported = growthOf(choice, index, withDeltas)
-  const normalized = reported ? normalizeDelta(reported, index, calls) : {}
+  const normalized = reported ? normalizeDelta(reported, index, defaults) : {}
   const isFirst = begun !== undefined && !begun.has(index)
   const begin = isFirst && !("role" in normalized) ? { role: "assistant", ...normalized } : normalized
   const reason = finishReasonOf(
@@ -89,9 +94,10 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
   const untagged = defaults.thoughts
-    ? withoutThinkTags(begin, thinkStateOf(defaults.thoughts, index), reason !== null)
+    ? withoutTags(begin, { ...defaults, thoughts: defaults.thoughts }, index, reason)
     : begin
-  const delta = finishReason === "tool_calls" ? withArguments(untagged, emptyArguments(calls, index)) : untagged
+  const rest = finishReason === null ? [] : restOfCalls({ seen: calls, choice: index }, finishReason === "tool_calls")
+  const delta = withCalls(untagged, rest)
   const logprobs = logprobsOf(choice)
   const isNormal = delta === choice["delta"] && index === choice["index"] && logprobs === choice["logprobs"]
   if (isNormal && finishReason === choice["finish_reason"] && !("message" in choice)) return choice
@@ -105,13 +111,20 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   return withLogprobs(normal, logprobs)
 }
 
-function thinkStateOf(thoughts: Map<number, ThinkState>, choice: number): ThinkState {
-  const state = thoughts.get(choice) ?? newThinkState()
+type WithThoughts = ChunkDefaults & { thoughts: Map<number, ThinkState> }
+
+function withoutTags(
+  delta: Json,
+  { thoughts, upstreamBody }: WithThoughts,
+  choice: number,
+  reason: string | null,
+): Json {
+  const state = thoughts.get(choice) ?? newThinkState((tag) => isPrompted(tag, upstreamBody))
   thoughts.set(choice, state)
-  return state
+  return withoutThinkTags(delta, state, reason !== null)
 }
 
-function withArguments(delta: Json, missing: readonly Json[]): Json {
+function withCalls(delta: Json, missing: readonly Json[]): Json {
   return missing.length === 0 ? delta : { ...delta, tool_calls: [...callsIn(delta), ...missing] }
 }
 
@@ -133,7 +146,7 @@ function withLogprobs(choice: Json, logprobs: Json | null | undefined): Json {
 function finishReasonOf({ finish_reason: native }: Json, hasCalls: boolean): string | null {
   if (typeof native !== "string" || native === "") return null
   const reason = toFinishReason(native)
-  return reason === "stop" && hasCalls ? "tool_calls" : reason
+  return hasCalls && (reason === "stop" || reason === "function_call") ? "tool_calls" : reason
 }
 
 /** The provider's finish reason, if the client receives another. */
@@ -147,11 +160,13 @@ const LISTS = ["tool_calls", "images", "reasoning_details"] as const
 /** Fields that strict clients accept only without null. */
 const OBJECTS = ["audio", "name", "model"] as const
 
-function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
-  const flat = withReasoning(flattenContent(delta))
+function normalizeDelta(delta: Json, choice: number, { calls: seen, upstreamBody, reasoned }: ChunkDefaults): Json {
+  const called = withToolCalls(delta, upstreamBody)
+  const plain = withReasoning(flattenContent(called))
+  const flat = reasoned ? withReasoningOfDetails(plain, reasoned, choice) : plain
   const fixed = { ...flat }
   let changed = flat !== delta
-  const reportedCalls = callsIn(delta)
+  const reportedCalls = callsIn(called)
   if ("role" in delta && delta["role"] !== "assistant") {
     if (typeof delta["role"] === "string" && delta["role"] !== "") fixed["role"] = "assistant"
     else delete fixed["role"]
@@ -168,13 +183,22 @@ function normalizeDelta(delta: Json, choice: number, seen: SeenCall[]): Json {
     changed = true
   }
   if (reportedCalls.length > 0 || isArray(fixed["tool_calls"])) {
-    const calls = normalizeCallDeltas(reportedCalls, choice, seen)
+    const calls = normalizeCallDeltas(reportedCalls, { choice, seen, upstreamBody })
     if (calls !== delta["tool_calls"]) {
       fixed["tool_calls"] = calls
+      // Its calls are held.
+      if (calls.length === 0 && reportedCalls.length > 0) delete fixed["tool_calls"]
       changed = true
     }
   }
   return changed ? fixed : delta
+}
+
+/** The deprecated form of a call as the only one of `tool_calls`, unless the client uses that form. */
+function withToolCalls(message: Json, upstreamBody: Json | undefined): Json {
+  const { function_call: called, ...rest } = message
+  if (!isObject(called) || usesFunctions(upstreamBody)) return message
+  return callsIn(message).length > 0 ? rest : { ...rest, tool_calls: [{ index: 0, function: called }] }
 }
 
 function isUsage(usage: unknown): boolean {
@@ -208,16 +232,16 @@ export function normalizeResult(result: Json, defaults: ChunkDefaults): Json {
     object: "chat.completion",
     created: toInteger(result["created"]) ?? defaults.created,
     model: defaults.model,
-    choices: choices.map((choice, index) => normalizeDocumentChoice(choice, index)),
+    choices: choices.map((choice, index) => normalizeDocumentChoice(choice, index, defaults.upstreamBody)),
     system_fingerprint: textOrNull(result["system_fingerprint"]),
     service_tier: textOrNull(result["service_tier"]),
   }
 }
 
-function normalizeDocumentChoice(choice: unknown, position: number): unknown {
+function normalizeDocumentChoice(choice: unknown, position: number, upstreamBody: Json | undefined): unknown {
   if (!isObject(choice))
     return { index: position, finish_reason: "stop", message: { role: "assistant", content: null } }
-  const message = documentMessageOf(choice)
+  const message = withToolCalls(documentMessageOf(choice), upstreamBody)
   const { delta: _, ...fields } = choice
   const hasCalls = callsIn(message).length > 0
   // A document is complete: a missing finish reason means that the model stopped by itself.
@@ -227,14 +251,15 @@ function normalizeDocumentChoice(choice: unknown, position: number): unknown {
     index: choiceIndex(choice, position),
     finish_reason: finishReason,
     ...nativeReasonOf(choice, finishReason),
-    message: normalizeMessage(message, finishReason),
+    message: normalizeMessage(message, finishReason, upstreamBody),
   }
   return withLogprobs(normal, logprobsOf(choice))
 }
 
 /** Normalizes a complete message. */
-export function normalizeMessage(text: Json, finishReason: unknown): Json {
-  const flat = withoutThinkTagsInMessage(withReasoning(flattenContent(text)), finishReason === "length")
+export function normalizeMessage(text: Json, finishReason: unknown, upstreamBody?: Json): Json {
+  const reasoned = withReasoningOfDetailsInMessage(withReasoning(flattenContent(text)))
+  const flat = withoutThinkTagsInMessage(reasoned, finishReason === "length", (tag) => isPrompted(tag, upstreamBody))
   const message: Json = { ...flat, role: "assistant", content: flat["content"] ?? null }
   for (const key of LISTS) if (key in message && !Array.isArray(message[key])) delete message[key]
   for (const key of OBJECTS) if (message[key] === null) delete message[key]

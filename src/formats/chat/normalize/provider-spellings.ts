@@ -120,6 +120,16 @@ export function reasoningIn(message: Json): string {
   return ""
 }
 
+/** The reasoning text in the details of a message or delta. */
+export function reasoningInDetails({ reasoning_details: details }: Json): string {
+  let text = ""
+  for (const detail of objectsOf(details)) {
+    if (detail["type"] === "reasoning.text") text += textOf(detail["text"])
+    if (detail["type"] === "reasoning.summary") text += textOf(detail["summary"])
+  }
+  return text
+}
+
 /** Some servers send parts, or an object with a summary. */
 function reasoningText(value: unknown): string {
   if (typeof value === "string") return value

@@ -5,17 +5,34 @@ import type { Json } from "../../../support/text/json.ts"
  * reasoning parser send it so.
  */
 
-const OPEN = "<think>"
-const CLOSE = "</think>"
+type Tag = { open: string; close: string; mayBePrompted?: true }
+
+/** The tags of models. `mayBePrompted`: prompts of clients also use this one, and the clients read it themselves. */
+const TAGS: readonly Tag[] = [
+  { open: "<think>", close: "</think>" },
+  { open: "<seed:think>", close: "</seed:think>" },
+  { open: "[THINK]", close: "[/THINK]" },
+  ...["thought", "thinking", "reasoning"].map((name) => ({
+    open: `<${name}>`,
+    close: `</${name}>`,
+    mayBePrompted: true as const,
+  })),
+]
 
 /**
  * How far the content of a choice was read. `start`: no text yet; `inside`: between the tags; `after`: the text has not
- * begun again; `off`: ordinary text. `held`: what may be a part of a tag.
+ * begun again; `off`: ordinary text. `held`: what may be a part of a tag. `close`: the tag that ends the reasoning.
  */
-export type ThinkState = { phase: "start" | "inside" | "after" | "off"; held: string }
+export type ThinkState = {
+  phase: "start" | "inside" | "after" | "off"
+  held: string
+  close: string
+  isPrompted: (tag: string) => boolean
+}
 
-export function newThinkState(): ThinkState {
-  return { phase: "start", held: "" }
+/** `isPrompted`: whether the prompt has a tag. */
+export function newThinkState(isPrompted: (tag: string) => boolean = () => false): ThinkState {
+  return { phase: "start", held: "", close: "", isPrompted }
 }
 
 /** Moves the reasoning of a delta to `reasoning`; returns the same object if its content has none. Updates `state`. */
@@ -56,11 +73,13 @@ function step(state: ThinkState, text: string): Read {
 function begin(state: ThinkState, text: string): Read {
   const trimmed = text.trimStart()
   if (trimmed === "") return { content: text, reasoning: "" }
-  if (trimmed.startsWith(OPEN)) {
+  const tag = tagAt(trimmed, state)
+  if (tag) {
     state.phase = "inside"
-    return think(state, trimmed.slice(OPEN.length))
+    state.close = tag.close
+    return think(state, trimmed.slice(tag.open.length))
   }
-  if (OPEN.startsWith(trimmed)) {
+  if (TAGS.some(({ open }) => open.startsWith(trimmed))) {
     state.held = text
     return { content: "", reasoning: "" }
   }
@@ -68,21 +87,26 @@ function begin(state: ThinkState, text: string): Read {
   return { content: text, reasoning: "" }
 }
 
+function tagAt(text: string, { isPrompted }: ThinkState): Tag | undefined {
+  return TAGS.find(({ open, mayBePrompted }) => text.startsWith(open) && !(mayBePrompted && isPrompted(open)))
+}
+
 function think(state: ThinkState, text: string): Read {
-  const end = text.indexOf(CLOSE)
+  const { close } = state
+  const end = text.indexOf(close)
   if (end !== -1) {
     state.phase = "after"
-    return { ...speak(state, text.slice(end + CLOSE.length)), reasoning: text.slice(0, end) }
+    return { ...speak(state, text.slice(end + close.length)), reasoning: text.slice(0, end) }
   }
-  const kept = partAtEnd(text)
+  const kept = partAtEnd(text, close)
   state.held = text.slice(text.length - kept)
   return { content: "", reasoning: text.slice(0, text.length - kept) }
 }
 
 /** The length of the longest end of the text with which the closing tag may begin. */
-function partAtEnd(text: string): number {
-  for (let length = Math.min(text.length, CLOSE.length - 1); length > 0; length -= 1) {
-    if (text.endsWith(CLOSE.slice(0, length))) return length
+function partAtEnd(text: string, close: string): number {
+  for (let length = Math.min(text.length, close.length - 1); length > 0; length -= 1) {
+    if (text.endsWith(close.slice(0, length))) return length
   }
   return 0
 }
@@ -94,11 +118,12 @@ function speak(state: ThinkState, text: string): Read {
 }
 
 /** The complete message with its reasoning in `reasoning`. Without the closing tag, only a limit can have cut it. */
-export function withoutThinkTagsInMessage(message: Json, isCut: boolean): Json {
+export function withoutThinkTagsInMessage(message: Json, isCut: boolean, isPrompted: ThinkState["isPrompted"]): Json {
   const { content, reasoning } = message
-  const hasReasoning = typeof reasoning === "string" && reasoning !== ""
-  if (typeof content !== "string" || hasReasoning || !content.trimStart().startsWith(OPEN)) return message
-  if (!isCut && !content.includes(CLOSE)) return message
-  const read = readText(newThinkState(), content, true)
+  if (typeof content !== "string" || (typeof reasoning === "string" && reasoning !== "")) return message
+  const state = newThinkState(isPrompted)
+  const tag = tagAt(content.trimStart(), state)
+  if (!tag || (!isCut && !content.includes(tag.close))) return message
+  const read = readText(state, content, true)
   return { ...message, content: read.content, ...reasoningFields(read.reasoning) }
 }

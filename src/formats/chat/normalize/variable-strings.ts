@@ -35,7 +35,9 @@ function textStrings(delta: Json): VariableString[] | undefined {
   const detail: unknown = Array.isArray(details) && details.length === 1 ? details[0] : undefined
   const isPlain = isObject(detail) && isText(detail["text"]) && detail["signature"] == null && detail["data"] == null
   if (!isPlain) return undefined
-  return [...found, { path: [...DELTA, "reasoning_details", 0, "text"], isMetered: false }]
+  const isOnly = reasoning.length === 0 && detail["type"] === "reasoning.text"
+  const metered = isOnly ? { isMetered: true, transcript: "reasoning" as const } : { isMetered: false }
+  return [...found, { path: [...DELTA, "reasoning_details", 0, "text"], ...metered }]
 }
 
 function isText(value: unknown): boolean {

@@ -40,7 +40,7 @@ export function chatEncoder(request: ChatRequest, call: CallContext): ResponseEn
     isStateless: true,
 
     document: (result, info, charge) => ({
-      ...normalizeResult(result, defaultsOf(call)),
+      ...normalizeResult(result, defaultsOf(call, info.upstreamBody)),
       usage: chargedUsage(charge, result["usage"]),
       provider: info.provider,
       ...(wantsMetadata && call.metadata(info.attempts)),
@@ -102,8 +102,11 @@ function toEmptyChunk({ id, model, created }: ChunkDefaults): Json {
   return { id, object: "chat.completion.chunk", created, model, choices: [] }
 }
 
-/** Id and model of a response: the provider's id and the gateway's model name. */
-export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkDefaults {
+/**
+ * Id and model of a response: the provider's id and the gateway's model name. `upstreamBody`: the request that the provider
+ * received.
+ */
+export function defaultsOf({ meter, draft, servingTarget }: CallContext, upstreamBody?: Json): ChunkDefaults {
   return {
     id: meter.id ?? draft.id,
     model: servingTarget?.model.id ?? draft.requestedModel,
@@ -112,5 +115,7 @@ export function defaultsOf({ meter, draft, servingTarget }: CallContext): ChunkD
     begun: new Map(),
     withDeltas: new Set(),
     thoughts: new Map(),
+    reasoned: new Set(),
+    ...(upstreamBody && { upstreamBody }),
   }
 }

@@ -32,7 +32,7 @@ export function completionsEncoder(request: CompletionsRequest, call: CallContex
     isStateless: false,
 
     document(result, info, charge) {
-      const { choices, object: _, ...rest } = normalizeResult(result, defaultsOf(call))
+      const { choices, object: _, ...rest } = normalizeResult(result, defaultsOf(call, info.upstreamBody))
       return {
         ...rest,
         object: OBJECT,

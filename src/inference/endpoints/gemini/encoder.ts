@@ -51,7 +51,7 @@ export function geminiEncoder(
       // A document of this format has no error field.
       if (failure) throw new GatewayError("provider_failed", failure.message)
       if (isObject(result["usage"])) reported = result["usage"]
-      const contents = candidates.advance(toSingleChunk(normalizeResult(result, defaultsOf(call))))
+      const contents = candidates.advance(toSingleChunk(normalizeResult(result, defaultsOf(call, info.upstreamBody))))
       const merged = candidates.finish().map((last) => merge(contents, last))
       return { candidates: merged, ...usageIn(charge), ...namesNow(), ...metadataOf(info) }
     },

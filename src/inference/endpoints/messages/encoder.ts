@@ -46,7 +46,12 @@ export function messagesEncoder({ tools }: MessagesRequest, call: CallContext): 
       if (reported.reader.name === "messages")
         return rewritten(result, { model: facts.model, usage: asCharged(charge, result["usage"], costs), ...metadata })
       const usage = usageOf(charge, result["usage"])
-      return toMessagesResult(normalizeResult(result, defaultsOf(call)), { ...facts, ...costs, metadata, usage })
+      return toMessagesResult(normalizeResult(result, defaultsOf(call, reported.upstreamBody)), {
+        ...facts,
+        ...costs,
+        metadata,
+        usage,
+      })
     },
     open(reported) {
       serving = reported

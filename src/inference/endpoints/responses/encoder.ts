@@ -42,7 +42,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       if (reported.reader.name === "responses")
         return new NativeResponse(request, facts, 0).document(result, { charge, metadata })
       const usage = { ...usageOf(charge, result["usage"]), ...costFields(charge) }
-      const normal = { ...normalizeResult(result, defaultsOf(call)), usage }
+      const normal = { ...normalizeResult(result, defaultsOf(call, reported.upstreamBody)), usage }
       return { ...toResponsesResult(normal, request, { ...facts, completedAt: Date.now() }, earlier), ...metadata }
     },
     open(reported) {
