@@ -1,6 +1,10 @@
+import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { newMeter, readResponse } from "../../src/formats/chat/meter.ts"
 import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
+import { normalizeStopReason } from "../../src/formats/messages/native/message.ts"
+import { toFinishReason as toMessagesFinish } from "../../src/formats/messages/stop-reasons.ts"
+import { addCounts, NO_COUNTS, toChatUsage } from "../../src/formats/messages/usage.ts"
 import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { chatReader } from "../../src/formats/readers/chat.ts"
 import { toResult } from "../../src/formats/chat/to-result.ts"
@@ -251,4 +255,47 @@ test("arguments of a tool without parameters are sent as they arrive", () => {
   const chunk = chunkOf({ delta: { tool_calls: [call] }, finish_reason: null })
   const normal = normalizeChunk(chunk, { ...user, calls: [], upstreamBody: { tools } })
   expect(normal["choices"]).toBe(chunk["choices"])
+})
+
+describe("the usage of a Messages stream", () => {
+  const usages = (...all: Json[]) => {
+    const meter = newMeter()
+    const [first, ...others] = all
+    messagesReader.read(meter, { type: "message_start", message: { id: "a", usage: first } })
+    for (const usage of others) messagesReader.read(meter, { type: "message_delta", delta: {}, usage })
+    return meter.tokens
+  }
+  const counts = fc.nat(10_000)
+
+  test("without a count of the prompt is none, so that the prompt is not free", () => {
+    const holds = fc.property(counts, counts, (one, other) => {
+      expect(usages({ output_tokens: one }, { output_tokens: other })).toBeNull()
+      expect(toChatUsage(addCounts(NO_COUNTS, { output_tokens: one }))).toBeNull()
+    })
+    fc.assert(holds)
+  })
+
+  test("keeps the count of the prompt if the last event has zeros", () => {
+    const holds = fc.property(fc.integer({ min: 1, max: 10_000 }), counts, counts, (input, cached, output) => {
+      const first = { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 0 }
+      const zeros = { input_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
+      const expected = { prompt: input + cached, cached, completion: output }
+      expect(usages(first, { ...zeros, output_tokens: output })).toMatchObject(expected)
+    })
+    fc.assert(holds)
+  })
+})
+
+test.each([
+  ["length", "length", "max_tokens"],
+  ["max_tokens", "length", "max_tokens"],
+  ["tool_calls", "tool_calls", "tool_use"],
+  ["stop", "stop", "end_turn"],
+  ["content_filter", "content_filter", "refusal"],
+  ["eos_token", "stop", "end_turn"],
+  ["stop_sequence", "stop", "stop_sequence"],
+  ["pause_turn", "stop", "pause_turn"],
+])("the stop reason %s of a Messages server is %s, and %s in a native response", (native, finish, stop) => {
+  expect(toMessagesFinish(native)).toBe(finish)
+  expect(normalizeStopReason(native, false)).toBe(stop)
 })

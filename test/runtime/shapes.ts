@@ -3,6 +3,7 @@
 export type Outcome = {
   text?: string
   tool?: { name: string; args: string }
+  tools?: { name: string; args: string }[]
   /** Charged and reported completion tokens. */
   completion?: number
   reasoning?: string
@@ -16,13 +17,17 @@ export type Shape = Outcome & {
   type?: string
   /** The connection is lost at the end of the body. */
   breaks?: true
+  /** The API format of the provider; chat by default. */
+  wire?: "messages" | "responses"
+  /** The value of the `content-encoding` header, with the body as sent. */
+  encoding?: string
 }
 
 const HEAD = { id: "up-1", object: "chat.completion.chunk", created: 1_790_000_000, model: "vendor-model" }
 const DONE = "data: [DONE]\n\n"
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-type Json = Record<string, unknown>
+export type Json = Record<string, unknown>
 
 const frame = (value: Json | string) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`
 const chunk = (delta: Json, more: Json = {}, choice: Json = {}) =>
@@ -40,6 +45,7 @@ const DELTA = { message: undefined, delta: { role: "assistant", content: "Hello 
 
 const call = (fields: Json, called: Json, index: number | undefined = 0) =>
   chunk({ tool_calls: [{ ...(index !== undefined && { index }), ...fields, function: called }] })
+const WEATHER_CALLED = { name: "weather", arguments: '{"city":"Rome"}' }
 const WEATHER = { tool: { name: "weather", args: '{"city":"Rome"}' }, completion: 5 }
 
 /** Streams that every client reads completely. */
@@ -469,6 +475,198 @@ export const STREAMS: Shape[] = [
     ),
   },
   {
+    name: "empty arguments before the real ones",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: "{}" }),
+      call({}, { arguments: '{"city":' }),
+      call({}, { arguments: '"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "empty arguments after the name and before the real ones",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: "" }),
+      call({}, { arguments: "{}" }),
+      call({}, { arguments: '{"city":"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "empty arguments, and no others",
+    tool: { name: "weather", args: "{}" },
+    completion: 5,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: "{}" }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "empty arguments, and no finish reason",
+    tool: { name: "weather", args: "{}" },
+    completion: 5,
+    body: stream(call({ id: "c1", type: "function" }, { name: "weather", arguments: "{}" }), usage(), DONE),
+  },
+  {
+    name: "empty arguments as an object before the real ones",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: {} }),
+      call({ id: "c1", type: "function" }, { name: "weather", arguments: { city: "Rome" } }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "the name in fragments",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "wea", arguments: "" }),
+      call({}, { name: "ther", arguments: "" }),
+      call({}, { arguments: '{"city":"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "the name in fragments without arguments",
+    tool: { name: "weather", args: "{}" },
+    completion: 5,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "wea" }),
+      call({ id: "c1" }, { name: "ther" }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "the name after the id",
+    ...WEATHER,
+    body: stream(
+      call({ id: "c1", type: "function" }, { arguments: "" }),
+      call({}, { name: "weather" }),
+      call({}, { arguments: '{"city":"Rome"}' }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  ...[0, undefined].map((index) => ({
+    name: `two equal calls in one delta with index ${index}`,
+    tools: [WEATHER.tool, WEATHER.tool],
+    completion: 5,
+    body: stream(
+      chunk({
+        tool_calls: [1, 2].map(() => ({
+          index,
+          type: "function",
+          function: { name: "weather", arguments: '{"city":"Rome"}' },
+        })),
+      }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  })),
+  {
+    name: "two equal calls with different ids",
+    tools: [WEATHER.tool, WEATHER.tool],
+    completion: 5,
+    body: stream(
+      call({ id: "c1", type: "function" }, WEATHER_CALLED),
+      call({ id: "c2", type: "function" }, WEATHER_CALLED),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "function_call in place of tool_calls",
+    ...WEATHER,
+    body: stream(
+      chunk({ content: null, function_call: { name: "weather", arguments: "" } }),
+      chunk({ function_call: { arguments: '{"city":' } }),
+      chunk({ function_call: { arguments: '"Rome"}' } }),
+      finish("function_call"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "function_call beside tool_calls",
+    ...WEATHER,
+    body: stream(
+      chunk({
+        function_call: WEATHER_CALLED,
+        tool_calls: [{ index: 0, id: "c1", type: "function", function: WEATHER_CALLED }],
+      }),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "function_call: null",
+    ...HELLO,
+    body: stream(chunk({ content: "Hello", function_call: null }), text(" world"), finish(), usage(), DONE),
+  },
+  {
+    name: "reasoning_details without reasoning",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(
+      chunk({ reasoning_details: [{ type: "reasoning.text", text: "H", index: 0 }] }),
+      chunk({ reasoning_details: [{ type: "reasoning.text", text: "m.", index: 0 }] }),
+      ...hello,
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "reasoning_details of a summary without reasoning",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(
+      chunk({ reasoning_details: [{ type: "reasoning.summary", summary: "Hm.", index: 0 }] }),
+      chunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "c2ln", index: 1 }] }),
+      ...hello,
+      finish(),
+      usage(),
+      DONE,
+    ),
+  },
+  {
+    name: "reasoning without reasoning_details",
+    ...HELLO,
+    reasoning: "Hm.",
+    body: stream(chunk({ reasoning: "H" }), chunk({ reasoning: "m." }), ...hello, finish(), usage(), DONE),
+  },
+  ...["thought", "thinking", "reasoning", "seed:think"].map((tag) => ({
+    name: `reasoning between <${tag}> tags in the content`,
+    ...HELLO,
+    reasoning: "Hm. </b>",
+    body: stream(
+      ...[`<${tag.slice(0, 3)}`, `${tag.slice(3)}>Hm.`, ` </b></${tag}`, ">\n\n", "Hello", " world"].map((part) =>
+        text(part),
+      ),
+      finish(),
+      usage(),
+      DONE,
+    ),
+  })),
+  {
     name: "pings that are not JSON",
     ...HELLO,
     body: stream("data: null\n\n", ...hello, "event: ping\ndata: ping\n\n", finish(), usage(), DONE),
@@ -524,6 +722,20 @@ export const STREAMS: Shape[] = [
     fails: true as const,
     body: stream(...hello, sent, DONE),
   })),
+  {
+    name: "an error in a list, as Google",
+    fails: true,
+    body: stream(
+      text("Hello"),
+      frame([{ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }] as never),
+    ),
+  },
+  {
+    name: "an error in a list in place of a stream",
+    fails: true,
+    body: JSON.stringify([{ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }]),
+    type: "application/json",
+  },
   { name: "an event that is not JSON", fails: true, body: stream(text("Hello"), "data: {broken\n\n", finish(), DONE) },
   { name: "an end in the middle", fails: true, body: stream(...hello) },
   { name: "a connection lost in the middle", fails: true, body: stream(...hello), breaks: true },
@@ -595,6 +807,51 @@ export const DOCUMENTS: Shape[] = [
     ...HELLO,
     reasoning: "Hm.",
   }),
+  document(
+    "function_call in place of tool_calls",
+    documentOf({ content: null, function_call: WEATHER_CALLED }),
+    WEATHER,
+  ),
+  document("function_call beside tool_calls", documentOf({ ...weatherCall(), function_call: WEATHER_CALLED }), WEATHER),
+  document(
+    "two equal calls",
+    documentOf({ content: null, tool_calls: [1, 2].flatMap(() => weatherCall().tool_calls) }),
+    {
+      tools: [WEATHER.tool, WEATHER.tool],
+      completion: 5,
+    },
+  ),
+  document(
+    "reasoning_details without reasoning",
+    documentOf({ content: "Hello world", reasoning_details: [{ type: "reasoning.text", text: "Hm.", index: 0 }] }),
+    { ...HELLO, reasoning: "Hm." },
+  ),
+  document("reasoning without reasoning_details", documentOf({ content: "Hello world", reasoning: "Hm." }), {
+    ...HELLO,
+    reasoning: "Hm.",
+  }),
+  document(
+    "reasoning between <thought> tags in the content",
+    documentOf({ content: "<thought>Hm.</thought>Hello world" }),
+    {
+      ...HELLO,
+      reasoning: "Hm.",
+    },
+  ),
+  {
+    name: "a stream with empty arguments, fragments of a name and equal calls",
+    tools: [WEATHER.tool, WEATHER.tool],
+    completion: 5,
+    body: stream(
+      call({ id: "c1", type: "function" }, { name: "wea", arguments: "" }),
+      call({}, { name: "ther", arguments: "{}" }),
+      call({}, { arguments: '{"city":"Rome"}' }),
+      call({ id: "c2" }, WEATHER_CALLED, 1),
+      finish("tool_calls"),
+      usage(),
+      DONE,
+    ),
+  },
   document("a call of another type", documentOf(weatherCall({ type: "tool_call" })), WEATHER),
   document("arguments as an object", documentOf(weatherCall({}, { arguments: { city: "Rome" } })), WEATHER),
   document("a delta in place of the message", documentOf({}, {}, DELTA), HELLO),
@@ -603,6 +860,28 @@ export const DOCUMENTS: Shape[] = [
     name: "a stream labelled application/json",
     ...HELLO,
     body: stream(": hi\n\n", ...hello, finish(), usage(), DONE),
+    type: "application/json",
+  },
+  ...["application/octet-stream", "text/plain", "text/json", "text/html", "application/x-ndjson", ""].map((type) => ({
+    ...document(`a document labelled ${type || "nothing"}`, documentOf({ content: "Hello world" }), HELLO),
+    type,
+  })),
+  {
+    name: "a stream labelled application/octet-stream",
+    ...HELLO,
+    body: helloWith(),
+    type: "application/octet-stream",
+  },
+  {
+    name: "a page labelled application/octet-stream",
+    fails: true,
+    body: "<html>Bad gateway</html>",
+    type: "application/octet-stream",
+  },
+  {
+    name: "an error in a list, as Google",
+    fails: true,
+    body: JSON.stringify([{ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }]),
     type: "application/json",
   },
   document("an error in a 200", { error: { message: "overloaded", code: 503 } }, { fails: true }),

@@ -6,7 +6,9 @@ import { OpenRouter } from "@openrouter/sdk"
 import { generateText, jsonSchema, streamText, tool } from "ai"
 import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Gateway, newModel, type Organization, startGateway } from "./gateway.ts"
+import { chargeFaults, faultsOf, type Receipt } from "../fuzz/frames/check.ts"
+import { type Gateway, newModel, type Organization, PROVIDER_MODELS, startGateway } from "./gateway.ts"
+import { MESSAGES_DOCUMENTS, MESSAGES_STREAMS, RESPONSES_DOCUMENTS, RESPONSES_STREAMS } from "./native-shapes.ts"
 import { toNano } from "./setup.ts"
 import { DOCUMENTS, type Outcome, type Shape, STREAMS } from "./shapes.ts"
 
@@ -23,14 +25,28 @@ let shown: Shape
 beforeAll(async () => {
   upstream = http.createServer((request, response) => {
     request.resume().on("end", () => {
-      response.writeHead(200, { "content-type": shown.type ?? "text/event-stream" })
+      const { type = "text/event-stream" } = shown
+      response.writeHead(200, type === "" ? {} : { "content-type": type })
       if (!shown.breaks) response.end(shown.body)
       else response.write(shown.body, () => setTimeout(() => response.destroy(), 20))
     })
   })
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
-  gateway = await startGateway(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`)
+  const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`
+  gateway = await startGateway(baseUrl, { CUSTOM_PROVIDERS: JSON.stringify(providersAt(baseUrl)) })
 })
+
+/** A provider for each API format. */
+function providersAt(baseUrl: string) {
+  const common = { base_url: baseUrl, api_key: "sk-scripted", models: PROVIDER_MODELS }
+  return [
+    { slug: "scripted", ...common },
+    { slug: "scripted-messages", wire: "anthropic", ...common },
+    { slug: "scripted-responses", responses: true, ...common },
+  ]
+}
+
+const modelOf = ({ wire }: Shape) => (wire ? newModel().replace("scripted", `scripted-${wire}`) : newModel())
 
 afterAll(async () => {
   upstream.closeAllConnections()
@@ -40,7 +56,8 @@ afterAll(async () => {
 
 type Read = {
   text: string
-  reasoning: string
+  /** Undefined if the client does not read it. */
+  reasoning: string | undefined
   tools: { name: string; args: string }[]
   prompt: number
   completion: number
@@ -70,7 +87,7 @@ const openai: Client = async (model, isStreamed) => {
   return {
     text: message.content ?? "",
     // This client's helper keeps only the last piece of an unknown field.
-    reasoning: isStreamed ? "" : (message.reasoning ?? ""),
+    reasoning: isStreamed ? undefined : (message.reasoning ?? ""),
     tools,
     prompt: completion.usage?.prompt_tokens ?? -1,
     completion: completion.usage?.completion_tokens ?? -1,
@@ -135,6 +152,10 @@ const anthropic: Client = async (model, isStreamed) => {
   const tools = [{ name: "weather", input_schema: PARAMETERS }]
   const body = { model, messages: user, tools, max_tokens: 1_000 }
   const message = isStreamed ? await client.messages.stream(body).finalMessage() : await client.messages.create(body)
+  const hasCall = message.content.some(({ type }) => type === "tool_use")
+  expect(message.stop_reason).toBe(hasCall ? "tool_use" : "end_turn")
+  expect(message.role).toBe("assistant")
+  expect(message.id).not.toBe("")
   const textOf = (type: "text" | "thinking") =>
     message.content
       .map((block) => (block.type === type ? (block as unknown as Record<string, string>)[type] : ""))
@@ -165,7 +186,7 @@ const aiSdk: Client = async (model, isStreamed) => {
     usage: { inputTokens: number | undefined; outputTokens: number | undefined },
   ) => ({
     text,
-    reasoning: "",
+    reasoning: undefined,
     tools: calls.map(({ toolName, input }) => ({ name: toolName, args: JSON.stringify(input) })),
     prompt: usage.inputTokens ?? -1,
     completion: usage.outputTokens ?? -1,
@@ -185,8 +206,42 @@ const aiSdk: Client = async (model, isStreamed) => {
   return toRead(text, calls, usage)
 }
 
+const responsesApi: Client = async (model, isStreamed) => {
+  const client = new OpenAI({ baseURL: baseURL(), apiKey: organization.apiKey, maxRetries: 0, logLevel: "off" })
+  const tools = [{ type: "function" as const, name: "weather", parameters: PARAMETERS, strict: null }]
+  const body = { model, input: "Hi", tools }
+  const streamed = { text: "", args: "" }
+  const read = async () => {
+    const stream = client.responses.stream(body)
+    stream.on("response.output_text.delta", (event) => void (streamed.text += event.delta))
+    stream.on("response.function_call_arguments.delta", (event) => void (streamed.args += event.delta))
+    return stream.finalResponse()
+  }
+  const response = isStreamed ? await read() : await client.responses.create(body)
+  if (response.status !== "completed") throw new Error(`The response is ${response.status}: ${response.error?.message}`)
+  const tools_ = response.output.flatMap((item) =>
+    item.type === "function_call" ? [{ name: item.name, args: item.arguments }] : [],
+  )
+  if (isStreamed) {
+    expect(streamed.text, "the deltas").toBe(response.output_text)
+    expect(streamed.args, "the deltas of arguments").toBe(tools_.map(({ args }) => args).join(""))
+  }
+  return {
+    text: response.output_text,
+    reasoning: response.output
+      .flatMap((item) => (item.type === "reasoning" ? [...(item.content ?? []), ...item.summary] : []))
+      .map(({ text }) => text)
+      .join(""),
+    tools: tools_,
+    prompt: response.usage?.input_tokens ?? -1,
+    completion: response.usage?.output_tokens ?? -1,
+    model: response.model,
+  }
+}
+
 const CLIENTS: [string, Client][] = [
   ["openai", openai],
+  ["openai responses", responsesApi],
   ["@openrouter/sdk", openrouter],
   ["@anthropic-ai/sdk", anthropic],
   ["ai", aiSdk],
@@ -194,7 +249,7 @@ const CLIENTS: [string, Client][] = [
 
 async function check(client: Client, isStreamed: boolean, shape: Shape): Promise<void> {
   shown = shape
-  const model = newModel()
+  const model = modelOf(shape)
   organization = await gateway.newOrganization()
   const read = await client(model, isStreamed).catch((error: unknown) => error as Error)
   if (shape.fails) {
@@ -210,17 +265,63 @@ async function check(client: Client, isStreamed: boolean, shape: Shape): Promise
 
 function expectOutcome({ text, reasoning, tools, completion }: Read, outcome: Outcome): void {
   expect(text).toBe(outcome.text ?? "")
-  expect(tools).toEqual(outcome.tool ? [outcome.tool] : [])
+  expect(tools).toEqual(outcome.tools ?? (outcome.tool ? [outcome.tool] : []))
   if (outcome.completion !== undefined) expect(completion).toBe(outcome.completion)
-  if (reasoning !== "") expect(reasoning).toBe(outcome.reasoning)
+  if (reasoning !== undefined) expect(reasoning).toBe(outcome.reasoning ?? "")
 }
 
+/** A provider sends the Responses format only to requests of it. */
+const isFor = (client: Client) => (shape: Shape) => shape.wire !== "responses" || client === responsesApi
+
+const ALL_STREAMS = [...STREAMS, ...MESSAGES_STREAMS, ...RESPONSES_STREAMS]
+const ALL_DOCUMENTS = [...DOCUMENTS, ...MESSAGES_DOCUMENTS, ...RESPONSES_DOCUMENTS]
+
 describe.each(CLIENTS)("%s", (_, client) => {
-  test.each(STREAMS.map((shape) => [shape.name, shape] as const))("streamed, %s", (_name, shape) =>
-    check(client, true, shape),
+  test.each(ALL_STREAMS.filter(isFor(client)).map((shape) => [shape.name, shape] as const))(
+    "streamed, %s",
+    (_name, shape) => check(client, true, shape),
   )
-  test.each(DOCUMENTS.map((shape) => [shape.name, shape] as const))("as JSON, %s", (_name, shape) =>
-    check(client, false, shape),
+  test.each(ALL_DOCUMENTS.filter(isFor(client)).map((shape) => [shape.name, shape] as const))(
+    "as JSON, %s",
+    (_name, shape) => check(client, false, shape),
+  )
+})
+
+const BODIES = {
+  chat: (model: string) => ({ model, stream: true, messages: user, tools: chatTools }),
+  responses: (model: string) => ({
+    model,
+    stream: true,
+    input: "Hi",
+    tools: [{ type: "function", name: "weather", parameters: PARAMETERS }],
+  }),
+  messages: (model: string) => ({
+    model,
+    stream: true,
+    messages: user,
+    tools: [{ name: "weather", input_schema: PARAMETERS }],
+    max_tokens: 1_000,
+  }),
+}
+const PATHS = { chat: "/chat/completions", responses: "/responses", messages: "/messages" }
+
+describe.each(["chat", "responses", "messages"] as const)("the stream of /%s", (format) => {
+  const shapes = ALL_STREAMS.filter(({ wire }) => wire !== "responses" || format === "responses")
+  test.each(shapes.map((shape) => [shape.name, shape] as const))(
+    "has its events in order, one end and the charged usage, %s",
+    async (_name, shape) => {
+      shown = shape
+      organization = await gateway.newOrganization()
+      const response = await gateway.post(organization.apiKey, PATHS[format], BODIES[format](modelOf(shape)))
+      const text = await response.text()
+      const headers = Object.fromEntries(response.headers)
+      const answer = { status: response.status, headers, text, isComplete: true }
+      expect(faultsOf({ format, isNative: false, isStreamed: true }, answer), text).toEqual([])
+      if (response.status !== 200) return
+      const id = response.headers.get("x-generation-id") ?? ""
+      const receipt = await gateway.get<Receipt>(organization.apiKey, `/generation?id=${id}`)
+      expect(chargeFaults({ format, isStreamed: true }, text, receipt), text).toEqual([])
+    },
   )
 })
 

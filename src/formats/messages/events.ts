@@ -96,14 +96,14 @@ function step(state: EventState, work: (turn: Turn) => void): Step {
   const turn = newTurn(state)
   if (state.phase === "new") {
     turn.state.phase = "under way"
-    emit(turn, "message_start", { message: toMessage(turn.state) })
+    emit(turn, "message_start", { message: newMessage(turn.state.facts, turn.state.usage) })
   }
   work(turn)
   return [turn.state, turn.events]
 }
 
-/** The message of `message_start`. */
-function toMessage({ facts, usage }: EventState): Json {
+/** A message that starts; its usage is an estimate if none was reported. */
+export function newMessage(facts: MessageFacts, usage?: unknown): Json {
   const { cost: _, ...usageFields } = toMessagesUsage(
     usage ?? { prompt_tokens: facts.promptEstimate ?? 0, completion_tokens: 0 },
   )

@@ -1,3 +1,5 @@
+import { toFinishReason as toChatReason } from "../chat/normalize/provider-spellings.ts"
+
 /** Maps finish reasons of the chat format to stop reasons of the Messages format and back. */
 
 const FINISH_REASONS = new Map([
@@ -26,8 +28,9 @@ const STOP_REASONS = new Map([
   ["content_filter", "refusal"],
 ])
 
+/** Compatible servers also send finish reasons of the chat format. */
 export function toFinishReason(stopReason: string): string {
-  return FINISH_REASONS.get(stopReason) ?? CONVERSE_REASONS.get(stopReason) ?? "stop"
+  return FINISH_REASONS.get(stopReason) ?? CONVERSE_REASONS.get(stopReason) ?? toChatReason(stopReason)
 }
 
 /** Prefers the provider's stop reason if Messages defines it and it agrees, since it is more precise. */

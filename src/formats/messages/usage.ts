@@ -54,10 +54,13 @@ function toCount(value: unknown): number | null {
   return isCount(value) ? value : null
 }
 
-/** Chat usage, whose prompt count includes cached tokens; null if nothing was counted. */
+/**
+ * Chat usage, whose prompt count includes cached tokens; null without a count of the prompt: the missing part would be
+ * free.
+ */
 export function toChatUsage(counts: Counts): Json | null {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, thinking, searches } = counts
-  if (input === null && cacheRead === null && cacheWrite === null && output === null) return null
+  if (input === null && cacheRead === null && cacheWrite === null) return null
   const prompt = (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
   return {
     prompt_tokens: prompt,

@@ -8,7 +8,7 @@ import type { FrameTranslator } from "../sse/stream-item.ts"
 import type { UpstreamFields, UpstreamRequest } from "../upstream.ts"
 import { chatReader } from "./chat.ts"
 import { responsesReader } from "./responses.ts"
-import { toEvents } from "./responses-events.ts"
+import { toEvents } from "../responses/native/to-events.ts"
 
 /** A chat request translated for a model that needs the Responses format, and its response translated back. */
 export function asResponses(request: ChatRequest, outgoing: UpstreamFields): UpstreamRequest {

@@ -1,11 +1,13 @@
 import { isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
+import { normalizeMessage } from "../messages/native/message.ts"
 import { toEventFrame } from "../sse/frames.ts"
 import type { StreamHead } from "../sse/stream-item.ts"
 
 type Event = Json & { type: string }
 
 /** Converts a Messages document to the events of the equivalent stream. */
-export function toEvents(message: Json): StreamHead {
+export function toEvents(result: Json): StreamHead {
+  const message = normalizeMessage(result)
   const { content, stop_reason: reason, stop_sequence: sequence, stop_details: details, usage, ...head } = message
   const blocks = objectsOf(content)
   const usageFields = isObject(usage) ? usage : {}

@@ -4,6 +4,7 @@ import { isObject, type Json, listOf, withoutNulls } from "../../support/text/js
 import { readItem } from "../sse/read-item.ts"
 import type { StreamItem } from "../sse/stream-item.ts"
 import { toToolInput } from "../tools/tool-arguments.ts"
+import { MessageEvents } from "../messages/native/events.ts"
 import type { ResponseReader } from "./reader.ts"
 
 /** A block so far. The JSON of its input is parsed when it is complete. */
@@ -17,17 +18,20 @@ export function toMessage(
   const meter = newMeter()
   let message: Json = {}
   const blocks = new Map<unknown, Growing>()
+  const events = new MessageEvents(() => ({ type: "message", role: "assistant" }))
   for (const item of items) {
     const event = readItem(item, meter, reader)
     // Its content is lost.
     if (event === "malformed") return { result: undefined, error: meter.error }
     if (typeof event === "string") continue
-    if (event["type"] === "message_start" && isObject(event["message"])) message = event["message"]
-    else if (event["type"] === "message_delta") message = endMessage(message, event)
-    else appendToBlocks(blocks, event)
+    for (const normal of events.take(event)) {
+      if (normal["type"] === "message_start" && isObject(normal["message"])) message = normal["message"]
+      else if (normal["type"] === "message_delta") message = endMessage(message, normal)
+      else appendToBlocks(blocks, normal)
+    }
   }
-  // Without a stop reason the stream was cut: a partial response is not returned.
-  if (meter.error || meter.finishReason === null) return { result: undefined, error: meter.error }
+  // Without a stop reason or the last event the stream was cut: a partial response is not returned.
+  if (meter.error || (meter.finishReason === null && !meter.done)) return { result: undefined, error: meter.error }
   return { result: { ...message, content: [...blocks.values()].map(toBlock) }, error: null }
 }
 

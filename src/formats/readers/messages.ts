@@ -2,7 +2,9 @@ import { keep, readNames, readSignature, type ResponseMeter, toTokens } from "..
 import { errorOfUnknownShape, type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json } from "../../support/text/json.ts"
 import type { Tokens } from "../../money/money.ts"
+import { isMessage, normalizeMessage } from "../messages/native/message.ts"
 import { toFinishReason } from "../messages/stop-reasons.ts"
+import { addCounts, type Counts, NO_COUNTS, toChatUsage } from "../messages/usage.ts"
 import { toEvents } from "./messages-events.ts"
 import { toMessage } from "./messages-json.ts"
 import type { ResponseReader } from "./reader.ts"
@@ -14,7 +16,7 @@ export const messagesReader: ResponseReader = {
   read,
   hasContent: isMeaningful,
   errorIn,
-  isResponse: (result) => result["type"] === "message" && isArray(result["content"]),
+  isResponse: isMessage,
   normalize: (event) => event,
   toStreamHead: toEvents,
   toResult: (items) => toMessage(items, messagesReader),
@@ -24,19 +26,23 @@ function read(meter: ResponseMeter, event: Json): void {
   const { type } = event
   meter.error ??= errorIn(event)
   if (type === "message_start" && isObject(event["message"])) readMessage(meter, event["message"])
-  else if (type === "message") {
-    // A stream that repeats the complete message: its events count.
-    if (meter.id !== null) return
-    if (isArray(event["content"])) for (const [at, block] of event["content"].entries()) readText(meter, block, at)
-    readMessage(meter, event)
-    readEnd(meter, event)
-    meter.done = true
-  } else if (type === "content_block_start") readText(meter, event["content_block"], event["index"])
+  else if (type === "message" || isMessage(event)) readDocument(meter, event)
+  else if (type === "content_block_start") readText(meter, event["content_block"], event["index"])
   else if (type === "content_block_delta") readText(meter, event["delta"], event["index"])
   else if (type === "message_delta") {
     readUsage(meter, event["usage"])
     if (isObject(event["delta"])) readEnd(meter, event["delta"])
   } else if (type === "message_stop") meter.done = true
+}
+
+function readDocument(meter: ResponseMeter, document: Json): void {
+  // A stream that repeats the complete message: its events count.
+  if (meter.id !== null || meter.pieces > 0) return
+  const message = normalizeMessage(document)
+  if (isArray(message["content"])) for (const [at, block] of message["content"].entries()) readText(meter, block, at)
+  readMessage(meter, message)
+  readEnd(meter, message)
+  meter.done = true
 }
 
 function readMessage(meter: ResponseMeter, message: Json): void {
@@ -52,37 +58,30 @@ function readEnd(meter: ResponseMeter, reported: Json): void {
   meter.choices.set(0, true)
 }
 
-/**
- * Prompt tokens exclude cached tokens. Counts are cumulative: the latest one is used, missing fields keep their value.
- */
 function readUsage(meter: ResponseMeter, usage: unknown): void {
   if (!isObject(usage)) return
   const toolUse = isObject(usage["server_tool_use"]) ? usage["server_tool_use"] : {}
-  const searches = count(toolUse["web_search_requests"])
-  if (searches) meter.generated.searches = searches
-  const before = meter.tokens
-  const cached = count(usage["cache_read_input_tokens"]) ?? before?.cached ?? 0
-  const cacheWrite = count(usage["cache_creation_input_tokens"]) ?? before?.cacheWrite ?? 0
-  const cacheCreation = isObject(usage["cache_creation"]) ? usage["cache_creation"] : {}
-  const cacheWrite1h = count(cacheCreation["ephemeral_1h_input_tokens"]) ?? before?.cacheWrite1h ?? 0
-  const fresh = count(usage["input_tokens"]) ?? (before ? before.prompt - before.cached - before.cacheWrite : undefined)
-  const completion = count(usage["output_tokens"]) ?? before?.completion
-  if (fresh === undefined && completion === undefined) return
-  const reported: Tokens | null = toTokens({
-    prompt_tokens: (fresh ?? 0) + cached + cacheWrite,
-    completion_tokens: completion ?? 0,
-    prompt_tokens_details: {
-      cached_tokens: cached,
-      cache_write_tokens: cacheWrite,
-      cache_write_1h_tokens: cacheWrite1h,
-    },
-  })
-  meter.tokens = reported ?? before
-  if (count(usage["output_tokens"]) !== undefined) meter.countedUnits = meter.units
+  const searches = toolUse["web_search_requests"]
+  if (isCount(searches) && searches > 0) meter.generated.searches = searches
+  const reported = toTokens(toChatUsage(addCounts(countsOf(meter.tokens), usage)))
+  if (!reported) return
+  meter.tokens = reported
+  if (isCount(usage["output_tokens"])) meter.countedUnits = meter.units
 }
 
-function count(value: unknown): number | undefined {
-  return isCount(value) ? value : undefined
+/** The counts in tokens that were reported before. */
+function countsOf(tokens: Tokens | null): Counts {
+  if (!tokens) return NO_COUNTS
+  const { prompt, cached, cacheWrite, cacheWrite1h, completion, reasoning } = tokens
+  return {
+    ...NO_COUNTS,
+    input: prompt - cached - cacheWrite,
+    cacheRead: cached,
+    cacheWrite,
+    cacheWrite1h,
+    output: completion,
+    thinking: reasoning,
+  }
 }
 
 const RULE = ["text", "thinking", "partial_json", "data"] as const

@@ -1,9 +1,11 @@
 import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
 import { errorOfUnknownShape, type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
-import { dataOf, parseData } from "../sse/frames.ts"
+import { dataOf, isDone, parseData } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-item.ts"
-import { ENDED, toEvents } from "./responses-events.ts"
+import { ResponseEvents } from "../responses/native/events.ts"
+import { normalizeItem } from "../responses/native/normalize.ts"
+import { endStatus, ENDED, toEvents } from "../responses/native/to-events.ts"
 import type { ResponseReader } from "./reader.ts"
 import { appendToolCall } from "../transcript.ts"
 
@@ -13,13 +15,14 @@ export const responsesReader: ResponseReader = {
   read,
   hasContent: isMeaningful,
   errorIn,
-  isResponse: ({ output, status }) => isArray(output) && typeof status === "string" && ENDED.includes(status),
+  isResponse: ({ output, status = "completed" }) => isArray(output) && ENDED.includes(String(status)),
   normalize: (event) => event,
   toStreamHead: toEvents,
   toResult,
 }
 
-const ENDS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
+/** `response.done` is the name of the realtime API. */
+const ENDS = ["response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done"]
 
 /** The response object of an event, or the document itself. */
 function responseIn(body: Json): Json | undefined {
@@ -56,7 +59,7 @@ function read(meter: ResponseMeter, body: Json): void {
   readToolUnits(meter, response)
   readNames(meter, { ...response, created: response["created_at"] })
   // In a document, text is only in `output`.
-  if (type === undefined) readText(meter, response["output"])
+  if (type === undefined) readText(meter, objectsOf(response["output"]).map(normalizeItem))
   readTokens(meter, toTokens(response["usage"]))
   if (!isEnd(type) && type !== undefined) return
   meter.finishReason = toFinishReason(response)
@@ -143,14 +146,21 @@ function errorIn(body: Json): ProviderError | null {
   return toProviderError(response["error"] ?? (failed ? "The provider's response failed." : null))
 }
 
-/** The terminal event has the complete response. */
+/** The last event has the complete response. Some servers leave out its output. */
 function toResult(items: readonly StreamItem[]): { result: Json | undefined; error: ProviderError | null } {
-  for (const item of items.toReversed()) {
-    const event = item instanceof Uint8Array ? parseData(dataOf(item) ?? "") : item
-    if (!event) continue
-    const error = errorIn(event)
+  const events = new ResponseEvents()
+  let latest: Json | undefined
+  for (const item of items) {
+    const data = item instanceof Uint8Array ? (dataOf(item) ?? "") : ""
+    const event = item instanceof Uint8Array ? parseData(data) : item
+    const isLast = isDone(data) || isEnd(event?.["type"])
+    const error = event ? errorIn(event) : null
     if (error) return { result: undefined, error }
-    if (isEnd(event["type"])) return { result: responseIn(event), error: null }
+    if (event && isObject(event["response"])) latest = event["response"]
+    if (event && !isLast) events.take(event)
+    if (!isLast || !latest) continue
+    const { output } = events.end(latest["output"])
+    return { result: { ...latest, status: endStatus(event?.["type"], latest), output }, error: null }
   }
   return { result: undefined, error: null }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { asResponses } from "../../../src/formats/readers/as-responses.ts"
 import { chatReader } from "../../../src/formats/readers/chat.ts"
-import { toEvents } from "../../../src/formats/readers/responses-events.ts"
+import { toEvents } from "../../../src/formats/responses/native/to-events.ts"
 import { needsResponses, toResponsesBodyOfChat } from "../../../src/formats/responses/chat-body.ts"
 import { ChatRequest } from "../../../src/formats/schemas.ts"
 import { DONE_FRAME } from "../../../src/formats/sse/frames.ts"

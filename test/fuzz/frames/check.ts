@@ -4,7 +4,7 @@ import type { Answer } from "../send.ts"
 import { GEMINI_FORMATS, geminiChargeFaults, geminiFaults, type GeminiFormat, objectsOf } from "./gemini.ts"
 
 type Json = Record<string, unknown>
-type Receipt = { total_cost: number; tokens_prompt: number; tokens_completion: number }
+export type Receipt = { total_cost: number; tokens_prompt: number; tokens_completion: number }
 
 /** Statuses of a call for a failing provider, per the contract. */
 const OF_PROVIDERS = new Set([502, 503, 504, 524, 529])

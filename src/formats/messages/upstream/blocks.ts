@@ -1,5 +1,6 @@
 import { isObject, type Json, objectsOf, textIn } from "../../../support/text/json.ts"
 import { parseArguments } from "../../tools/tool-arguments.ts"
+import { normalizeBlock } from "../native/message.ts"
 import { CLAUDE_FORMAT, type ServerCall, toServerDetail } from "../thinking.ts"
 import { type OpenBlock, pushDelta, type Turn } from "./turn.ts"
 
@@ -7,7 +8,7 @@ import { type OpenBlock, pushDelta, type Turn } from "./turn.ts"
 
 export function startBlock(turn: Turn, index: number, block: Json): void {
   stopBlock(turn, index)
-  const newBlock = open(turn, block)
+  const newBlock = open(turn, normalizeBlock(block))
   turn.state.blocks = new Map(turn.state.blocks).set(index, newBlock)
 }
 
@@ -35,9 +36,7 @@ function open(turn: Turn, block: Json): OpenBlock {
     const callIndex = state.calls
     state.calls += 1
     const fn = { name: textIn(block, "name"), arguments: "" }
-    // Clients need an id for the tool result, so a call without one gets an id derived from its message.
-    const id = textIn(block, "id") || `${state.id ?? "call"}_${callIndex}`
-    pushDelta(turn, { tool_calls: [{ index: callIndex, id, type: "function", function: fn }] })
+    pushDelta(turn, { tool_calls: [{ index: callIndex, id: block["id"], type: "function", function: fn }] })
     return { kind: "tool", callIndex, input: block["input"], hasArguments: false }
   }
   if (type === "server_tool_use") {

@@ -1,14 +1,16 @@
 import { isInteger, isObject, type Json, listOf, objectsOf } from "../../../support/text/json.ts"
+import { isMessage, normalizeMessage } from "../native/message.ts"
 import { advance, newMessagesReading, type ReadingFacts, toChatError } from "./meter.ts"
 
 /**
  * Converts a Messages document to a chat completion through the stream reader, so that documents and streams give the
  * same result.
  */
-export function toChatResult(message: Json, facts: ReadingFacts = {}): Json {
-  if (message["type"] === "error" || (!("content" in message) && isObject(message["error"]))) {
-    return { error: toChatError(message["error"]) }
+export function toChatResult(reported: Json, facts: ReadingFacts = {}): Json {
+  if (reported["type"] === "error" || (!("content" in reported) && isObject(reported["error"]))) {
+    return { error: toChatError(reported["error"]) }
   }
+  const message = isMessage(reported) ? normalizeMessage(reported) : reported
   const { content, usage, ...head } = message
   const blocks = objectsOf(content)
   const events = [

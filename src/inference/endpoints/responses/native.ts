@@ -4,7 +4,9 @@ import { withoutGatewayFields } from "../../../formats/chat/normalize/normalize.
 import { type Charge, costFields, countsIn, responsesCostDetails, withoutCosts } from "../../../formats/usage.ts"
 import { withoutToolCredentials } from "../../../formats/tools/tool-credentials.ts"
 import { toEventFrame } from "../../../formats/sse/frames.ts"
-import { normalizeEvent, normalizeResponse } from "../../../formats/responses/normalize.ts"
+import { ResponseEvents } from "../../../formats/responses/native/events.ts"
+import { endStatus } from "../../../formats/responses/native/to-events.ts"
+import { normalizeEvent, normalizeResponse } from "../../../formats/responses/native/normalize.ts"
 import { NOT_STARTED, type ResponseFacts, toResponse } from "../../../formats/responses/response.ts"
 import type { ResponsesEvent, ResponsesRequest } from "../../../formats/responses/schemas.ts"
 
@@ -23,6 +25,7 @@ export class NativeResponse {
   #latest: Json
   #terminal: Json | undefined
   readonly #calls = new Map<unknown, string>()
+  readonly #events = new ResponseEvents()
 
   /** `sent`: number of events already sent, starting with the one that opened the response. */
   constructor(request: ResponsesRequest, facts: ResponseFacts, sent: number) {
@@ -39,20 +42,27 @@ export class NativeResponse {
     // Clients know an event by its type: another one, such as `{}`, keeps the connection open.
     if (typeof type !== "string") return []
     if (type === "response.created" && this.#isStarted) return []
-    this.#isStarted = true
     if (isObject(response)) this.#latest = response
+    const created = this.#isStarted || type === "response.created" ? [] : [this.#snapshot("response.created")]
+    this.#isStarted = true
     if (TERMINAL.has(type)) {
       // A final event without `response` is ignored: the stream then counts as cut.
       if (isObject(response)) this.#terminal = event
-      return []
+      return created
     }
+    if (isObject(response)) return [...created, this.#snapshot(type)]
+    return [...created, ...this.#events.take(event).map((one) => this.#write(one, one === event ? frame : undefined))]
+  }
+
+  #write(event: Json, frame: Uint8Array | undefined): Uint8Array {
     const number = this.#sequence++
-    if (!isObject(response)) {
-      const normal = normalizeEvent(event, this.#calls)
-      const isNormal = normal === event && event["sequence_number"] === number
-      return [isNormal && frame ? frame : this.#frame({ ...normal, sequence_number: number })]
-    }
-    return [this.#frame({ ...event, response: this.#rewrite(response), sequence_number: number })]
+    const normal = normalizeEvent(event, this.#calls)
+    const isNormal = normal === event && event["sequence_number"] === number
+    return isNormal && frame ? frame : this.#frame({ ...normal, sequence_number: number })
+  }
+
+  #snapshot(type: string): Uint8Array {
+    return this.#event(type, this.#rewrite({ ...this.#latest, status: this.#latest["status"] ?? "in_progress" }))
   }
 
   heartbeat(): Uint8Array[] {
@@ -62,11 +72,11 @@ export class NativeResponse {
   end(closing: Closing): Uint8Array[] {
     const event = this.#terminal
     const response = isObject(event?.["response"]) ? event["response"] : this.#latest
+    const { events, output } = this.#events.end(response["output"])
+    const status = endStatus(event?.["type"], response)
     return [
-      this.#event(
-        TERMINAL.has(event?.["type"]) ? (event?.["type"] as string) : "response.completed",
-        this.document(response, closing),
-      ),
+      ...events.map((one) => this.#write(one, undefined)),
+      this.#event(`response.${status}`, this.document({ ...response, status, output }, closing)),
     ]
   }
 
@@ -84,7 +94,7 @@ export class NativeResponse {
   }
 
   document(response: Json, { charge, metadata }: Closing): Json {
-    const result = this.#rewrite(response)
+    const result = this.#rewrite({ ...response, status: endStatus(undefined, response) })
     return { ...result, usage: usageAsCharged(charge, result["usage"]), ...metadata }
   }
 
@@ -107,7 +117,7 @@ export class NativeResponse {
   }
 }
 
-const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"])
+const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed", "response.done"])
 
 /** The charged tokens, with the other fields that the provider reported. */
 function usageAsCharged(charge: Charge, reported: unknown): Json {

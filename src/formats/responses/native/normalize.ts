@@ -1,4 +1,4 @@
-import { isArray, isObject, type Json, withoutNulls } from "../../support/text/json.ts"
+import { isArray, isObject, type Json, withoutNulls } from "../../../support/text/json.ts"
 
 /**
  * Providers of the Responses format send null for fields that they do not use. Strict clients accept only their
@@ -27,14 +27,27 @@ export function normalizeResponse(response: Json): Json {
 export function normalizeItem(item: Json): Json {
   const fixed = compact(item)
   const { type, content, summary } = fixed
+  if (type === "message" && typeof content === "string") {
+    return { ...fixed, content: [{ type: "output_text", text: content, annotations: [] }] }
+  }
+  // Clients answer a call by this id.
+  if (type === "function_call" && !("call_id" in fixed)) return { ...fixed, call_id: fixed["id"] ?? newCallId() }
   const parts = eachObject(content, normalizePart)
   if (type === "message" && !isArray(content)) return { ...fixed, content: [] }
   if (type === "reasoning" && !isArray(summary)) return { ...fixed, content: parts, summary: [] }
   return parts === content ? fixed : { ...fixed, content: parts }
 }
 
+function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "")}`
+}
+
 function normalizePart(part: Json): Json {
   const fixed = compact(part)
+  // The type of text in the chat format.
+  if (fixed["type"] === "text" && typeof fixed["text"] === "string") {
+    return normalizePart({ annotations: [], ...fixed, type: "output_text" })
+  }
   const annotations = eachObject(fixed["annotations"], normalizeAnnotation)
   return annotations === fixed["annotations"] ? fixed : { ...fixed, annotations }
 }

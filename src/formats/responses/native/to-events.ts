@@ -1,18 +1,26 @@
-import { type Json, objectsOf, textIn } from "../../support/text/json.ts"
-import { toEventFrame } from "../sse/frames.ts"
-import type { StreamHead } from "../sse/stream-item.ts"
+import { type Json, objectsOf, textIn } from "../../../support/text/json.ts"
+import { normalizeItem } from "./normalize.ts"
+import { toEventFrame } from "../../sse/frames.ts"
+import type { StreamHead } from "../../sse/stream-item.ts"
 
 type Event = Json & { type: string }
 
 /** Statuses of a complete response. Others have more to come, or were cancelled, which no client can request. */
 export const ENDED: readonly string[] = ["completed", "incomplete", "failed"]
 
+/** The status of a response that has ended. Some servers report the one before. */
+export function endStatus(type: unknown, { status }: Json): string {
+  const name = typeof type === "string" ? type.replace("response.", "") : ""
+  if (ENDED.includes(name)) return name
+  return typeof status === "string" && ENDED.includes(status) ? status : "completed"
+}
+
 /** Converts a complete response to the events of its stream; null if it has not ended. */
 export function toEvents(response: Json): StreamHead | null {
-  const { status, output } = response
+  const { status = "completed", output } = response
   if (typeof status !== "string" || !ENDED.includes(status)) return null
-  const items = objectsOf(output).map(withId)
-  const complete = { ...response, output: items }
+  const items = objectsOf(output).map(normalizeItem).map(withId)
+  const complete = { ...response, status, output: items }
   const begun = {
     ...complete,
     status: "in_progress",
@@ -36,14 +44,20 @@ function withId(item: Json, index: number): Json {
   return typeof item["id"] === "string" && item["id"] !== "" ? item : { ...item, id: `item_${index}` }
 }
 
-function emitItem(item: Json, index: number): Event[] {
-  const { start, grown } = splitItem(item)
+/** The events of a complete item. */
+export function emitItem(item: Json, index: number): Event[] {
+  const { start } = splitItem(item)
   const status = "status" in item ? { status: "in_progress" } : {}
   return [
     { type: "response.output_item.added", output_index: index, item: { ...item, ...start, ...status } },
-    ...grown.map((event) => ({ ...event, item_id: item["id"], output_index: index })),
+    ...grownEvents(item, index),
     { type: "response.output_item.done", output_index: index, item },
   ]
+}
+
+/** The events of a complete item between its start and its end. */
+export function grownEvents(item: Json, index: number): Event[] {
+  return splitItem(item).grown.map((event) => ({ ...event, item_id: item["id"], output_index: index }))
 }
 
 /** The fields that an item starts without, and the events that add them. Other items arrive complete. */
