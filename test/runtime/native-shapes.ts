@@ -51,6 +51,13 @@ const messages = (name: string, outcome: Outcome, ...events: (Json | string)[]):
 export const MESSAGES_STREAMS: Shape[] = [
   messages("as the contract has it", HELLO, begin(), { type: "ping" }, ...hello, end(), STOP),
   messages("without event names", HELLO, ...[begin(), ...hello, end(), STOP].map(bare)),
+  messages(
+    "types only in event names",
+    HELLO,
+    ...[begin(), ...hello, end(), STOP].map(
+      ({ type, ...event }) => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`,
+    ),
+  ),
   messages("pings without data", HELLO, begin(), "event: ping\n\n", ...hello, "event: ping\ndata:\n\n", end(), STOP),
   messages(
     "no usage in message_delta",
@@ -461,6 +468,11 @@ const responses = (name: string, outcome: Outcome, ...events: (Json | string)[])
 export const RESPONSES_STREAMS: Shape[] = [
   responses("as the contract has it", HELLO, CREATED, IN_PROGRESS, ...said, complete()),
   responses("without response.created", HELLO, ...said, complete()),
+  responses(
+    "types only in event names",
+    HELLO,
+    ...[CREATED, ...said, complete()].map(({ type, ...event }) => `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`),
+  ),
   responses("only response.in_progress", HELLO, IN_PROGRESS, ...said, complete()),
   responses("response.created twice", HELLO, CREATED, CREATED, ...said, complete()),
   { ...responses("without sequence_number", HELLO), body: stream(CREATED, IN_PROGRESS, ...said, complete()) },

@@ -10,6 +10,7 @@ import { chargeFaults, faultsOf, type Receipt } from "../fuzz/frames/check.ts"
 import { type Gateway, newModel, type Organization, PROVIDER_MODELS, startGateway } from "./gateway.ts"
 import { MESSAGES_DOCUMENTS, MESSAGES_STREAMS, RESPONSES_DOCUMENTS, RESPONSES_STREAMS } from "./native-shapes.ts"
 import { toNano } from "./setup.ts"
+import { SERVED_DOCUMENTS, SERVED_STREAMS } from "./served-shapes.ts"
 import { DOCUMENTS, type Outcome, type Shape, STREAMS } from "./shapes.ts"
 
 /**
@@ -273,8 +274,8 @@ function expectOutcome({ text, reasoning, tools, completion }: Read, outcome: Ou
 /** A provider sends the Responses format only to requests of it. */
 const isFor = (client: Client) => (shape: Shape) => shape.wire !== "responses" || client === responsesApi
 
-const ALL_STREAMS = [...STREAMS, ...MESSAGES_STREAMS, ...RESPONSES_STREAMS]
-const ALL_DOCUMENTS = [...DOCUMENTS, ...MESSAGES_DOCUMENTS, ...RESPONSES_DOCUMENTS]
+const ALL_STREAMS = [...STREAMS, ...SERVED_STREAMS, ...MESSAGES_STREAMS, ...RESPONSES_STREAMS]
+const ALL_DOCUMENTS = [...DOCUMENTS, ...SERVED_DOCUMENTS, ...MESSAGES_DOCUMENTS, ...RESPONSES_DOCUMENTS]
 
 describe.each(CLIENTS)("%s", (_, client) => {
   test.each(ALL_STREAMS.filter(isFor(client)).map((shape) => [shape.name, shape] as const))(

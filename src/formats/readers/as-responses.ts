@@ -3,7 +3,7 @@ import { type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { toResponsesBodyOfChat } from "../responses/chat-body.ts"
 import { advance, newResponsesReading, toChatUsage } from "../responses/stream/to-chunks.ts"
 import type { ChatRequest } from "../schemas.ts"
-import { dataOf, DONE_FRAME, isDone, isErrorEvent, parseData } from "../sse/frames.ts"
+import { dataOf, DONE_FRAME, isDone, isErrorEvent, parseEvent } from "../sse/frames.ts"
 import type { FrameTranslator } from "../sse/stream-item.ts"
 import type { UpstreamFields, UpstreamRequest } from "../upstream.ts"
 import { chatReader } from "./chat.ts"
@@ -30,7 +30,7 @@ function translator(onUsage: (usage: Json) => void): FrameTranslator {
   return (frame) => {
     if (state.phase === "over" || state.phase === "failed") return []
     const data = dataOf(frame)
-    const event = data === undefined ? undefined : parseData(data)
+    const event = data === undefined ? undefined : parseEvent(frame, data)
     // The response ends with its own event, not with `[DONE]`.
     if (!event) return isDone(data) ? [] : [frame]
     const failure = typeof event["type"] === "string" ? null : untypedError(frame, event)

@@ -1,7 +1,7 @@
 import { keep, readNames, readSignature, readTokens, type ResponseMeter, toTokens } from "../chat/meter.ts"
 import { errorOfUnknownShape, type ProviderError, toProviderError } from "../chat/provider-error.ts"
 import { isArray, isCount, isObject, type Json, listOf, objectsOf } from "../../support/text/json.ts"
-import { dataOf, isDone, parseData } from "../sse/frames.ts"
+import { dataOf, isDone, parseEvent } from "../sse/frames.ts"
 import type { StreamItem } from "../sse/stream-item.ts"
 import { ResponseEvents } from "../responses/native/events.ts"
 import { normalizeItem } from "../responses/native/normalize.ts"
@@ -152,7 +152,7 @@ function toResult(items: readonly StreamItem[]): { result: Json | undefined; err
   let latest: Json | undefined
   for (const item of items) {
     const data = item instanceof Uint8Array ? (dataOf(item) ?? "") : ""
-    const event = item instanceof Uint8Array ? parseData(data) : item
+    const event = item instanceof Uint8Array ? parseEvent(item, data) : item
     const isLast = isDone(data) || isEnd(event?.["type"])
     const error = event ? errorIn(event) : null
     if (error) return { result: undefined, error }

@@ -159,6 +159,27 @@ export function parseData(data: string): Json | undefined {
   return event && !isDeepJson(data, event) ? event : undefined
 }
 
+/** The event of a frame with this data. Some servers of formats with named events leave out `type`. */
+export function parseEvent(frame: Uint8Array, data: string): Json | undefined {
+  const event = parseData(data)
+  if (!event || frame[0] !== E || typeof event["type"] === "string") return event
+  const type = NAMED_EVENT.exec(decoder.decode(frame))?.[1]
+  if (type === undefined) return event
+  const named = { ...event, type }
+  typed.add(named)
+  return named
+}
+
+const typed = new WeakSet<Json>()
+
+/** Whether the type of an event is only in the name of its frame, so that clients need other bytes. */
+export function isTypedByName(event: Json): boolean {
+  return typed.has(event)
+}
+
+/** Names of events of the Messages and Responses formats. */
+const NAMED_EVENT = /^event: ?((?:message|content_block)_\w+|response\.[\w.]+)\r?$/m
+
 /** Whether a frame whose data is no event only keeps the connection open. */
 export function isKeepAlive(frame: Uint8Array, data: string): boolean {
   return data.trim() === "null" || KEEP_ALIVE_LINE.test(decoder.decode(frame))

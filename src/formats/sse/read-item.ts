@@ -2,7 +2,7 @@ import type { Json } from "../../support/text/json.ts"
 import type { ResponseMeter } from "../chat/meter.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { errorOfName, readStray } from "./frame-error.ts"
-import { dataOf, isDone, isKeepAlive, parseData } from "./frames.ts"
+import { dataOf, isDone, isKeepAlive, parseEvent } from "./frames.ts"
 import type { StreamItem } from "./stream-item.ts"
 
 /**
@@ -34,7 +34,7 @@ export function readItem(
     meter.error ??= error
     return "empty"
   }
-  const parsed = parseData(data)
+  const parsed = parseEvent(item, data)
   if (!parsed) return isKeepAlive(item, data) ? "empty" : "malformed"
   const event = clean(parsed)
   reader.read(meter, event)

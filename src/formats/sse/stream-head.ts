@@ -2,7 +2,7 @@ import { type ProviderError } from "../chat/provider-error.ts"
 import { isObject } from "../../support/text/json.ts"
 import type { ResponseReader } from "../readers/reader.ts"
 import { errorOfName, readStray } from "./frame-error.ts"
-import { dataOf, FrameSplitter, isDone, isKeepAlive, parseData } from "./frames.ts"
+import { dataOf, FrameSplitter, isDone, isKeepAlive, parseEvent } from "./frames.ts"
 import type { PacedReader } from "./paced-reader.ts"
 import type { FrameTranslator, StreamHead, StreamItem } from "./stream-item.ts"
 
@@ -65,7 +65,7 @@ function classify(item: StreamItem, reader: ResponseReader): Kind {
     if (data === undefined || data === "") return { is: "preamble" }
   }
   if (isDone(data)) return { is: "end" }
-  const event = data === undefined ? item : parseData(data)
+  const event = data === undefined || !(item instanceof Uint8Array) ? item : parseEvent(item, data)
   if (!event && item instanceof Uint8Array && isKeepAlive(item, data ?? "")) return { is: "preamble" }
   if (!isObject(event) || event instanceof Uint8Array) return { is: "malformed" }
   const error = reader.errorIn(event)

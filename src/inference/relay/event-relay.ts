@@ -3,7 +3,7 @@ import { MAX_CALLS } from "../../formats/chat/call-deltas.ts"
 import type { ChunkDefaults } from "../../formats/chat/normalize/normalize.ts"
 import { restOfCalls } from "../../formats/chat/normalize/normalize-calls.ts"
 import { FrameShape, type TextMeter } from "../../formats/sse/frame-shape.ts"
-import { dataOf, type FrameHandler, isDone, parseData, toFrame } from "../../formats/sse/frames.ts"
+import { dataOf, type FrameHandler, isDone, isTypedByName, parseData, toFrame } from "../../formats/sse/frames.ts"
 import { readItem } from "../../formats/sse/read-item.ts"
 import type { StreamItem } from "../../formats/sse/stream-item.ts"
 import { appendText } from "../../formats/transcript.ts"
@@ -168,7 +168,9 @@ export class EventRelay implements FrameHandler {
     const frame = item instanceof Uint8Array && !this.#isCleaned ? item : undefined
     if (event === "comment" && frame) this.#relayComment(frame)
     else if (event === "malformed") this.stopReason = "malformed_event"
-    else if (typeof event !== "string" && !meter.error) this.#relayEvent(event, frame)
+    else if (typeof event !== "string" && !meter.error) {
+      this.#relayEvent(event, isTypedByName(event) ? undefined : frame)
+    }
   }
 
   readonly #clean = (event: Json): Json => {

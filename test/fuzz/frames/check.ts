@@ -14,7 +14,7 @@ export type CallFormat = Format | GeminiFormat
 
 const isGemini = (format: CallFormat): format is GeminiFormat => GEMINI_FORMATS.some((one) => one === format)
 
-/** `isNative`: the provider has the format of the call, so that the order of its events is kept. */
+/** `isNative`: the provider has the format of the call. */
 type Expected = { format: CallFormat; isNative: boolean; isStreamed: boolean }
 
 /** Faults of the response to a valid call, whatever the provider sent. */
@@ -84,32 +84,32 @@ const STREAM_FAULTS: Readonly<Record<Format, (text: string, isNative: boolean) =
     if (events.some(({ object }) => object !== "chat.completion.chunk")) faults.push("another object")
     return faults
   },
-  responses: (text, isNative) => {
+  responses: (text) => {
     const { events, dones, faults } = framesIn(text)
     if (dones !== 1) faults.push(`${dones} [DONE]`)
     const types = events.map(({ type }) => String(type))
     const ends = types.filter((type) => /^response\.(?:completed|incomplete|failed)$/.test(type))
     if (ends.length !== 1) faults.push(`${ends.length} last events`)
     if (types.at(-1) !== ends[0]) faults.push(`${types.at(-1)} after the last event`)
-    if (types[0] !== "response.created" && !isNative) faults.push(`${types[0]} first`)
+    if (types[0] !== "response.created") faults.push(`${types[0]} first`)
     const numbers = events.map(({ sequence_number: number }) => number)
     if (numbers.some((number, at) => number !== at)) faults.push("a gap in the sequence numbers")
-    return faults
+    return [...faults, ...(ends[0] === "response.failed" ? [] : itemFaults(events))]
   },
   messages: (text, isNative) => {
     const { events, dones, faults } = framesIn(text)
     if (dones !== 0) faults.push("a [DONE]")
     const types = events.map(({ type }) => String(type)).filter((type) => type !== "ping")
     const isError = types.at(-1) === "error"
-    if (types.filter((type) => type === "message_start").length !== 1 && !isError && !isNative) {
+    if (types.filter((type) => type === "message_start").length !== 1 && !isError) {
       faults.push("no one message_start")
     }
     if (types.at(-1) !== "message_stop" && !isError) faults.push(`${types.at(-1)} last`)
     if (types.slice(0, -1).some((type) => type === "message_stop" || type === "error")) faults.push("more than one end")
-    if (isNative) return faults
     const open = new Set<unknown>()
     for (const { type, index } of events) {
-      if (type === "content_block_start" && open.size > 0) faults.push("a block in a block")
+      // A provider may call several tools at once.
+      if (type === "content_block_start" && open.size > 0 && !isNative) faults.push("a block in a block")
       if (type === "content_block_start") open.add(index)
       if (type === "content_block_delta" && !open.has(index)) faults.push("a delta outside its block")
       if (type === "content_block_stop" && !open.delete(index)) faults.push("a stop without a start")
@@ -117,6 +117,22 @@ const STREAM_FAULTS: Readonly<Record<Format, (text: string, isNative: boolean) =
     if (open.size > 0 && !isError) faults.push("a block without an end")
     return [...new Set(faults)]
   },
+}
+
+/** Faults of the items of a Responses stream: each starts before its events, and ends. */
+function itemFaults(events: readonly Json[]): string[] {
+  const faults = new Set<string>()
+  const open = new Map<unknown, unknown>()
+  for (const { type, output_index: index, item, item_id: id } of events) {
+    if (type === "response.output_item.added") {
+      if (open.has(index)) faults.add("an item that starts twice")
+      open.set(index, (item as Json)["id"])
+    } else if (type === "response.output_item.done") {
+      if (!open.delete(index)) faults.add("the end of an item without its start")
+    } else if (String(type).endsWith(".delta") && open.get(index) !== id) faults.add("a delta outside its item")
+  }
+  if (open.size > 0) faults.add("an item without an end")
+  return [...faults]
 }
 
 type Shape = { format: CallFormat; isStreamed: boolean }

@@ -1,5 +1,5 @@
 import type { Json } from "../../../support/text/json.ts"
-import { dataOf, DONE_FRAME, isErrorEvent, parseData, strayText } from "../../sse/frames.ts"
+import { dataOf, DONE_FRAME, isErrorEvent, parseEvent, strayText } from "../../sse/frames.ts"
 import type { FrameTranslator, StreamItem } from "../../sse/stream-item.ts"
 import { advance, newMessagesReading, type ReadingFacts, usageOf } from "./meter.ts"
 
@@ -20,7 +20,7 @@ export function chatTranslator({ onUsage, ...facts }: ChatStreamFacts = {}): Fra
     const data = dataOf(frame)
     if (data === undefined || data === "")
       return [data === undefined && strayText(frame, data) !== undefined ? frame : PING_FRAME]
-    const reported = parseData(data)
+    const reported = parseEvent(frame, data)
     if (!reported) return [frame]
     const isNamedError = typeof reported["type"] !== "string" && isErrorEvent(frame)
     const event = isNamedError ? { type: "error", error: reported } : reported

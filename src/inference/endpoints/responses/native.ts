@@ -43,7 +43,7 @@ export class NativeResponse {
     if (typeof type !== "string") return []
     if (type === "response.created" && this.#isStarted) return []
     if (isObject(response)) this.#latest = response
-    const created = this.#isStarted || type === "response.created" ? [] : [this.#snapshot("response.created")]
+    const created = type === "response.created" ? [] : this.#created()
     this.#isStarted = true
     if (TERMINAL.has(type)) {
       // A final event without `response` is ignored: the stream then counts as cut.
@@ -52,6 +52,13 @@ export class NativeResponse {
     }
     if (isObject(response)) return [...created, this.#snapshot(type)]
     return [...created, ...this.#events.take(event).map((one) => this.#write(one, one === event ? frame : undefined))]
+  }
+
+  /** The first event, if it was not sent yet. */
+  #created(): Uint8Array[] {
+    if (this.#isStarted) return []
+    this.#isStarted = true
+    return [this.#snapshot("response.created")]
   }
 
   #write(event: Json, frame: Uint8Array | undefined): Uint8Array {
@@ -75,6 +82,7 @@ export class NativeResponse {
     const { events, output } = this.#events.end(response["output"])
     const status = endStatus(event?.["type"], response)
     return [
+      ...this.#created(),
       ...events.map((one) => this.#write(one, undefined)),
       this.#event(`response.${status}`, this.document({ ...response, status, output }, closing)),
     ]
@@ -90,7 +98,7 @@ export class NativeResponse {
       error_type: errors[error.code].type,
       ...metadata,
     }
-    return [this.#event("response.failed", failed)]
+    return [...this.#created(), this.#event("response.failed", failed)]
   }
 
   document(response: Json, { charge, metadata }: Closing): Json {
