@@ -92,7 +92,7 @@ export class ResponseEvents {
   #inItem(event: Json, take: (item: OpenItem) => Json[]): Json[] {
     const index = this.#indexOf(event)
     const item = this.#open.get(index) === undefined ? impliedItem(event, idOf(event)) : undefined
-    if (this.#done.has(index)) return [event]
+    if (this.#done.has(index)) return []
     const begun = item ? this.#add({ type: "response.output_item.added", output_index: index, item }) : []
     const open = this.#open.get(index)
     return open ? [...begun, ...take(open)] : []

@@ -16,8 +16,8 @@ export class NativeMessage {
   readonly #events: MessageEvents
   #last: Json | undefined
   #hasEnded = false
-  /** Input tokens that the client has received. */
-  #input: unknown
+  /** The usage of `message_start`. */
+  #started: Json = {}
 
   constructor(facts: MessageFacts) {
     this.#facts = facts
@@ -39,7 +39,7 @@ export class NativeMessage {
       ...withoutGatewayFields(this.#last ?? {}),
       type: "message_delta",
       delta: { stop_sequence: null, ...delta, stop_reason: reason },
-      usage: asCharged(closing, this.#last?.["usage"], this.#input),
+      usage: asCharged(closing, this.#last?.["usage"], this.#started),
       ...closing.metadata,
     }
     return [...before, toEventFrame(event), toEventFrame({ type: "message_stop" })]
@@ -51,7 +51,7 @@ export class NativeMessage {
       ...withoutGatewayFields(normalizeMessage(message)),
       id: typeof id === "string" && id !== "" ? id : this.#facts.id,
       model: this.#facts.model,
-      usage: asCharged(closing, message["usage"], undefined),
+      usage: asCharged(closing, message["usage"], {}),
       ...closing.metadata,
     }
   }
@@ -69,7 +69,7 @@ export class NativeMessage {
   #start(event: Json, reported: Json, frame: Uint8Array | undefined): Uint8Array {
     const { model } = this.#facts
     const { usage } = reported
-    this.#input = isObject(usage) ? usage["input_tokens"] : undefined
+    if (isObject(usage)) this.#started = usage
     const message = withoutGatewayFields(reported)
     if (message === reported && message["model"] === model && frame && hasEventName(frame)) return frame
     return toEventFrame({ ...event, type: "message_start", message: { ...message, model } })
@@ -85,12 +85,17 @@ function merge(one: Json, other: Json): Json {
   return { ...one, ...other, delta, usage }
 }
 
-/** The charged tokens, with the other fields that the provider reported. `started`: input tokens reported before. */
-function asCharged({ charge: { tokens }, costs }: Closing, reported: unknown, started: unknown): Json {
+/** The charged tokens, with the other fields that the provider reported. `started`: the usage of `message_start`. */
+function asCharged({ charge: { tokens }, costs }: Closing, reported: unknown, started: Json): Json {
   const usage = withoutCosts(reported)
   const { prompt, cached, cacheWrite, completion } = tokens
-  // The format counts cached tokens separately from the input, and a final event may omit the input.
-  const input = prompt - cached - cacheWrite
-  const isKnown = started === input && !("input_tokens" in usage) && "output_tokens" in usage
-  return { ...usage, ...(!isKnown && { input_tokens: input }), output_tokens: completion, ...costs }
+  // The format counts cached tokens separately from the input, and a final event may omit what has not changed.
+  const counts = {
+    input_tokens: prompt - cached - cacheWrite,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: cacheWrite,
+  }
+  const changed = Object.entries(counts).filter(([key, count]) => key in usage || (started[key] ?? 0) !== count)
+  const input = "output_tokens" in usage ? {} : { input_tokens: counts.input_tokens }
+  return { ...usage, ...input, ...Object.fromEntries(changed), output_tokens: completion, ...costs }
 }
