@@ -41,6 +41,12 @@ export function appendToolCall(transcript: Transcript, key: string, part: Record
   }
   const { id, name, arguments: input } = part
   if (typeof id === "string" && call.id === "") call.id = id.slice(0, MAX_NAME)
-  if (typeof name === "string" && call.name === "") call.name = name.slice(0, MAX_NAME)
-  if (typeof input === "string") call.arguments += input.slice(0, Math.max(0, MAX_TRANSCRIPT - lengthOf(transcript)))
+  // A few providers send the name in fragments, all before the arguments; others repeat it.
+  if (typeof name === "string" && call.arguments === "" && name !== call.name) {
+    call.name = (call.name + name).slice(0, MAX_NAME)
+  }
+  if (typeof input !== "string" || (input.startsWith("{") && input === call.arguments)) return
+  // Some send an empty object before the arguments.
+  if (call.arguments === "{}" && input.startsWith("{")) call.arguments = ""
+  call.arguments += input.slice(0, Math.max(0, MAX_TRANSCRIPT - lengthOf(transcript)))
 }

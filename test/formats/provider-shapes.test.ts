@@ -299,3 +299,18 @@ test.each([
   expect(toMessagesFinish(native)).toBe(finish)
   expect(normalizeStopReason(native, false)).toBe(stop)
 })
+
+test.each([
+  ["a name in fragments", [called("wea", ""), called("ther", ""), called("", '{"x":1}')]],
+  ["a repeated name", [called("weather", ""), called("weather", '{"x":'), called("weather", "1}")]],
+  ["empty arguments before the real ones", [called("weather", "{}"), called("", '{"x":'), called("", "1}")]],
+  ["a finished call repeated", [called("weather", '{"x":1}'), called("weather", '{"x":1}')]],
+])("the log of a call with %s has the call once", (_, deltas) => {
+  const meter = { ...newMeter(), transcript: { content: "", reasoning: "" } }
+  for (const delta of deltas) readResponse(meter, chunkOf({ delta: { tool_calls: [delta] } }))
+  expect(meter.transcript).toMatchObject({ toolCalls: [{ name: "weather", arguments: '{"x":1}' }] })
+})
+
+function called(name: string, encoded: string): Json {
+  return { index: 0, id: "a", type: "function", function: { name, arguments: encoded } }
+}
