@@ -4,6 +4,7 @@ import { newMeter, readResponse } from "../../src/formats/chat/meter.ts"
 import { normalizeChunk, normalizeResult } from "../../src/formats/chat/normalize/normalize.ts"
 import { normalizeStopReason } from "../../src/formats/messages/native/message.ts"
 import { toFinishReason as toMessagesFinish } from "../../src/formats/messages/stop-reasons.ts"
+import { toChatResult } from "../../src/formats/messages/upstream/to-result.ts"
 import { addCounts, NO_COUNTS, toChatUsage } from "../../src/formats/messages/usage.ts"
 import { messagesReader } from "../../src/formats/readers/messages.ts"
 import { chatReader } from "../../src/formats/readers/chat.ts"
@@ -309,6 +310,15 @@ test.each([
   const meter = { ...newMeter(), transcript: { content: "", reasoning: "" } }
   for (const delta of deltas) readResponse(meter, chunkOf({ delta: { tool_calls: [delta] } }))
   expect(meter.transcript).toMatchObject({ toolCalls: [{ name: "weather", arguments: '{"x":1}' }] })
+})
+
+test("a stop reason of the provider's own reaches clients of the chat format, and the record", () => {
+  const message = { type: "message", role: "assistant", content: "No.", stop_reason: "guardrail_intervened" }
+  const [choice] = objectsOf(toChatResult(message)["choices"])
+  expect(choice).toMatchObject({ finish_reason: "content_filter", native_finish_reason: "guardrail_intervened" })
+  const meter = newMeter()
+  messagesReader.read(meter, message)
+  expect(meter).toMatchObject({ finishReason: "content_filter", nativeFinishReason: "guardrail_intervened" })
 })
 
 function called(name: string, encoded: string): Json {

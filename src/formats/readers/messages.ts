@@ -41,7 +41,7 @@ function readDocument(meter: ResponseMeter, document: Json): void {
   const message = normalizeMessage(document)
   if (isArray(message["content"])) for (const [at, block] of message["content"].entries()) readText(meter, block, at)
   readMessage(meter, message)
-  readEnd(meter, message)
+  readEnd(meter, { stop_reason: document["stop_reason"] ?? message["stop_reason"] })
   meter.done = true
 }
 

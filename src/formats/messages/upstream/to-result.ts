@@ -10,7 +10,9 @@ export function toChatResult(reported: Json, facts: ReadingFacts = {}): Json {
   if (reported["type"] === "error" || (!("content" in reported) && isObject(reported["error"]))) {
     return { error: toChatError(reported["error"]) }
   }
-  const message = isMessage(reported) ? normalizeMessage(reported) : reported
+  const normal = isMessage(reported) ? normalizeMessage(reported) : reported
+  // Clients of the chat format get the provider's stop reason too.
+  const message: Json = { ...normal, stop_reason: reported["stop_reason"] ?? normal["stop_reason"] }
   const { content, usage, ...head } = message
   const blocks = objectsOf(content)
   const events = [
