@@ -35,6 +35,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
   const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`
   gateway = await startGateway(baseUrl, { CUSTOM_PROVIDERS: JSON.stringify(providersAt(baseUrl)) })
+  organization = await gateway.newOrganization()
 })
 
 /** A provider for each API format. */
@@ -251,7 +252,7 @@ const CLIENTS: [string, Client][] = [
 async function check(client: Client, isStreamed: boolean, shape: Shape): Promise<void> {
   shown = shape
   const model = modelOf(shape)
-  organization = await gateway.newOrganization()
+  const before = await spentNano()
   const read = await client(model, isStreamed).catch((error: unknown) => error as Error)
   if (shape.fails) {
     expect(read).toBeInstanceOf(Error)
@@ -260,8 +261,12 @@ async function check(client: Client, isStreamed: boolean, shape: Shape): Promise
   if (read instanceof Error) throw read
   expectOutcome(read, shape)
   expect(read.model).toBe(model)
+  expect((await spentNano()) - before, "what was charged").toBe(read.prompt * 1_000 + read.completion * 2_000)
+}
+
+async function spentNano(): Promise<number> {
   const { usage } = await gateway.get<{ usage: number }>(organization.apiKey, "/key")
-  expect(toNano(usage), "what was charged").toBe(read.prompt * 1_000 + read.completion * 2_000)
+  return toNano(usage)
 }
 
 function expectOutcome({ text, reasoning, tools, completion }: Read, outcome: Outcome): void {
@@ -321,7 +326,6 @@ describe.each(["chat", "responses", "messages", "gemini"] as const)("the stream 
     "has its events in order, one end and the charged usage, %s",
     async (_name, shape) => {
       shown = shape
-      organization = await gateway.newOrganization()
       const model = modelOf(shape)
       const response = await gateway.post(organization.apiKey, PATHS[format](model), BODIES[format](model))
       const text = await response.text()
