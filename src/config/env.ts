@@ -25,6 +25,8 @@ export interface Bindings {
   METRICS?: AnalyticsEngineDataset
   /** The embedded upstream; absent in production. */
   EMBEDDED?: Fetcher
+  /** On one machine: connects to public addresses only, unlike `fetch` there (local/direct-outbound.ts). */
+  PUBLIC_NETWORK?: Fetcher
   /** The built console (dist/console). */
   ASSETS?: Fetcher
 

@@ -36,7 +36,7 @@ export const variables = {
     schema: oneOf(["development", "production"]).optional(),
     section: "general",
     effect:
-      "Set in `wrangler.toml`. In `production` plain HTTP to host names is allowed, because Cloudflare's network connects to public addresses only.",
+      "Set in `wrangler.toml`. In `production` plain HTTP to host names is allowed, because Cloudflare's network connects to public addresses only; `npm start` and `npm run serve` allow it in both.",
   }),
   LOG_CALLS: define({
     schema: oneOf(["all", "errors", "off"]).default("all"),

@@ -1,3 +1,4 @@
+import { getCACertificates } from "node:tls"
 import { CORE_PLUGIN } from "miniflare"
 
 /**
@@ -15,4 +16,16 @@ export function useDirectOutbound(): void {
     }
     return allServices
   }
+}
+
+/**
+ * For URLs of clients. `fetch` here also connects to private addresses, for providers on this machine: a name whose
+ * address changes between check and connection (DNS rebinding) would reach them.
+ */
+export const PUBLIC_NETWORK = {
+  network: {
+    allow: ["public"],
+    // NODE_EXTRA_CA_CERTS, as for `fetch`.
+    tlsOptions: { trustBrowserCas: true, trustedCertificates: getCACertificates("extra") },
+  },
 }

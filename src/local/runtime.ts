@@ -4,7 +4,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptio
 import { modulesOf } from "./bundle-modules.ts"
 import { runCronTriggers } from "./crons.ts"
 import { useClientSocket } from "./client-socket.ts"
-import { useDirectOutbound } from "./direct-outbound.ts"
+import { PUBLIC_NETWORK, useDirectOutbound } from "./direct-outbound.ts"
 import { type Database, migrate, proxiedBatch } from "./migrate.ts"
 import { migrateState, persistencePath } from "./migrate-state.ts"
 import { dist } from "./paths.ts"
@@ -132,7 +132,7 @@ function toMiniflareOptions(spec: WorkerSpec, options: RuntimeOptions) {
     name: GATEWAY,
     ...modulesOf(path.join(dist, "gateway/index.js")),
     bindings: { ...spec.vars[options.stage], ...options.bindings },
-    serviceBindings: { ASSETS: CONSOLE, ...(isDevelopment && { EMBEDDED }) },
+    serviceBindings: { ASSETS: CONSOLE, PUBLIC_NETWORK, ...(isDevelopment && { EMBEDDED }) },
   }
   const embedded: V4WorkerOptions = {
     ...common,

@@ -1,7 +1,9 @@
 import ipaddr from "ipaddr.js"
 
 /** Hostnames that only resolve inside a network. */
-const INTERNAL_NAMES = ["localhost", "localdomain", "local", "internal", "home.arpa", "lan", "intranet", "corp"]
+const INTERNAL_NAMES = "localhost localdomain local internal private home home.arpa lan intranet corp svc consul".split(
+  " ",
+)
 
 /** Public by number, but internal to a cloud: Azure's platform services. */
 const CLOUD_ADDRESSES = new Set(["168.63.129.16"])

@@ -54,13 +54,13 @@ async function queryDns(endpoint: string, { send, host, type, signal }: DnsQuery
 }
 
 /**
- * `isGuarded`: the network itself connects to public addresses only: Cloudflare's, and by default that of self-hosted
- * workerd; not that of `wrangler dev` (settings.ts).
+ * `isGuarded`: connections lead to public addresses only, by Cloudflare's network or by `publicFetch`, which replaces
+ * `fetch` where that also connects to private addresses (local/direct-outbound.ts); not in `wrangler dev`.
  */
-export type Network = { resolve: Resolve; isGuarded: boolean }
+export type Network = { resolve: Resolve; isGuarded: boolean; publicFetch?: typeof fetch }
 
 const UNGUARDED =
-  "plain http to a host name is rejected in development, where the connection is not pinned to the checked address: use https"
+  "plain http to a host name is rejected here, because this network also connects to private addresses: use https"
 
 /**
  * Why a URL must not be connected to; undefined if every address of its name is public. The runtime resolves the name

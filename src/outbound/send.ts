@@ -117,7 +117,8 @@ async function follow<T>(
     url.hash = ""
     const { method, body } = outbound
     // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
-    const { fetch: send } = deps
+    const { fetch: anyFetch, publicFetch = anyFetch } = deps
+    const send = isPrivateHost(url, deps.privateHosts) ? anyFetch : publicFetch
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const follows = outbound.isFinal !== true && REDIRECTS.includes(response.status)
     const location = follows ? response.headers.get("location") : null

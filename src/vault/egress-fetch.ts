@@ -116,7 +116,9 @@ async function exchange(
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const response = await send(target, { request, headers: sent, isBound, deps })
+  const { fetch: anyFetch, publicFetch = anyFetch, signal } = deps
+  const network = { fetch: testOrigin === undefined ? publicFetch : anyFetch, signal }
+  const response = await send(target, { request, headers: sent, isBound, network })
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"
   const isReadable = encoding === "identity" || DECODED.includes(encoding)
@@ -139,13 +141,13 @@ type Sending = {
   request: EgressRequest
   headers: [string, string][]
   isBound: boolean
-  deps: EgressDeps
+  network: Pick<EgressDeps, "fetch" | "signal">
 }
 
 /** Sends the request; returns the response, or why there is none. */
 async function send(
   url: URL,
-  { request: { method, body }, headers, isBound, deps: { fetch: send, signal } }: Sending,
+  { request: { method, body }, headers, isBound, network: { fetch: send, signal } }: Sending,
 ): Promise<Response | string> {
   try {
     const upstreamHeaders = new Headers()

@@ -117,6 +117,15 @@ describe("an outbound request", () => {
     }
   })
 
+  test("connects by the network of public addresses, except to a private host that the operator allows", async () => {
+    const open = deps({ "*": ok }, {}, ["127.0.0.1"])
+    const restricted = deps({ "*": ok })
+    const network = { ...open, publicFetch: restricted.fetch }
+    for (const url of ["https://a.example/", "http://127.0.0.1:4318/"]) await sendOutbound(to(url), network)
+    expect(restricted.sent.map((hop) => hop.url)).toEqual(["https://a.example/"])
+    expect(open.sent.map((hop) => hop.url)).toEqual(["http://127.0.0.1:4318/"])
+  })
+
   test.each([
     ["127.0.0.1", "http://127.0.0.1:4318/"],
     ["127.0.0.1:4318", "http://127.0.0.1:4318/"],

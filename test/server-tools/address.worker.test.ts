@@ -84,6 +84,10 @@ const FORBIDDEN: [string, string][] = [
   ["a local name in capitals", "http://PRINTER.LOCAL./"],
   ["a home.arpa name", "http://nas.home.arpa/"],
   ["Google Cloud metadata", "http://metadata.google.internal/computeMetadata/v1/"],
+  ["a Kubernetes service", "http://vault.default.svc/"],
+  ["a Consul service", "http://vault.service.consul/"],
+  ["a name under private", "http://db.private/"],
+  ["a name under home", "http://router.home/"],
   ["a single-label name", "http://intranet/"],
   ["a database port", "http://example.com:6379/"],
   ["the https port with http", "http://example.com:443/"],
@@ -195,6 +199,16 @@ describe("fetchPublic", () => {
     expect((await fetchPublic("http://[2606:4700::1111]/", deps)).ok).toBe(true)
     expect((await fetchPublic("http://[::ffff:93.184.216.34]/", deps)).ok).toBe(true)
     expect(requests).toEqual([])
+  })
+
+  test("connects by the network of public addresses at every hop, except to allowed hosts", async () => {
+    const pages = { "http://a.example/": redirect("http://wiki.internal/"), "http://wiki.internal/": html("allowed") }
+    const { deps, sent } = make(pages, {}, ["wiki.internal"])
+    const open = network(pages)
+    const fetched = await fetchPublic("http://a.example/", { ...deps, publicFetch: deps.fetch, fetch: open.fetch })
+    expect(fetched.ok).toBe(true)
+    expect(sent.map(({ url }) => url)).toEqual(["http://a.example/"])
+    expect(open.sent.map(({ url }) => url)).toEqual(["http://wiki.internal/"])
   })
 
   test("requires https for names where the platform does not block private addresses", async () => {

@@ -92,6 +92,18 @@ describe("DNS lookups", () => {
     expect(sent[0]?.url).toBe(url)
   })
 
+  test("connect by the public network where it is bound, whatever the stage", async () => {
+    const requested: string[] = []
+    const PUBLIC_NETWORK = { fetch: async (url: string) => (requested.push(url), new Response()) }
+    for (const STAGE of ["production", "development", ""]) {
+      const bound = { ...env({ STAGE }), PUBLIC_NETWORK: PUBLIC_NETWORK as Partial<Fetcher> as Fetcher }
+      const { isGuarded, publicFetch } = toolDepsOf(bound, { fetch: network().fetch, now: () => NOW, signal })
+      expect(isGuarded).toBe(true)
+      await publicFetch?.("https://a.example/")
+    }
+    expect(requested).toHaveLength(3)
+  })
+
   test.each([
     ["production", true],
     ["development", false],

@@ -386,6 +386,14 @@ describe("egress for an agent", () => {
     expect(mock.seen.map((one) => one.headers["accept-encoding"])).toEqual(["identity", "zstd"])
   })
 
+  test("connects by the network of public addresses where there is one", async () => {
+    const mock = deps({ "http://example.com/": () => new Response("a") })
+    const unused = () => Promise.reject(new Error("not a public network"))
+    const network = { ...mock, publicFetch: mock.fetch, fetch: unused }
+    expect(await egressFetch(requestTo("http://example.com/", { headers: [] }), network)).toMatchObject({ ok: true })
+    expect(mock.seen).toHaveLength(1)
+  })
+
   test("allows plain http to a name only where the platform blocks private addresses, and to any public address", async () => {
     const answers = { "http://example.com/": () => new Response("a"), "http://93.184.216.34/": () => new Response("b") }
     const headers: [string, string][] = []

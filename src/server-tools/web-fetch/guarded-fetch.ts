@@ -67,7 +67,8 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
     if (reason !== undefined) return failedFetch(reason)
     url.hash = ""
     // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
-    const { fetch: send } = deps
+    const { fetch: anyFetch, publicFetch = anyFetch, settings } = deps
+    const send = isAllowedHost(url, settings.allowedHosts) ? anyFetch : publicFetch
     const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: deps.signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
     if (location === null) return read(url, response, deps.settings.maxBytes)
