@@ -138,6 +138,20 @@ test("a second response that cannot be held is rejected, and the first continues
   session.close()
 })
 
+test("a second response that cannot be held before the first has begun is rejected, and the first continues", async () => {
+  const workspace = await newWorkspace()
+  const limited = await newKey(workspace, { concurrent_requests: 1 })
+  const session = await openSession(limited.key, "played/live")
+  session.send({ type: "response.create" })
+  session.send({ type: "response.create", event_id: "second" })
+  expect(await session.next("error")).toMatchObject({ error: { code: "key_rate_limit", event_id: "second" } })
+  runSteps(session, [begun("r1"), ended("r1", null)])
+  await session.next("response.done")
+  session.send({ type: "response.create" })
+  await session.next("received", 2)
+  session.close()
+})
+
 test("a session with a BYOK credential costs the account nothing, and records the upstream cost", async () => {
   const workspace = await newWorkspace()
   const credential = "sk-own-credential-0123456789"

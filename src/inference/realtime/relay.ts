@@ -61,13 +61,13 @@ export class EventRelay {
     sendText(this.#context.opened.socket, JSON.stringify(checked.event))
   }
 
-  /** Holds another response. Returns an error if that fails while one runs; without a running one, the session ends. */
+  /** Holds another response. Returns an error if that fails while one is held; without a held one, the session ends. */
   async #admitRequest(): Promise<EventError | undefined> {
     try {
       await this.#responses.admitRequest()
       return undefined
     } catch (thrown) {
-      if (this.#responses.isRunning && thrown instanceof GatewayError) return toClosing(thrown).error
+      if (this.#responses.isHeld && thrown instanceof GatewayError) return toClosing(thrown).error
       throw thrown
     }
   }

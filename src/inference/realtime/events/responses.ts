@@ -67,6 +67,11 @@ export class Responses {
     return this.#running.size > 0
   }
 
+  /** A response is running, or requested under a hold: the session can continue without another one. */
+  get isHeld(): boolean {
+    return this.isRunning || (this.#requested > 0 && this.#spares.length >= this.#requested)
+  }
+
   /** Called before client content is sent. Rejects if a response to it cannot be held. */
   async admitInput(): Promise<void> {
     this.#hasInput = true
