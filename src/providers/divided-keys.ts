@@ -14,12 +14,15 @@ export type StringSpans = { readonly paths: readonly string[]; readonly spans: r
 export class KeySearch {
   /** A start of a key of this length is sent: at most half of the key. */
   readonly revealed: number
+  /** The first character of the key. */
+  readonly first: string
   readonly #units: readonly number[]
   /** By length of a match: the length of the longest shorter one with which it ends. */
   readonly #shorter: readonly number[]
 
   constructor(key: string) {
     this.revealed = Math.min(MAX_REVEALED, Math.floor(key.length / 2))
+    this.first = key.charAt(0)
     this.#units = Array.from({ length: key.length }, (_, at) => key.charCodeAt(at))
     const shorter = [0]
     this.#shorter = shorter
@@ -42,6 +45,8 @@ export class DividedKey {
   readonly #search: KeySearch
   /** By path of a string: how much of the key its texts so far end with. Absent for nothing. */
   readonly #matched = new Map<string, number>()
+  /** Names and indexes that lead to the current value of `clean`. */
+  readonly #path: string[] = []
   /** The result of `isClean` for each string. */
   readonly #next: number[] = []
 
@@ -67,7 +72,7 @@ export class DividedKey {
 
   /** The event without what continues a key; the same object if nothing changed. */
   clean(event: Json): Json {
-    return this.#cleanObject(event, "", 0)
+    return this.#cleanObject(event)
   }
 
   /** -1 if a key continues, or if that depends on an escape. */
@@ -88,37 +93,63 @@ export class DividedKey {
     else if (this.#matched.size > 0) this.#matched.delete(path)
   }
 
-  #cleanObject(fields: Json, path: string, depth: number): Json {
+  #cleanObject(fields: Json): Json {
     let copy: Json | undefined
-    for (const [name, value] of Object.entries(fields)) {
-      const cleaned = this.#cleanValue(value, `${path}.${name}`, depth + 1)
+    for (const name in fields) {
+      const value = fields[name]
+      const cleaned = this.#cleanValue(value, name)
       if (cleaned !== value) copy = { ...(copy ?? fields), [name]: cleaned }
     }
     return copy ?? fields
   }
 
-  #cleanValue(value: unknown, path: string, depth: number): unknown {
-    if (typeof value === "string") return this.#cleanText(value, path)
-    if (depth > MAX_DEPTH) return value
-    if (isArray(value)) {
-      const items = value.map((item, at) => this.#cleanValue(item, `${path}.${at}`, depth + 1))
-      return items.every((item, at) => item === value[at]) ? value : items
+  #cleanArray(items: readonly unknown[]): readonly unknown[] {
+    let copy: unknown[] | undefined
+    for (let at = 0; at < items.length; at += 1) {
+      const cleaned = this.#cleanValue(items[at], String(at))
+      if (cleaned === items[at]) continue
+      copy ??= [...items]
+      copy[at] = cleaned
     }
-    return isObject(value) ? this.#cleanObject(value, path, depth) : value
+    return copy ?? items
   }
 
-  #cleanText(text: string, path: string): string {
+  #cleanValue(value: unknown, name: string): unknown {
+    if (typeof value !== "string" && typeof value !== "object") return value
+    this.#path.push(name)
+    const cleaned = this.#cleanAtPath(value)
+    this.#path.pop()
+    return cleaned
+  }
+
+  #cleanAtPath(value: unknown): unknown {
+    if (typeof value === "string") return this.#cleanText(value)
+    if (this.#path.length > MAX_DEPTH) return value
+    if (isArray(value)) return this.#cleanArray(value)
+    return isObject(value) ? this.#cleanObject(value) : value
+  }
+
+  #cleanText(text: string): string {
     const search = this.#search
-    let matched = this.#matched.get(path) ?? 0
+    // The path is joined only for the few strings that end with a part of the key, or follow one.
+    let matched = this.#matched.size === 0 ? 0 : (this.#matched.get(this.#joinedPath()) ?? 0)
+    const start = matched === 0 ? text.indexOf(search.first) : 0
+    if (start === -1) return text
+    const before = matched
     let clean: string | undefined
-    for (let at = 0; at < text.length; at += 1) {
+    for (let at = start; at < text.length; at += 1) {
       matched = search.next(matched, text.charCodeAt(at))
       if (matched > search.revealed) clean ??= text.slice(0, at)
       if (clean === undefined) continue
       if (matched === search.revealed + 1) clean += PLACEHOLDER
       else if (matched <= search.revealed) clean += text[at] ?? ""
     }
-    this.#remember(path, matched)
+    if (before > 0 || matched > 0) this.#remember(this.#joinedPath(), matched)
     return clean ?? text
+  }
+
+  /** In the form of StringSpans. */
+  #joinedPath(): string {
+    return `.${this.#path.join(".")}`
   }
 }
