@@ -59,6 +59,14 @@ async function queryDns(endpoint: string, { send, host, type, signal }: DnsQuery
  */
 export type Network = { resolve: Resolve; isGuarded: boolean; publicFetch?: typeof fetch }
 
+/** The `fetch` for a URL of a client. `isAllowed`: the operator allows its host, also at a private address. */
+export function fetchFor(
+  { fetch: anyFetch, publicFetch = anyFetch }: Pick<Network, "publicFetch"> & { fetch: typeof fetch },
+  isAllowed: boolean,
+): typeof fetch {
+  return isAllowed ? anyFetch : publicFetch
+}
+
 const UNGUARDED =
   "plain http to a host name is rejected here, because this network also connects to private addresses: use https"
 

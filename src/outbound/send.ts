@@ -3,7 +3,7 @@ import { parseRetryAfter } from "../support/time/retry-after.ts"
 import { valueOrTimeout } from "../support/time/time.ts"
 import { hostRejection, isPrivateHost } from "./address.ts"
 import { withDeadline } from "./deadline.ts"
-import { type Network, resolvedRejection } from "./resolve.ts"
+import { fetchFor, type Network, resolvedRejection } from "./resolve.ts"
 
 /** A request to a URL that a client configured, with its secrets in the headers. */
 export type Outbound = {
@@ -117,8 +117,7 @@ async function follow<T>(
     url.hash = ""
     const { method, body } = outbound
     // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
-    const { fetch: anyFetch, publicFetch = anyFetch } = deps
-    const send = isPrivateHost(url, deps.privateHosts) ? anyFetch : publicFetch
+    const send = fetchFor(deps, isPrivateHost(url, deps.privateHosts))
     const response = await send(url.href, { method, headers, body, redirect: "manual", signal })
     const follows = outbound.isFinal !== true && REDIRECTS.includes(response.status)
     const location = follows ? response.headers.get("location") : null

@@ -6,6 +6,11 @@ export function newId(): string {
   return v7()
 }
 
+/** A random id of 32 hex digits, for formats whose ids are a prefix and digits: `call_0192…`. */
+export function newHexId(): string {
+  return crypto.randomUUID().replaceAll("-", "")
+}
+
 /** Request id for log lines, the response header and generations. */
 export function newRequestId(): string {
   return `req-${crypto.randomUUID()}`

@@ -1,4 +1,4 @@
-import { type Network, resolvedRejection } from "../outbound/resolve.ts"
+import { fetchFor, type Network, resolvedRejection } from "../outbound/resolve.ts"
 import { toBoundHost } from "./hosts.ts"
 import { boundTo, decideEgress } from "./egress.ts"
 import { type Redactor, redactorFor } from "../outbound/redactor.ts"
@@ -116,8 +116,7 @@ async function exchange(
   const target = testOrigin === undefined ? url : new URL(`${testOrigin}${url.pathname}${url.search}`)
   const sent =
     decided.released.length === 0 ? decided.headers : decided.headers.filter(([name]) => !PIECEWISE.test(name))
-  const { fetch: anyFetch, publicFetch = anyFetch, signal } = deps
-  const network = { fetch: testOrigin === undefined ? publicFetch : anyFetch, signal }
+  const network = { fetch: fetchFor(deps, testOrigin !== undefined), signal: deps.signal }
   const response = await send(target, { request, headers: sent, isBound, network })
   if (typeof response === "string") return { ok: false, reason: response, why: "failed" }
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity"

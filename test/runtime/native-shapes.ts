@@ -36,7 +36,8 @@ const end = (reason: string | null = "end_turn", usage: Json | undefined = { out
   ...(usage && { usage }),
 })
 const STOP = { type: "message_stop" }
-const hello = [startText(), text("Hello"), text(" world"), stopBlock()]
+const helloAt = (index: number) => [startText(index), text("Hello", index), text(" world", index), stopBlock(index)]
+const hello = helloAt(0)
 const startTool = (more: Json = {}, index = 0) =>
   startBlock({ type: "tool_use", id: "toolu_1", name: "weather", input: {}, ...more }, index)
 
@@ -203,10 +204,7 @@ export const MESSAGES_STREAMS: Shape[] = [
     thought("Hm"),
     thought("."),
     stopBlock(),
-    startText(1),
-    text("Hello", 1),
-    text(" world", 1),
-    stopBlock(1),
+    ...helloAt(1),
     end(),
     STOP,
   ),
@@ -215,10 +213,7 @@ export const MESSAGES_STREAMS: Shape[] = [
     { ...HELLO, reasoning: "Hm." },
     begin(),
     thought("Hm."),
-    startText(1),
-    text("Hello", 1),
-    text(" world", 1),
-    stopBlock(1),
+    ...helloAt(1),
     end(),
     STOP,
   ),

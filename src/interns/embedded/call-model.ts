@@ -1,3 +1,4 @@
+import { newHexId } from "../../support/ids.ts"
 import { BASE_PATH } from "../../http/paths.ts"
 import { FrameSplitter, dataOf, DONE } from "../../formats/sse/frames.ts"
 import { type PartialChoice, mergeChoice } from "../../formats/chat/to-result.ts"
@@ -111,7 +112,7 @@ function toMessage(spoken: Record<string, unknown>, callIds: Set<string>): Model
   const calls = Array.isArray(spoken["tool_calls"]) ? (spoken["tool_calls"] as ToolCall[]) : []
   const toolCalls = calls.map((call) => {
     const { name, arguments: json } = call.function
-    const id = call.id === "" || callIds.has(call.id) ? `call_${crypto.randomUUID().replaceAll("-", "")}` : call.id
+    const id = call.id === "" || callIds.has(call.id) ? `call_${newHexId()}` : call.id
     callIds.add(id)
     return { id, type: "function", function: { name, arguments: json } }
   })

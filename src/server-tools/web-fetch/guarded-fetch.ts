@@ -1,7 +1,7 @@
 import { concat } from "../../support/bytes.ts"
 import { withDeadline } from "../../outbound/deadline.ts"
 import { isAllowedHost, urlRejection } from "../../outbound/address.ts"
-import { type Network, resolvedRejection } from "../../outbound/resolve.ts"
+import { fetchFor, type Network, resolvedRejection } from "../../outbound/resolve.ts"
 
 export type FetchSettings = {
   /** `host` or `host:port`: fetched without checking their addresses. */
@@ -67,8 +67,7 @@ async function follow(text: string, deps: FetchDeps, mayFetch: (url: URL) => boo
     if (reason !== undefined) return failedFetch(reason)
     url.hash = ""
     // Detached from its object: the runtime's `fetch` cannot be called as a method of another object.
-    const { fetch: anyFetch, publicFetch = anyFetch, settings } = deps
-    const send = isAllowedHost(url, settings.allowedHosts) ? anyFetch : publicFetch
+    const send = fetchFor(deps, isAllowedHost(url, deps.settings.allowedHosts))
     const response = await send(url.href, { headers: HEADERS, redirect: "manual", signal: deps.signal })
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null
     if (location === null) return read(url, response, deps.settings.maxBytes)

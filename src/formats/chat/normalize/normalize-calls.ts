@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import {
   type CallDelta,
   appendCallDelta,
@@ -190,5 +191,5 @@ function normalizeCall(call: Json, isCut: boolean): Json {
 }
 
 function newCallId(): string {
-  return `call_${crypto.randomUUID().replaceAll("-", "")}`
+  return `call_${newHexId()}`
 }

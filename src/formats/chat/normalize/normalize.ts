@@ -93,9 +93,7 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   )
   const finishReason = reason === begun?.get(index) ? null : reason
   begun?.set(index, reason ?? begun.get(index) ?? null)
-  const untagged = defaults.thoughts
-    ? withoutTags(begin, { ...defaults, thoughts: defaults.thoughts }, index, reason)
-    : begin
+  const untagged = withoutTags(begin, defaults, index, reason)
   const rest = finishReason === null ? [] : restOfCalls({ seen: calls, choice: index }, finishReason === "tool_calls")
   const delta = withCalls(untagged, rest)
   const logprobs = logprobsOf(choice)
@@ -111,14 +109,13 @@ function normalizeChoice(choice: unknown, position: number, defaults: ChunkDefau
   return withLogprobs(normal, logprobs)
 }
 
-type WithThoughts = ChunkDefaults & { thoughts: Map<number, ThinkState> }
-
 function withoutTags(
   delta: Json,
-  { thoughts, upstreamBody }: WithThoughts,
+  { thoughts, upstreamBody }: ChunkDefaults,
   choice: number,
   reason: string | null,
 ): Json {
+  if (!thoughts) return delta
   const state = thoughts.get(choice) ?? newThinkState((tag) => isPrompted(tag, upstreamBody))
   thoughts.set(choice, state)
   return withoutThinkTags(delta, state, reason !== null)

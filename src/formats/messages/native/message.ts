@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import { isArray, isObject, type Json, objectsOf } from "../../../support/text/json.ts"
 import { toToolInput } from "../../tools/tool-arguments.ts"
 import { toFinishReason, toStopReason } from "../stop-reasons.ts"
@@ -52,7 +53,7 @@ export function normalizeBlock(block: Json): Json {
 }
 
 function newToolId(): string {
-  return `toolu_${crypto.randomUUID().replaceAll("-", "")}`
+  return `toolu_${newHexId()}`
 }
 
 /** Some servers send the input as JSON in a string. */

@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import { isInteger, isObject, type Json, objectsOf, textIn } from "../../../support/text/json.ts"
 import { normalizeItem } from "./normalize.ts"
 import {
@@ -250,5 +251,5 @@ function withIds(item: Json): Json {
 }
 
 function newId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`
+  return `${prefix}_${newHexId()}`
 }

@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import { isArray, isObject, type Json, withoutNulls } from "../../../support/text/json.ts"
 
 /**
@@ -39,7 +40,7 @@ export function normalizeItem(item: Json): Json {
 }
 
 function newCallId(): string {
-  return `call_${crypto.randomUUID().replaceAll("-", "")}`
+  return `call_${newHexId()}`
 }
 
 function normalizePart(part: Json): Json {

@@ -26,12 +26,15 @@ export const PART_EVENTS: Readonly<Record<PartType, { text: string; part: string
   },
 }
 
-const TYPES = Object.keys(PART_EVENTS).filter((type): type is PartType => type in PART_EVENTS)
+/** The start of the types of the events of each part. */
+const EVENT_PREFIXES = Object.entries(PART_EVENTS).map(
+  ([type, { text }]) => [type as PartType, `response.${text}.`] as const,
+)
 
 /** The part that an event is about; undefined for another event. */
 export function partTypeOf(event: Json): PartType | undefined {
   const type = textIn(event, "type")
-  return TYPES.find((one) => type.startsWith(`response.${PART_EVENTS[one].text}.`))
+  return EVENT_PREFIXES.find(([, prefix]) => type.startsWith(prefix))?.[0]
 }
 
 /** An empty part of a type. */

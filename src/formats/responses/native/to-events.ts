@@ -82,7 +82,7 @@ function splitItem(item: Json): { start: Json; grown: Event[] } {
 }
 
 function emitSummary(summary: unknown): Event[] {
-  return partsOf(summary).flatMap((part, index) => {
+  return objectsOf(summary).flatMap((part, index) => {
     const text = textIn(part, "text")
     const events: Event[] = [
       { type: "response.reasoning_summary_part.added", part: { ...part, text: "" } },
@@ -95,7 +95,7 @@ function emitSummary(summary: unknown): Event[] {
 }
 
 function emitParts(content: unknown): Event[] {
-  return partsOf(content).flatMap((part, index) => {
+  return objectsOf(content).flatMap((part, index) => {
     const { start, grown } = splitPart(part)
     const events: Event[] = [
       { type: "response.content_part.added", part: { ...part, ...start } },
@@ -119,8 +119,8 @@ function splitPart(part: Json): { start: Json; grown: Event[] } {
     return { start: { text: "" }, grown: [delta, { type: "response.reasoning_text.done", text }] }
   }
   if (type !== "output_text") return { start: {}, grown: [] }
-  const logprobs = partsOf(part["logprobs"])
-  const annotations = partsOf(part["annotations"]).map((annotation, index) => ({
+  const logprobs = objectsOf(part["logprobs"])
+  const annotations = objectsOf(part["annotations"]).map((annotation, index) => ({
     type: "response.output_text.annotation.added",
     annotation_index: index,
     annotation,
@@ -133,8 +133,4 @@ function splitPart(part: Json): { start: Json; grown: Event[] } {
       { type: "response.output_text.done", text, logprobs },
     ],
   }
-}
-
-function partsOf(list: unknown): Json[] {
-  return objectsOf(list)
 }

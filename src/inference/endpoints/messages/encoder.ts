@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import { defaultsOf } from "../chat/encoder.ts"
 import { usageOf, costFields, type Costs, type Charge } from "../../../formats/usage.ts"
 import { normalizeResult } from "../../../formats/chat/normalize/normalize.ts"
@@ -77,7 +78,7 @@ function factsOf(tools: MessagesRequest["tools"], call: CallContext): MessageFac
       return call.servingTarget?.model.id ?? draft.requestedModel
     },
     promptEstimate: draft.promptEstimate,
-    newId: () => crypto.randomUUID().replaceAll("-", ""),
+    newId: newHexId,
     toolNames: replacedNames((tools ?? []).filter(isCustomTool).map(({ name }) => name)),
   }
 }

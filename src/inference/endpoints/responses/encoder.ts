@@ -1,3 +1,4 @@
+import { newHexId } from "../../../support/ids.ts"
 import { errors, type GatewayError } from "../../../errors/errors.ts"
 import { defaultsOf } from "../chat/encoder.ts"
 import { usageOf, costFields } from "../../../formats/usage.ts"
@@ -23,7 +24,7 @@ export function responsesEncoder(request: ResponsesRequest, call: CallContext): 
       return call.servingTarget?.model.id ?? draft.requestedModel
     },
     createdAt: draft.createdAt,
-    newId: () => crypto.randomUUID().replaceAll("-", ""),
+    newId: newHexId,
   }
   let state = newEventState(request, facts)
   let native: NativeResponse | undefined
